@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package model holds a medical model in memory: the concepts, the links
+// between them and the words of one language, as a release file lays them out.
+//
+// A release is read only. Its records have a fixed size and hold no pointers,
+// so that a release file is used in place through a memory map, and all
+// servers of a machine share one copy of it in the page cache. What a release
+// says is decided by package compile; what it means for a patient by package
+// engine. Neither belongs here, and neither do HTTP, SQL or a clock.
+package model
+
+// A ConditionIndex is the position of a condition in Release.Conditions.
+type ConditionIndex int32
+
+// An ObservationIndex is the position of an observation in
+// Release.Observations.
+type ObservationIndex int32
+
+// A GroupIndex is the position of a group in Release.Groups.
+type GroupIndex int32
+
+// None says, in place of an index, that there is nothing to point to.
+const None = -1
+
+// A StringRef is a piece of the strings section. Release.Text reads it.
+type StringRef struct {
+	Offset, Length uint32
+}
+
+// A Span is the half-open range [Start, End) of another section.
+type Span struct {
+	Start, End uint32
+}
+
+// Len is the number of entries in the span.
+func (s Span) Len() int { return int(s.End - s.Start) }
+
+// A Condition is what a patient may have.
+type Condition struct {
+	// Number is the integer of the public id, c_<Number>.
+	Number                        uint32
+	Name, CommonName, ICD10, Hint StringRef
+	Categories, Specialists       Span // of CategoryRefs, SpecialistRefs
+	Links                         Span // of LinksByCondition
+	AgeFrom, AgeTo                uint16
+	Sex                           SexFilter
+	Prevalence                    Prevalence
+	Acuteness                     Acuteness
+	Severity                      Severity
+	Triage                        TriageLevel
+	Channel                       Channel
+	_                             [6]byte
+	// Prior is the probability that the condition is what a new symptom
+	// episode brings, by sex and age band, before any evidence. Zero where
+	// the condition does not occur.
+	Prior [2][AgeBands]float64
+}
+
+// An Observation is something a patient can report: a symptom, a risk factor
+// or a laboratory result.
+type Observation struct {
+	// Number is the integer of the public id: s_, p_ or lt_ by Kind.
+	Number                        uint32
+	Name, CommonName              StringRef
+	Question, QuestionThirdPerson StringRef // empty when never asked
+	Children                      Span      // of ChildRefs, in order
+	Links                         Span      // of LinksByObservation
+	Factors                       Span      // of Factors
+	Parent                        ObservationIndex
+	Group                         GroupIndex
+	AgeFrom, AgeTo                uint16 // months, both inclusive
+	Kind                          ObservationKind
+	Sex                           SexFilter
+	Seriousness                   Seriousness
+	Relation                      Relation // to the parent
+	// Leak is the share of people who report the observation without any
+	// condition linked to it; for a risk factor the share who have it.
+	Leak float64
+}
+
+// A Link says how often a condition brings an observation. Every link stands
+// twice: in LinksByCondition, where Other is the observation, and in
+// LinksByObservation, where Other is the condition; both in order of index.
+type Link struct {
+	Other int32
+	_     [4]byte
+	// Share is the share of patients with the condition who report the
+	// observation, whatever its cause.
+	Share float64
+	// Lambda is the share caused by the condition alone,
+	// (Share - Leak) / (1 - Leak): the link of the noisy-OR.
+	Lambda float64
+	// Entropy is the binary entropy of Share in nats.
+	Entropy float64
+}
+
+// A Factor multiplies the prior odds of a condition: a risk factor, or a
+// finding declared protective. Present and Absent are the multipliers under
+// either answer; an unknown answer multiplies by one.
+type Factor struct {
+	Condition       ConditionIndex
+	_               [4]byte
+	Present, Absent float64
+}
+
+// A Group is a set of sibling observations that are asked in one question.
+type Group struct {
+	Question, QuestionThirdPerson StringRef
+	Items                         Span // of GroupItems, in the order asked
+	Parent                        ObservationIndex
+	Type                          GroupType
+	// Ordered groups (severity, duration) run from the least to the most;
+	// at most one of their items holds, and each implies the parent.
+	Ordered bool
+	_       [2]byte
+}
+
+// A Tuple is a set of observations that are worse together than each alone.
+type Tuple struct {
+	Observations Span // of TupleItems
+	Reason       StringRef
+	Level        TriageLevel
+	_            [7]byte
+}
+
+// A Named is a specialist or a category: a public number and a name.
+type Named struct {
+	Number uint32
+	Name   StringRef
+}
+
+// A Synonym is a further wording of a concept.
+type Synonym struct {
+	Wording StringRef
+	// Concept is an ObservationIndex, or a ConditionIndex when Condition.
+	Concept   int32
+	Condition bool
+	_         [3]byte
+}
+
+// Meta says which release this is.
+type Meta struct {
+	// ModelID is the id that clients send in the Model header.
+	ModelID string
+	// Version is the RFC 3339 timestamp of the release, in UTC.
+	Version string
+	// Language is the BCP 47 tag of the words.
+	Language string
+	// ChoicePresent, ChoiceAbsent and ChoiceUnknown are the labels of the
+	// three answers.
+	ChoicePresent, ChoiceAbsent, ChoiceUnknown string
+}
+
+// A Release is one version of one model: core structure and numbers, and the
+// words of one language. All slices point into the release file; neither they
+// nor a string of Text may outlive the lease under which the release was
+// obtained.
+type Release struct {
+	Meta               Meta
+	Conditions         []Condition   // by Number
+	Observations       []Observation // by Kind, then Number
+	Groups             []Group
+	Tuples             []Tuple
+	Specialists        []Named
+	Categories         []Named
+	LinksByCondition   []Link
+	LinksByObservation []Link
+	Factors            []Factor
+	Synonyms           []Synonym // by wording
+	ChildRefs          []ObservationIndex
+	GroupItems         []ObservationIndex
+	TupleItems         []ObservationIndex
+	CategoryRefs       []uint32 // positions in Categories
+	SpecialistRefs     []uint32 // positions in Specialists, the first preferred
+	strings            []byte
+}
