@@ -1,0 +1,103 @@
+# The commands of the house. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Tools live in modules of their own, so that none of them reaches go.mod.
+TOOL := go tool -modfile=hack/tools/go.mod
+LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
+
+# kube-apiserver, etcd and kubectl for envtest, built by hack/cluster once.
+CLUSTER := bin/cluster
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Run
+
+.PHONY: run
+run: $(CLUSTER) ## Start a real Kubernetes here, the operator and a sample Instance in it.
+	@go run ./hack/run
+
+.PHONY: stop
+stop: $(CLUSTER) ## Remove all that `make run` started.
+	@$(CLUSTER) down
+
+.PHONY: deploy
+deploy: ## Install the chart and the sample on the cluster kubectl points to.
+	@hack/deploy.sh
+
+.PHONY: dev
+dev: ## Serve the API alone on http://127.0.0.1:8080.
+	@go run ./apiserver serve --dev
+
+##@ Check
+
+.PHONY: test
+test: test-unit test-cluster test-e2e ## Run everything that a change must pass.
+
+.PHONY: test-unit
+test-unit: $(CLUSTER) ## Unit tests, storage on real PostgreSQL, envtest; with -race.
+	@echo "== tests, with the race detector"
+	@$(CLUSTER) build assets
+	@go run ./hack/setup postgres -- env KUBEBUILDER_ASSETS="$$($(CLUSTER) assets)" go test -race -timeout 20m $$(go list ./... | grep -v /test/e2e)
+
+.PHONY: test-cluster
+test-cluster: ## Tests of the local cluster's own code.
+	@echo "== tests of hack/cluster"
+	@go -C hack/cluster test -race ./...
+
+.PHONY: test-e2e
+test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
+	@echo "== end to end, on a real cluster"
+	@go test -timeout 30m -count=1 -v ./test/e2e/...
+
+.PHONY: verify
+verify: verify-generate verify-tidy lint ## Check that generated files are current, and lint.
+
+.PHONY: verify-generate
+verify-generate: ## Check that generated files are current.
+	@echo "== generated files are current"
+	@hack/verify-generate.sh
+
+.PHONY: verify-tidy
+verify-tidy: ## Check that the modules are tidy.
+	@echo "== modules are tidy"
+	@go mod tidy -diff
+	@go -C hack/cluster mod tidy -diff
+
+.PHONY: lint
+lint: ## Run gofmt, vet and the linters.
+	@echo "== gofmt, vet, linters"
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt would change the files above: run 'make fmt'"; exit 1; }
+	@go vet ./...
+	@$(LINT) run ./...
+
+.PHONY: fmt
+fmt: ## Format the code.
+	@gofmt -w .
+
+##@ Build
+
+.PHONY: generate
+generate: ## Write the generated files anew.
+	@hack/generate.sh
+
+.PHONY: build
+build: ## Build both binaries into bin/.
+	@CGO_ENABLED=0 go build -trimpath -o bin/ ./apiserver
+	@CGO_ENABLED=0 go build -trimpath -o bin/operator ./controllers
+
+.PHONY: $(CLUSTER)
+$(CLUSTER):
+	@go -C hack/cluster build -o ../../$(CLUSTER) .
+
+.PHONY: bench
+bench: ## Measure: ranking, loading, memory, requests per second.
+	@go run ./hack/bench
+
+.PHONY: clean
+clean: ## Remove what was built.
+	@rm -rf bin dist
