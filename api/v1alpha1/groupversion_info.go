@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 holds what a platform team writes: the kinds of the API
+// group anamnesis.dev, their validation beside the fields, and the labels and
+// annotations that people and the operator share. It holds no behaviour.
+//
+// +kubebuilder:object:generate=true
+// +groupName=anamnesis.dev
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the API group and version of the kinds in this package.
+var GroupVersion = schema.GroupVersion{Group: "anamnesis.dev", Version: "v1alpha1"}
+
+// AddToScheme adds the kinds of this package to a scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &Instance{}, &InstanceList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Condition types of an Instance. Ready, Reconciling and Stalled follow the
+// kstatus convention; the others say which part is, or is not, as wished.
+const (
+	// ConditionReady is True when the Instance serves as its spec says.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while the operator is working towards the
+	// spec; it is absent otherwise.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when nothing goes on until somebody changes
+	// something; its message says what. It is absent otherwise.
+	ConditionStalled = "Stalled"
+	// ConditionStorageReady is True when the Instance's data has a place.
+	ConditionStorageReady = "StorageReady"
+	// ConditionModelsReady is True when the image was found to hold the models
+	// of the spec, and their versions are pinned.
+	ConditionModelsReady = "ModelsReady"
+	// ConditionAvailable is True while at least one pod serves, whether or not
+	// it is as the spec says.
+	ConditionAvailable = "Available"
+)
+
+// DeletionPolicy says what becomes of an Instance's data when it is deleted.
+// +kubebuilder:validation:Enum=Retain;Delete
+type DeletionPolicy string
+
+const (
+	// DeletionPolicyRetain leaves the data behind, to be taken up with
+	// AdoptAnnotation.
+	DeletionPolicyRetain DeletionPolicy = "Retain"
+	// DeletionPolicyDelete deletes the data together with the Instance.
+	DeletionPolicyDelete DeletionPolicy = "Delete"
+)
+
+// Scope is one kind of access that an application may have.
+// +kubebuilder:validation:Enum="knowledge:read";"question:read";"question:write";"survey:read";"survey:write";"config:read";"config:write";"user:read";"user:write";"patient:read";"patient:write"
+type Scope string
+
+// InstanceSpec is what a tenant is meant to be.
+// +kubebuilder:validation:XValidation:rule="!has(self.storage.embedded) || self.replicas <= 1",message="embedded storage has a single writer: set replicas to 1, or use external storage"
+type InstanceSpec struct {
+	// Models that the Instance serves. The first is the default.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=id
+	Models []Model `json:"models"`
+
+	// Storage says where the Instance's data lives. Its kind cannot change.
+	Storage Storage `json:"storage"`
+
+	// Replicas is the number of pods that serve. Embedded storage allows one.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	Replicas int32 `json:"replicas,omitempty"`
+
+	// TLS brings a certificate. Left out, the operator's own authority issues
+	// one and renews it.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+
+	// Applications that may call the Instance. Each gets a Secret
+	// <instance>-app-<name> with its id and key. Left out: one, named default,
+	// with all scopes.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=map
+	// +listMapKey=name
+	Applications []Application `json:"applications,omitempty"`
+
+	// CORS says which web pages may call the Instance from a browser.
+	// +optional
+	CORS *CORS `json:"cors,omitempty"`
+
+	// Resources of the container that serves. Left out: defaults that suit a
+	// small tenant.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported"
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// Suspend leaves everything as it is: nothing is reconciled.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// Hibernate runs no pods and keeps the data.
+	// +optional
+	Hibernate bool `json:"hibernate,omitempty"`
+
+	// DeletionPolicy says what becomes of the data when the Instance is deleted.
+	// +optional
+	// +kubebuilder:default=Retain
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+}
+
+// Model is one medical model in one language, at one version.
+type Model struct {
+	// ID of the model, such as service-en.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-[a-z0-9]+)*$`
+	ID string `json:"id"`
+
+	// Version of the model, a UTC time such as 2026-11-21T00:00:00Z. Left out:
+	// the newest in the server image, pinned in the status until the image or
+	// this field changes.
+	// +optional
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Version string `json:"version,omitempty"`
+}
+
+// Storage names exactly one place for the data.
+// +kubebuilder:validation:XValidation:rule="has(self.embedded) != has(self.external)",message="choose exactly one kind of storage: embedded or external"
+// +kubebuilder:validation:XValidation:rule="has(self.embedded) == has(oldSelf.embedded)",message="the kind of storage cannot change: make a new Instance and move the data"
+type Storage struct {
+	// Embedded keeps the data in a database file on a volume of its own.
+	// +optional
+	Embedded *EmbeddedStorage `json:"embedded,omitempty"`
+
+	// External keeps the data in a PostgreSQL database that somebody else
+	// manages.
+	// +optional
+	External *ExternalStorage `json:"external,omitempty"`
+}
+
+// EmbeddedStorage is a volume that the operator claims.
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="the storage class of a volume cannot change: make a new Instance and move the data"
+type EmbeddedStorage struct {
+	// Size of the volume. It may grow where the storage class allows it.
+	// +optional
+	// +kubebuilder:default="1Gi"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="the size must be greater than zero"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="a volume cannot shrink"
+	Size resource.Quantity `json:"size,omitempty"`
+
+	// StorageClassName of the volume. Left out: the default class of the
+	// cluster.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	StorageClassName *string `json:"storageClassName,omitempty"`
+}
+
+// ExternalStorage is a database that somebody else manages.
+type ExternalStorage struct {
+	// SecretRef names a Secret in the Instance's namespace whose key url holds
+	// a postgres:// URL.
+	SecretRef SecretReference `json:"secretRef"`
+}
+
+// TLS is where the certificate comes from.
+type TLS struct {
+	// SecretRef names a Secret in the Instance's namespace with tls.crt,
+	// tls.key and, for clients, ca.crt.
+	SecretRef SecretReference `json:"secretRef"`
+}
+
+// SecretReference names a Secret in the Instance's namespace.
+type SecretReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Application is a program that calls the Instance with an id and a key.
+type Application struct {
+	// Name of the application; it is also the id that it sends.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// Scopes of the application. Left out: all.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	Scopes []Scope `json:"scopes,omitempty"`
+
+	// Plan that the application's calls are counted against.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Plan string `json:"plan,omitempty"`
+}
+
+// CORS says which web pages may call the Instance from a browser.
+type CORS struct {
+	// AllowedOrigins are scheme, host and, if any, port, such as
+	// https://portal.example; "*" allows every page.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^(\*|https?://[a-zA-Z0-9.\-\[\]:]+)$`
+	// +listType=set
+	AllowedOrigins []string `json:"allowedOrigins"`
+}
+
+// InstanceStatus is what the operator last saw of a tenant.
+type InstanceStatus struct {
+	// ObservedGeneration is the generation of the spec that this status speaks
+	// of; -1 until the operator has seen the Instance.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
+	// Available.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// URL of the Instance inside the cluster.
+	// +optional
+	URL string `json:"url,omitempty"`
+
+	// Server is the build of the server pinned for this Instance.
+	// +optional
+	Server ServerPin `json:"server,omitzero"`
+
+	// Models that the preflight check found, at the versions pinned.
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	Models []Model `json:"models,omitempty"`
+
+	// ModelIDs is the ids of Models in one line, for kubectl get.
+	// +optional
+	ModelIDs string `json:"modelIDs,omitempty"`
+
+	// Storage is the kind of storage in use, for kubectl get.
+	// +optional
+	Storage string `json:"storage,omitempty"`
+
+	// Replicas is the number of pods there are.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// ReadyReplicas is the number of pods that serve.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// Rollout remembers which pod template was good and which was not.
+	// +optional
+	Rollout Rollout `json:"rollout,omitzero"`
+
+	// Inventory lists the objects in the Instance's namespace that belong to
+	// it, as found there.
+	// +optional
+	// +listType=atomic
+	Inventory []InventoryEntry `json:"inventory,omitempty"`
+}
+
+// ServerPin is the build of the server that an Instance keeps until it is its
+// turn to move.
+type ServerPin struct {
+	// Image of the server.
+	Image string `json:"image"`
+	// Revision of the objects that the operator builds around the image.
+	Revision int32 `json:"revision"`
+}
+
+// Rollout is the operator's memory of pod templates, by their hash.
+type Rollout struct {
+	// LastReady is the template that last became ready.
+	// +optional
+	LastReady string `json:"lastReady,omitempty"`
+	// Failed is the template that did not become ready in time. It is not tried
+	// again in this generation of the spec.
+	// +optional
+	Failed string `json:"failed,omitempty"`
+	// FailedGeneration is the generation of the spec that Failed was made from.
+	// +optional
+	FailedGeneration int64 `json:"failedGeneration,omitempty"`
+}
+
+// InventoryEntry names one object that belongs to an Instance.
+type InventoryEntry struct {
+	// Kind of the object, such as Deployment.
+	Kind string `json:"kind"`
+	// Name of the object.
+	Name string `json:"name"`
+}
+
+// Instance is one tenant: its own API server with its own models, storage,
+// credentials and address.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=inst
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Models",type=string,JSONPath=`.status.modelIDs`
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.status.storage`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="the name is too long for the objects that carry it: at most 40 characters"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only lower-case letters, digits and dashes, as the name of a Service"
+type Instance struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what the tenant is meant to be.
+	Spec InstanceSpec `json:"spec"`
+
+	// Status is what the operator last saw of it.
+	// +optional
+	// +kubebuilder:default={observedGeneration: -1}
+	Status InstanceStatus `json:"status,omitempty"`
+}
+
+// InstanceList is a list of Instances.
+//
+// +kubebuilder:object:root=true
+type InstanceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []Instance `json:"items"`
+}

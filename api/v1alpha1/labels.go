@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+const (
+	// AdoptAnnotation on an Instance names the UID of the deleted Instance
+	// whose retained data it takes up.
+	AdoptAnnotation = "anamnesis.dev/adopt"
+
+	// WatchLabel set to "true" on a Secret that an Instance refers to makes the
+	// operator react to its changes at once. Without it the Secret is read again
+	// at the next resync.
+	WatchLabel = "anamnesis.dev/watch"
+
+	// InstanceUIDLabel marks what outlives an Instance, such as a retained
+	// volume claim, with the UID of the Instance that made it.
+	InstanceUIDLabel = "anamnesis.dev/instance-uid"
+
+	// Finalizer lets the operator settle what becomes of an Instance's data
+	// before the Instance is gone.
+	Finalizer = "anamnesis.dev/data"
+)
