@@ -316,7 +316,7 @@ type Instance struct {
 
 	// Status is what the operator last saw of it.
 	// +optional
-	// +kubebuilder:default={observedGeneration: -1}
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status InstanceStatus `json:"status,omitempty"`
 }
 
