@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrInvalidURL is wrapped by errors that say that a database URL cannot be
+// used as it is written. Trying again does not help, unlike with every other
+// error of opening a store.
+var ErrInvalidURL = errors.New("invalid database URL")
+
+// ErrInvalidUsage is wrapped by errors that say that a usage count cannot be
+// stored as it is. Trying again does not help.
+var ErrInvalidUsage = errors.New("invalid usage count")
+
+// Store is everything that an API server keeps. It is safe for concurrent use.
+//
+// No error of a Store holds a connection string, a host or a password.
+type Store interface {
+	Usage
+
+	// Ping reports whether the store can be written to now.
+	Ping(ctx context.Context) error
+
+	// Close waits for what is under way and releases the store. The store may
+	// not be used afterwards.
+	Close() error
+}
+
+// Usage keeps how many calls each application made to each endpoint on each
+// day.
+type Usage interface {
+	// AddUsage adds the counts to those already kept, all of them or none, in
+	// one transaction. Two counts of one day, application and endpoint add up.
+	//
+	// An error that wraps ErrInvalidUsage names the count that is at fault.
+	// After any other error nothing was added, except when the connection broke
+	// while the transaction was being committed: then all of it may have been.
+	AddUsage(ctx context.Context, counts []UsageCount) error
+
+	// Usage returns the counts of the days from and to and those between,
+	// ordered by date, application and endpoint, the latter two by their bytes.
+	// It returns none when from is after to.
+	Usage(ctx context.Context, from, to Date) ([]UsageCount, error)
+}
