@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"fmt"
+
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// configFile is the server's --config: what it reads again when it changes.
+type configFile struct {
+	CORS corsConfig `json:"cors"`
+}
+
+type corsConfig struct {
+	AllowedOrigins []string `json:"allowedOrigins"`
+}
+
+// BuildConfigMap holds what the server reads again without a restart.
+func BuildConfigMap(instance *v1alpha1.Instance) *coreapply.ConfigMapApplyConfiguration {
+	config := configFile{CORS: corsConfig{AllowedOrigins: []string{}}}
+	if instance.Spec.CORS != nil {
+		config.CORS.AllowedOrigins = instance.Spec.CORS.AllowedOrigins
+	}
+	encoded, err := yaml.Marshal(config)
+	if err != nil {
+		panic(fmt.Sprintf("a list of strings can always be encoded: %v", err))
+	}
+	return own(coreapply.ConfigMap(ConfigMapName(instance), instance.Namespace), instance).
+		WithData(map[string]string{configFileName: string(encoded)})
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+const (
+	// Revision of the objects that this operator builds around a server image.
+	// It grows when a pod template changes for a reason that is not in the
+	// Instance, so that an upgrade of the operator restarts nobody: an Instance
+	// keeps its revision until it moves to another image.
+	Revision int32 = 1
+
+	// RevisionAnnotation on a pod template is the revision it was built at.
+	RevisionAnnotation = "anamnesis.dev/revision"
+
+	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
+	// database's URL changes: it is the one thing that the server cannot read
+	// again. Credentials, certificates and the configuration file it can.
+	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
+
+	// ProgressDeadline is how long a rollout may take before it has failed. It
+	// leaves time to pull the image on a slow network.
+	ProgressDeadline = 5 * time.Minute
+
+	// drain is how long a server goes on serving after it was told to stop,
+	// while its address is taken out of every proxy.
+	drain = 10 * time.Second
+	// terminationGrace is drain and the time that requests then have to end.
+	terminationGrace = 40 * time.Second
+
+	containerServer = "apiserver"
+	portTenant      = "https"
+	tenantPort      = 8443
+	portAdmin       = "admin"
+	adminPort       = 8081
+
+	databaseVariable = "ANAMNESIS_DATABASE"
+)
+
+// BuildDeployment runs the server: the pinned build, with the models at the
+// versions that the preflight check found, the default model first.
+func BuildDeployment(instance *v1alpha1.Instance, pin v1alpha1.ServerPin, models []v1alpha1.Model, database Database) *appsapply.DeploymentApplyConfiguration {
+	return own(appsapply.Deployment(ServerName(instance), instance.Namespace), instance).
+		WithSpec(appsapply.DeploymentSpec().
+			WithReplicas(replicas(instance)).
+			WithRevisionHistoryLimit(2).
+			WithProgressDeadlineSeconds(int32(ProgressDeadline.Seconds())).
+			WithStrategy(strategy(instance)).
+			WithSelector(metaapply.LabelSelector().WithMatchLabels(SelectorLabels(instance))).
+			WithTemplate(coreapply.PodTemplateSpec().
+				WithLabels(Labels(instance)).
+				WithAnnotations(templateAnnotations(pin, database)).
+				WithSpec(serverPod(instance, pin, models))))
+}
+
+// replicas is how many pods are to serve.
+func replicas(instance *v1alpha1.Instance) int32 {
+	switch {
+	case instance.Spec.Hibernate:
+		return 0
+	case instance.Spec.Storage.Embedded != nil:
+		return 1
+	default:
+		return max(instance.Spec.Replicas, 1)
+	}
+}
+
+// strategy starts new pods before it stops old ones, except where one volume
+// has room for a single writer.
+func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyConfiguration {
+	if instance.Spec.Storage.Embedded != nil {
+		return appsapply.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
+	}
+	return appsapply.DeploymentStrategy().
+		WithType(appsv1.RollingUpdateDeploymentStrategyType).
+		WithRollingUpdate(appsapply.RollingUpdateDeployment().
+			WithMaxSurge(intstr.FromString("25%")).
+			WithMaxUnavailable(intstr.FromInt32(0)))
+}
+
+func templateAnnotations(pin v1alpha1.ServerPin, database Database) map[string]string {
+	annotations := map[string]string{RevisionAnnotation: strconv.Itoa(int(pin.Revision))}
+	if database.Checksum != "" {
+		annotations[DatabaseChecksumAnnotation] = database.Checksum
+	}
+	return annotations
+}
+
+func serverPod(instance *v1alpha1.Instance, pin v1alpha1.ServerPin, models []v1alpha1.Model) *coreapply.PodSpecApplyConfiguration {
+	container := serverContainer(instance).
+		WithImage(pin.Image).
+		WithArgs(serveArguments(instance, models)...)
+	var volumes []*coreapply.VolumeApplyConfiguration
+	for _, mount := range mounts(instance) {
+		volumes = append(volumes, mount.volume)
+		container.WithVolumeMounts(coreapply.VolumeMount().
+			WithName(*mount.volume.Name).WithMountPath(mount.path).WithReadOnly(mount.readOnly))
+	}
+	pod := podSpec(instance, container).
+		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds())).
+		WithVolumes(volumes...)
+	return spread(pod, instance)
+}
+
+func serverContainer(instance *v1alpha1.Instance) *coreapply.ContainerApplyConfiguration {
+	container := coreapply.Container().
+		WithName(containerServer).
+		WithResources(serverResources(instance)).
+		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(120)).
+		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(2)).
+		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
+		WithPorts(
+			coreapply.ContainerPort().WithName(portTenant).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
+			coreapply.ContainerPort().WithName(portAdmin).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
+	if external := instance.Spec.Storage.External; external != nil {
+		container.WithEnv(coreapply.EnvVar().WithName(databaseVariable).
+			WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
+				WithName(external.SecretRef.Name).WithKey(DatabaseURLKey))))
+	}
+	return container
+}
+
+func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []string {
+	arguments := []string{
+		"serve",
+		"--instance-id=" + instance.Name,
+		"--instance-url=" + URL(instance),
+		fmt.Sprintf("--listen=:%d", tenantPort),
+		fmt.Sprintf("--admin-listen=:%d", adminPort),
+		"--tls-cert-file=" + tlsDirectory + "/" + TLSCertificateKey,
+		"--tls-key-file=" + tlsDirectory + "/" + TLSPrivateKeyKey,
+		"--credentials-dir=" + credentialsDirectory,
+		"--signing-keys-dir=" + signingKeysDirectory,
+		"--config=" + configDirectory + "/" + configFileName,
+		"--drain=" + drain.String(),
+	}
+	if instance.Spec.Storage.Embedded != nil {
+		arguments = append(arguments, "--data-dir="+dataDirectory)
+	}
+	return append(arguments, modelArguments(models)...)
+}
+
+func probe(path string) *coreapply.ProbeApplyConfiguration {
+	return coreapply.Probe().
+		WithHTTPGet(coreapply.HTTPGetAction().WithPath(path).WithPort(intstr.FromString(portAdmin))).
+		WithTimeoutSeconds(3)
+}
+
+// serverResources are those of the spec as a whole, or the defaults: mixing the
+// two could ask for more than the limit that the other one sets.
+func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirementsApplyConfiguration {
+	wanted := instance.Spec.Resources
+	if wanted == nil || len(wanted.Requests)+len(wanted.Limits) == 0 {
+		return defaultResources()
+	}
+	resources := coreapply.ResourceRequirements()
+	if len(wanted.Requests) > 0 {
+		resources.WithRequests(wanted.Requests)
+	}
+	if len(wanted.Limits) > 0 {
+		resources.WithLimits(wanted.Limits)
+	}
+	return resources
+}
+
+// spread asks for different zones and nodes where there are some. It is the
+// same for every number of replicas, so that scaling replaces no pod.
+func spread(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
+	if instance.Spec.Storage.Embedded != nil {
+		return pod
+	}
+	selector := metaapply.LabelSelector().WithMatchLabels(SelectorLabels(instance))
+	return pod.
+		WithTopologySpreadConstraints(coreapply.TopologySpreadConstraint().
+			WithMaxSkew(1).
+			WithTopologyKey(corev1.LabelTopologyZone).
+			WithWhenUnsatisfiable(corev1.ScheduleAnyway).
+			WithLabelSelector(selector)).
+		WithAffinity(coreapply.Affinity().WithPodAntiAffinity(coreapply.PodAntiAffinity().
+			WithPreferredDuringSchedulingIgnoredDuringExecution(coreapply.WeightedPodAffinityTerm().
+				WithWeight(100).
+				WithPodAffinityTerm(coreapply.PodAffinityTerm().
+					WithTopologyKey(corev1.LabelHostname).
+					WithLabelSelector(selector)))))
+}

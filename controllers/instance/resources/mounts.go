@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// Where the server finds its files. The release files are part of its image;
+// the others are mounted.
+const (
+	modelsDirectory      = "/models"
+	tlsDirectory         = "/etc/anamnesis/tls"
+	credentialsDirectory = "/etc/anamnesis/credentials"
+	signingKeysDirectory = "/etc/anamnesis/signing-keys"
+	configDirectory      = "/etc/anamnesis/config"
+	dataDirectory        = "/var/lib/anamnesis"
+
+	configFileName = "config.yaml"
+)
+
+// secretMode lets the group of the pod read a mounted Secret, and nobody else.
+const secretMode = 0o440
+
+// A mount is a volume and where the server finds it.
+type mount struct {
+	volume   *coreapply.VolumeApplyConfiguration
+	path     string
+	readOnly bool
+}
+
+func mounts(instance *v1alpha1.Instance) []mount {
+	all := []mount{
+		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
+		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
+		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
+		{configVolume("config", ConfigMapName(instance)), configDirectory, true},
+	}
+	if instance.Spec.Storage.Embedded != nil {
+		all = append(all, mount{claimVolume("data", DataClaimName(instance)), dataDirectory, false})
+	}
+	return all
+}
+
+func secretVolume(name, secret string) *coreapply.VolumeApplyConfiguration {
+	return coreapply.Volume().WithName(name).
+		WithSecret(coreapply.SecretVolumeSource().WithSecretName(secret).WithDefaultMode(secretMode))
+}
+
+func configVolume(name, configMap string) *coreapply.VolumeApplyConfiguration {
+	return coreapply.Volume().WithName(name).
+		WithConfigMap(coreapply.ConfigMapVolumeSource().WithName(configMap))
+}
+
+func claimVolume(name, claim string) *coreapply.VolumeApplyConfiguration {
+	return coreapply.Volume().WithName(name).
+		WithPersistentVolumeClaim(coreapply.PersistentVolumeClaimVolumeSource().WithClaimName(claim))
+}

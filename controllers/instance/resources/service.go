@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// servicePort is where clients inside the cluster find the Instance.
+const servicePort = 443
+
+// BuildService gives the pods of an Instance one address. The admin port is not
+// behind it: it is scraped pod by pod.
+func BuildService(instance *v1alpha1.Instance) *coreapply.ServiceApplyConfiguration {
+	return own(coreapply.Service(ServerName(instance), instance.Namespace), instance).
+		WithSpec(coreapply.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithSelector(SelectorLabels(instance)).
+			WithPorts(coreapply.ServicePort().
+				WithName(portTenant).
+				WithProtocol(corev1.ProtocolTCP).
+				WithAppProtocol("https").
+				WithPort(servicePort).
+				WithTargetPort(intstr.FromString(portTenant))))
+}
