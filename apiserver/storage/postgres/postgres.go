@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
+)
+
+// Store is a storage.Store on a PostgreSQL server.
+type Store struct {
+	pool    *pgxpool.Pool
+	queries *queries.Queries
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Open connects to the database that url names and brings its tables up to
+// date; replicas may do so at the same time. The url is of the form
+// postgres://user:password@host:port/database, with the parameters of libpq
+// and of pgxpool, such as sslmode=verify-full and pool_max_conns=10.
+//
+// Connections that break later are made again when they are needed.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, failure(ctx, "prepare connections to PostgreSQL", err)
+	}
+	if err := migrate(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Store{pool: pool, queries: queries.New(pool)}, nil
+}
+
+// errURL leaves out what is wrong with the URL, because any part of it may be
+// a piece of a password that should have been escaped.
+var errURL = fmt.Errorf("%w: it has to be of the form postgres://user:password@host:port/database?sslmode=verify-full, "+
+	"with percent-encoding for special characters in the user and the password, and certificates that exist", storage.ErrInvalidURL)
+
+// parse reads the url, whose text must not reach an error.
+func parse(url string) (*pgxpool.Config, error) {
+	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
+		return nil, errURL
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errURL
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "anamnesis"
+	}
+	return config, nil
+}
+
+// AddUsage implements storage.Usage. It is one statement, so one transaction
+// and one round trip.
+func (s *Store) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+	if err := storage.ValidateUsage(counts); err != nil {
+		return err
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	if err := s.queries.AddUsage(ctx, columns(counts)); err != nil {
+		return failure(ctx, fmt.Sprintf("add %d usage counts", len(counts)), err)
+	}
+	return nil
+}
+
+// columns turns the counts on their side.
+func columns(counts []storage.UsageCount) queries.AddUsageParams {
+	var params queries.AddUsageParams
+	for _, count := range counts {
+		params.Dates = append(params.Dates, count.Date)
+		params.Applications = append(params.Applications, count.Application)
+		params.Endpoints = append(params.Endpoints, count.Endpoint)
+		params.Calls = append(params.Calls, count.Calls)
+	}
+	return params
+}
+
+// Usage implements storage.Usage.
+func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
+	rows, err := s.queries.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
+	if err != nil {
+		return nil, failure(ctx, fmt.Sprintf("read the usage from %s to %s", from, to), err)
+	}
+	counts := make([]storage.UsageCount, len(rows))
+	for i, row := range rows {
+		counts[i] = storage.UsageCount(row)
+	}
+	return counts, nil
+}
+
+// Ping implements storage.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	readOnly, err := s.queries.ReadOnly(ctx)
+	switch {
+	case err != nil:
+		return failure(ctx, "ask PostgreSQL whether it can be written to", err)
+	case readOnly:
+		return errors.New("PostgreSQL is read-only, as a standby is; name the primary in the database URL")
+	}
+	return nil
+}
+
+// Close implements storage.Store.
+func (s *Store) Close() error {
+	s.pool.Close()
+	return nil
+}

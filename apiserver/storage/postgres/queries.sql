@@ -1,0 +1,29 @@
+-- AddUsage adds all counts in one statement. Rows are taken in the order of
+-- the primary key, so that replicas that add at the same time wait for each
+-- other instead of deadlocking.
+-- name: AddUsage :exec
+INSERT INTO usage_counts (date, application, endpoint, calls)
+SELECT added.date, added.application, added.endpoint, sum(added.calls)::bigint
+FROM (
+    SELECT
+        unnest(@dates::date[]) AS date,
+        unnest(@applications::text[]) COLLATE "C" AS application,
+        unnest(@endpoints::text[]) COLLATE "C" AS endpoint,
+        unnest(@calls::bigint[]) AS calls
+) AS added
+GROUP BY added.date, added.application, added.endpoint
+ORDER BY added.date, added.application, added.endpoint
+ON CONFLICT (date, application, endpoint)
+DO UPDATE SET calls = usage_counts.calls + excluded.calls;
+
+-- Usage reads the counts of some days.
+-- name: Usage :many
+SELECT date, application, endpoint, calls
+FROM usage_counts
+WHERE date >= @first_date AND date <= @last_date
+ORDER BY date, application, endpoint;
+
+-- ReadOnly reports whether transactions on this connection cannot write, as
+-- on a standby.
+-- name: ReadOnly :one
+SELECT current_setting('transaction_read_only')::boolean AS read_only;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	driver "modernc.org/sqlite"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
+)
+
+// settings are those of the connection: how long a statement waits for a lock
+// that another process has, that a commit is on the disk before it is
+// reported, that a transaction takes its lock when it begins, and that errors
+// and quotes mean what they say.
+var settings = url.Values{
+	"_busy_timeout": {"5000"},
+	"_journal_mode": {"WAL"},
+	"_synchronous":  {"FULL"},
+	"_foreign_keys": {"on"},
+	"_txlock":       {"immediate"},
+	"_dqs":          {"false"},
+	"_error_rc":     {"true"},
+}
+
+// Store is a storage.Store in one SQLite file.
+type Store struct {
+	path string
+	db   *sql.DB
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Open opens the database in the file at path, made when there is none with
+// access for this user only, and brings its tables up to date. The directory
+// has to exist.
+func Open(ctx context.Context, path string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the database: %w", err)
+	}
+	if err := create(path); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	unlock, err := lockOpening(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("wait for others that open the database %s: %w", path, err)
+	}
+	db, err := openLocked(ctx, path)
+	if err := errors.Join(err, unlock()); err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return &Store{path: path, db: db}, nil
+}
+
+func openLocked(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := handle(path, settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("bring its tables up to date: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// create makes an empty file when there is none, so that SQLite does not make
+// one that every user may read, and so that a wrong path is reported as such.
+func create(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// handle prepares the only connection to the file at path.
+func handle(path string, settings url.Values) (*sql.DB, error) {
+	name := url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}
+	connector, err := driver.NewConnector(name.String())
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// AddUsage implements storage.Usage.
+func (s *Store) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+	if err := storage.ValidateUsage(counts); err != nil {
+		return err
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	if err := s.addUsage(ctx, counts); err != nil {
+		return fmt.Errorf("add %d usage counts: %w", len(counts), err)
+	}
+	return nil
+}
+
+func (s *Store) addUsage(ctx context.Context, counts []storage.UsageCount) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
+	add := queries.New(tx)
+	for _, count := range counts {
+		if err := add.AddUsage(ctx, queries.AddUsageParams(count)); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Usage implements storage.Usage.
+func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
+	rows, err := queries.New(s.db).Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
+	if err != nil {
+		return nil, fmt.Errorf("read the usage from %s to %s: %w", from, to, err)
+	}
+	counts := make([]storage.UsageCount, len(rows))
+	for i, row := range rows {
+		counts[i] = storage.UsageCount(row)
+	}
+	return counts, nil
+}
+
+// Ping implements storage.Store. It takes the lock for writing and gives it
+// back.
+func (s *Store) Ping(ctx context.Context) error {
+	if _, err := os.Stat(s.path); err != nil {
+		return fmt.Errorf("look for the database file: %w", err)
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin to write to the database: %w", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		return fmt.Errorf("end a transaction without changes: %w", err)
+	}
+	return nil
+}
+
+// Close implements storage.Store.
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close the database: %w", err)
+	}
+	return nil
+}
