@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs the chart and the sample Instance on the cluster that kubectl points
+# to. kind and k3d get the images loaded; for any other cluster
+#
+#   IMAGE_REGISTRY=registry.example/anamnesis make deploy
+#
+# builds and pushes them there. With TAG set nothing is built: the images
+# $IMAGE_REGISTRY/apiserver:$TAG and $IMAGE_REGISTRY/operator:$TAG are used as
+# they are.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() { echo "make deploy: $*" >&2; exit 1; }
+
+command -v kubectl >/dev/null || fail "kubectl is not installed; get it from https://kubernetes.io/docs/tasks/tools/"
+context=$(kubectl config current-context 2>/dev/null) || fail "kubectl points to no cluster; choose one with 'kubectl config use-context'"
+echo "cluster: $context"
+
+registry=${IMAGE_REGISTRY:-localhost/anamnesis}
+tag=${TAG:-$(git rev-parse --short=12 HEAD)}
+
+build() {
+  command -v docker >/dev/null || fail "docker is not installed; build the images elsewhere and set IMAGE_REGISTRY and TAG"
+  for name in apiserver operator; do
+    docker build --target "$name" --tag "$registry/$name:$tag" .
+  done
+}
+
+publish() {
+  case $context in
+    kind-*) for name in apiserver operator; do kind load docker-image --name "${context#kind-}" "$registry/$name:$tag"; done ;;
+    k3d-*) for name in apiserver operator; do k3d image import --cluster "${context#k3d-}" "$registry/$name:$tag"; done ;;
+    *) for name in apiserver operator; do docker push "$registry/$name:$tag"; done ;;
+  esac
+}
+
+if [ -z "${TAG:-}" ]; then
+  case $context in
+    kind-* | k3d-*) ;;
+    *) [ -n "${IMAGE_REGISTRY:-}" ] || fail "cluster $context is neither kind nor k3d: set IMAGE_REGISTRY to a registry that it can pull from" ;;
+  esac
+  build
+  publish
+fi
+
+go tool -modfile=hack/tools/go.mod helm upgrade --install anamnesis charts/anamnesis \
+  --namespace anamnesis-system --create-namespace --wait --timeout 180s \
+  --set "image.repository=$registry/operator" --set "image.tag=$tag" \
+  --set "serverImage.repository=$registry/apiserver" --set "serverImage.tag=$tag"
+kubectl apply --filename config/samples/embedded.yaml
+kubectl wait --namespace anamnesis-demo --for=condition=Ready --timeout=180s instance/demo
+kubectl get --namespace anamnesis-demo instances
+
+cat <<'TEXT'
+
+Reach the Instance with
+
+  kubectl port-forward --namespace anamnesis-demo service/demo 8443:443
+
+Its authority is ca.crt in Secret demo-tls, its credentials are in Secret
+demo-app-default.
+TEXT

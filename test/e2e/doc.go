@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package e2e proves the platform on a real Kubernetes: the operator installed
+// from the chart, Instances applied as a platform team would, pods that a real
+// kubelet runs, questions asked over HTTPS with the credentials and the
+// authority that the operator made.
+//
+// It holds tests only. What can be shown without a kubelet is shown where it
+// lives, by faster tests.
+package e2e

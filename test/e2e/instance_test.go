@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// patience is how long a real kubelet may take for what a test waits for.
+const patience = 3 * time.Minute
+
+// A tenant is one Instance under test.
+type tenant struct {
+	t   *testing.T
+	key client.ObjectKey
+}
+
+// newNamespace makes a namespace that enforces the restricted Pod Security
+// level, and deletes it after the test.
+func newNamespace(t *testing.T, name string) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   name,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := kube.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("make namespace %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		if err := kube.Delete(context.Background(), namespace); err != nil {
+			t.Errorf("delete namespace %s: %v", name, err)
+		}
+	})
+	return name
+}
+
+// embedded is the spec of an Instance that keeps its data on a volume.
+func embedded() v1alpha1.InstanceSpec {
+	return v1alpha1.InstanceSpec{
+		Models:  []v1alpha1.Model{{ID: "service-en"}},
+		Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{Size: resource.MustParse("64Mi")}},
+	}
+}
+
+// apply makes an Instance and waits until it is ready.
+func apply(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec, annotations map[string]string) tenant {
+	t.Helper()
+	instance := &v1alpha1.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: annotations},
+		Spec:       spec,
+	}
+	if err := kube.Create(t.Context(), instance); err != nil {
+		t.Fatalf("apply instance %s: %v", name, err)
+	}
+	tenant := tenant{t: t, key: client.ObjectKeyFromObject(instance)}
+	tenant.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+	return tenant
+}
+
+// get reads the Instance.
+func (n tenant) get() *v1alpha1.Instance {
+	n.t.Helper()
+	instance := &v1alpha1.Instance{}
+	if err := kube.Get(n.t.Context(), n.key, instance); err != nil {
+		n.t.Fatalf("read instance %s: %v", n.key, err)
+	}
+	return instance
+}
+
+// edit changes the spec, again when somebody else changed the object at the
+// same time.
+func (n tenant) edit(change func(*v1alpha1.InstanceSpec)) {
+	n.t.Helper()
+	NewWithT(n.t).Eventually(func() error {
+		instance := n.get()
+		change(&instance.Spec)
+		return kube.Update(n.t.Context(), instance)
+	}, "10s", "200ms").Should(Succeed())
+}
+
+// waitFor waits until a condition of the latest generation has a status and,
+// unless it is empty, a reason.
+func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	n.t.Helper()
+	var found metav1.Condition
+	NewWithT(n.t).Eventually(func(g Gomega) {
+		instance := n.get()
+		condition := meta.FindStatusCondition(instance.Status.Conditions, conditionType)
+		g.Expect(condition).NotTo(BeNil(), "no condition %s: %+v", conditionType, instance.Status.Conditions)
+		found = *condition
+		g.Expect(found.ObservedGeneration).To(Equal(instance.Generation))
+		g.Expect(found.Status).To(Equal(status), found.Message)
+		if reason != "" {
+			g.Expect(found.Reason).To(Equal(reason), found.Message)
+		}
+	}, patience, "500ms").Should(Succeed())
+	return found
+}
+
+// delete deletes the Instance and waits until it is gone.
+func (n tenant) delete() {
+	n.t.Helper()
+	instance := n.get()
+	if err := kube.Delete(n.t.Context(), instance); err != nil {
+		n.t.Fatalf("delete instance %s: %v", n.key, err)
+	}
+	NewWithT(n.t).Eventually(func() bool {
+		err := kube.Get(n.t.Context(), n.key, &v1alpha1.Instance{})
+		return client.IgnoreNotFound(err) == nil && err != nil
+	}, patience, "500ms").Should(BeTrue(), "instance %s is still there", n.key)
+}
+
+// pods are the Instance's running pods.
+func (n tenant) pods() []corev1.Pod {
+	n.t.Helper()
+	list := &corev1.PodList{}
+	labels := client.MatchingLabels{"app.kubernetes.io/instance": n.key.Name, "app.kubernetes.io/component": "apiserver"}
+	if err := kube.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
+		n.t.Fatalf("list pods of %s: %v", n.key, err)
+	}
+	running := list.Items[:0]
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
+			running = append(running, pod)
+		}
+	}
+	return running
+}
+
+// podNames are the names of the running pods.
+func (n tenant) podNames() []string {
+	n.t.Helper()
+	var names []string
+	for _, pod := range n.pods() {
+		names = append(names, pod.Name)
+	}
+	return names
+}
+
+// secret is one value of a Secret beside the Instance.
+func (n tenant) secret(name, key string) string {
+	n.t.Helper()
+	secret := &corev1.Secret{}
+	if err := kube.Get(n.t.Context(), client.ObjectKey{Namespace: n.key.Namespace, Name: name}, secret); err != nil {
+		n.t.Fatalf("read secret %s: %v", name, err)
+	}
+	value, found := secret.Data[key]
+	if !found {
+		n.t.Fatalf("secret %s has no key %s", name, key)
+	}
+	return string(value)
+}

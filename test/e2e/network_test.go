@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestAdminPortIsClosed probes an Instance from two pods: one that no policy
+// lists, and one that may read metrics. Only the second reaches the admin port.
+func TestAdminPortIsClosed(t *testing.T) {
+	image, err := cluster.LoadCommand(t.Context(), "probe", "./test/e2e/probe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := apply(t, newNamespace(t, "network"), "walled", embedded(), nil)
+	pod := n.pods()[0]
+	tenantPort, adminPort := pod.Status.PodIP+":8443", pod.Status.PodIP+":8081"
+
+	for _, test := range []struct {
+		name   string
+		labels map[string]string
+		want   map[string]string
+	}{
+		{"unlisted", nil, map[string]string{tenantPort: "open", adminPort: "closed"}},
+		{"monitoring", map[string]string{"anamnesis.dev/admin-access": "true"}, map[string]string{tenantPort: "open", adminPort: "open"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := probe(t, n.key.Namespace, test.name, image, test.labels, tenantPort, adminPort)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("what the pod reaches (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// probe runs a pod that tries the addresses, and returns what it says of each.
+func probe(t *testing.T, namespace, name, image string, labels map[string]string, addresses ...string) map[string]string {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				RunAsUser:      ptr.To[int64](65532),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{
+				Name: "probe", Image: image, Args: addresses,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: ptr.To(false),
+					Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+		},
+	}
+	if err := kube.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	NewWithT(t).Eventually(func() (corev1.PodPhase, error) {
+		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
+		return pod.Status.Phase, err
+	}, patience, "500ms").Should(Equal(corev1.PodSucceeded))
+	logs, err := cluster.Kubectl(t.Context(), "logs", "--namespace", namespace, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(logs) {
+		address, state, _ := strings.Cut(strings.TrimSpace(line), " ")
+		found[address] = state
+	}
+	return found
+}

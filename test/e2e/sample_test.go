@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/hack/platform"
+)
+
+// TestSample applies the sample that the README applies, and asks it.
+func TestSample(t *testing.T) {
+	sample := filepath.Join("config", "samples", "embedded.yaml")
+	if _, err := cluster.Kubectl(t.Context(), "apply", "--filename", sample); err != nil {
+		t.Fatal(err)
+	}
+	demo := tenant{t: t, key: client.ObjectKey{Namespace: platform.SampleNamespace, Name: platform.SampleInstance}}
+	demo.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		t.Run(protocol, func(t *testing.T) {
+			api := demo.dial(protocol)
+			api.mustDiagnose(t)
+
+			got, err := api.diagnose(t.Context(), "not-the-key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.status != http.StatusForbidden {
+				t.Errorf("a wrong key got status %d, want 403", got.status)
+			}
+		})
+	}
+}
