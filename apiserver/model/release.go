@@ -50,7 +50,7 @@ type Condition struct {
 	Severity                      Severity
 	Triage                        TriageLevel
 	Channel                       Channel
-	_                             [6]byte
+	_                             [10]byte
 	// Prior is the probability that the condition is what a new symptom
 	// episode brings, by sex and age band, before any evidence. Zero where
 	// the condition does not occur.
@@ -74,6 +74,7 @@ type Observation struct {
 	Sex                           SexFilter
 	Seriousness                   Seriousness
 	Relation                      Relation // to the parent
+	_                             [4]byte
 	// Leak is the share of people who report the observation without any
 	// condition linked to it; for a risk factor the share who have it.
 	Leak float64
@@ -142,20 +143,23 @@ type Synonym struct {
 // Meta says which release this is.
 type Meta struct {
 	// ModelID is the id that clients send in the Model header.
-	ModelID string
-	// Version is the RFC 3339 timestamp of the release, in UTC.
-	Version string
+	ModelID string `json:"model"`
+	// Version is the RFC 3339 timestamp of the release, in UTC and in whole
+	// seconds: versions in order of time are in order of bytes.
+	Version string `json:"version"`
 	// Language is the BCP 47 tag of the words.
-	Language string
+	Language string `json:"language"`
 	// ChoicePresent, ChoiceAbsent and ChoiceUnknown are the labels of the
 	// three answers.
-	ChoicePresent, ChoiceAbsent, ChoiceUnknown string
+	ChoicePresent string `json:"present"`
+	ChoiceAbsent  string `json:"absent"`
+	ChoiceUnknown string `json:"unknown"`
 }
 
 // A Release is one version of one model: core structure and numbers, and the
 // words of one language. All slices point into the release file; neither they
 // nor a string of Text may outlive the lease under which the release was
-// obtained.
+// obtained. Meta is a copy and may.
 type Release struct {
 	Meta               Meta
 	Conditions         []Condition   // by Number
@@ -174,4 +178,5 @@ type Release struct {
 	CategoryRefs       []uint32 // positions in Categories
 	SpecialistRefs     []uint32 // positions in Specialists, the first preferred
 	strings            []byte
+	unmap              func() error // nil when the memory is the garbage collector's
 }

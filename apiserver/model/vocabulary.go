@@ -135,6 +135,10 @@ const AgeBands = 10
 // two years are the bands of the US National Ambulatory Medical Care Survey.
 var ageBandFrom = [AgeBands]int{0, 3, 24, 72, 144, 216, 360, 540, 780, 900}
 
+// MaxAge is the oldest age in months that a concept can apply to: the last
+// month in which a patient is 130 years old.
+const MaxAge = 130*12 + 11
+
 // AgeBandNames are the names of the bands in content sources.
 var AgeBandNames = [AgeBands]string{"0-2m", "3-23m", "2-5", "6-11", "12-17", "18-29", "30-44", "45-64", "65-74", "75+"}
 
@@ -145,4 +149,12 @@ func AgeBand(months int) int {
 		band++
 	}
 	return band
+}
+
+// AgeBandRange gives the first and the last month of a band.
+func AgeBandRange(band int) (from, to int) {
+	if band+1 < AgeBands {
+		return ageBandFrom[band], ageBandFrom[band+1] - 1
+	}
+	return ageBandFrom[band], MaxAge
 }

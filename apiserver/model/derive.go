@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "math"
+
+// Lambda is the link of the noisy-OR: the share of patients in whom the
+// condition alone brings the observation, when share of them report it
+// whatever its cause and leak is how often it occurs without the condition.
+// From share = 1 - (1 - leak)(1 - lambda).
+func Lambda(share, leak float64) float64 {
+	return (share - leak) / (1 - leak)
+}
+
+// BinaryEntropy is the entropy in nats of an event of probability p.
+func BinaryEntropy(p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	return -float64(p*math.Log(p)) - float64((1-p)*math.Log1p(-p))
+}

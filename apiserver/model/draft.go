@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+// A Draft is a release before it is laid out in sections: concepts that point
+// to each other, in any order, with the numbers as sources give them. Package
+// compile makes one from content, tests make one by hand; Layout turns either
+// into a Release.
+//
+// Every concept that is pointed to must be in the draft's own lists.
+type Draft struct {
+	Meta         Meta
+	Conditions   []*DraftCondition
+	Observations []*DraftObservation
+	Groups       []*DraftGroup
+	Tuples       []DraftTuple
+	Specialists  []*DraftNamed
+	Categories   []*DraftNamed
+}
+
+// A DraftCondition becomes a Condition; fields of the same name mean the same.
+type DraftCondition struct {
+	Number                        uint32
+	Name, CommonName, ICD10, Hint string
+	Synonyms                      []string
+	Categories                    []*DraftNamed
+	Specialists                   []*DraftNamed // the first preferred
+	AgeFrom, AgeTo                uint16
+	Sex                           SexFilter
+	Prevalence                    Prevalence
+	Acuteness                     Acuteness
+	Severity                      Severity
+	Triage                        TriageLevel
+	Channel                       Channel
+	Prior                         [2][AgeBands]float64
+	Findings                      []DraftFinding
+	Factors                       []DraftFactor
+}
+
+// A DraftFinding becomes the two Links of a condition and an observation.
+type DraftFinding struct {
+	Observation *DraftObservation
+	Share       float64
+}
+
+// A DraftFactor becomes a Factor of its observation.
+type DraftFactor struct {
+	Observation     *DraftObservation
+	Present, Absent float64
+}
+
+// A DraftObservation becomes an Observation; fields of the same name mean the
+// same.
+type DraftObservation struct {
+	Number                        uint32
+	Kind                          ObservationKind
+	Name, CommonName              string
+	Question, QuestionThirdPerson string
+	Synonyms                      []string
+	Parent                        *DraftObservation // nil: none
+	Relation                      Relation
+	AgeFrom, AgeTo                uint16
+	Sex                           SexFilter
+	Seriousness                   Seriousness
+	Leak                          float64
+}
+
+// A DraftGroup becomes a Group; fields of the same name mean the same.
+type DraftGroup struct {
+	Question, QuestionThirdPerson string
+	Type                          GroupType
+	Ordered                       bool
+	Parent                        *DraftObservation // nil: none
+	Items                         []*DraftObservation
+}
+
+// A DraftTuple becomes a Tuple; fields of the same name mean the same.
+type DraftTuple struct {
+	Observations []*DraftObservation
+	Level        TriageLevel
+	Reason       string
+}
+
+// A DraftNamed becomes a Named.
+type DraftNamed struct {
+	Number uint32
+	Name   string
+}

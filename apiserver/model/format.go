@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"unsafe"
+)
+
+// A release file is used in place: every record stands in the file as Go lays
+// it out in memory on a little-endian machine. All numbers are little-endian,
+// every section begins at a multiple of 8, and the bytes between sections are
+// zero.
+//
+//	header, 32 bytes
+//	   0  magic          8 bytes   89 'A' 'N' 'M' 0D 0A 1A 0A
+//	   8  format         uint32    FormatVersion
+//	  12  section count  uint32
+//	  16  file size      uint64
+//	  24  table checksum uint32    CRC-32C of the section table
+//	  28  zero           uint32
+//	section table, 32 bytes for each section, in order of kind
+//	   0  kind           uint32    position in sectionTypes, from 0
+//	   4  record size    uint32
+//	   8  offset         uint64    from the start of the file
+//	  16  size           uint64    in bytes, without the padding that follows
+//	  24  checksum       uint32    CRC-32C of the section
+//	  28  zero           uint32
+//	sections, each directly behind the one before, up to the padding
+//
+// The magic has a byte over 127, both line endings and a control-Z, so that a
+// transfer that took the file for text shows at once.
+
+// FormatVersion is the version of the file format that this package reads and
+// writes. It goes up when a record, a section or the meaning of one changes.
+const FormatVersion = 1
+
+const (
+	magic          = "\x89ANM\r\n\x1a\n"
+	headerSize     = 32
+	tableEntrySize = 32
+	alignment      = 8
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// header is the first headerSize bytes of a file.
+type header struct {
+	Magic         [len(magic)]byte
+	Format        uint32
+	SectionCount  uint32
+	FileSize      uint64
+	TableChecksum uint32
+	_             uint32
+}
+
+// tableEntry is one row of the section table.
+type tableEntry struct {
+	Kind       uint32
+	RecordSize uint32
+	Offset     uint64
+	Size       uint64
+	Checksum   uint32
+	_          uint32
+}
+
+// A sectionType moves one section between a release and its bytes.
+type sectionType struct {
+	name       string
+	recordSize int
+	// encode appends the section to b.
+	encode func(b []byte, r *Release) ([]byte, error)
+	// attach makes the release use data, whose length is a multiple of
+	// recordSize and whose start is aligned.
+	attach func(r *Release, data []byte)
+}
+
+// sectionTypes are the sections of a file in order.
+var sectionTypes = []sectionType{
+	metaSection,
+	recordSection("strings", func(r *Release) *[]byte { return &r.strings }),
+	recordSection("conditions", func(r *Release) *[]Condition { return &r.Conditions }),
+	recordSection("observations", func(r *Release) *[]Observation { return &r.Observations }),
+	recordSection("groups", func(r *Release) *[]Group { return &r.Groups }),
+	recordSection("tuples", func(r *Release) *[]Tuple { return &r.Tuples }),
+	recordSection("specialists", func(r *Release) *[]Named { return &r.Specialists }),
+	recordSection("categories", func(r *Release) *[]Named { return &r.Categories }),
+	recordSection("links by condition", func(r *Release) *[]Link { return &r.LinksByCondition }),
+	recordSection("links by observation", func(r *Release) *[]Link { return &r.LinksByObservation }),
+	recordSection("factors", func(r *Release) *[]Factor { return &r.Factors }),
+	recordSection("synonyms", func(r *Release) *[]Synonym { return &r.Synonyms }),
+	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),
+	recordSection("group items", func(r *Release) *[]ObservationIndex { return &r.GroupItems }),
+	recordSection("tuple items", func(r *Release) *[]ObservationIndex { return &r.TupleItems }),
+	recordSection("category references", func(r *Release) *[]uint32 { return &r.CategoryRefs }),
+	recordSection("specialist references", func(r *Release) *[]uint32 { return &r.SpecialistRefs }),
+}
+
+// recordSection is a section of fixed-size records that stand in one field of
+// the release. encoding/binary writes blank fields as zeros, so that padding
+// never carries what happened to be in memory.
+func recordSection[T any](name string, field func(*Release) *[]T) sectionType {
+	size := int(unsafe.Sizeof(*new(T)))
+	return sectionType{
+		name:       name,
+		recordSize: size,
+		encode: func(b []byte, r *Release) ([]byte, error) {
+			return binary.Append(b, binary.LittleEndian, *field(r))
+		},
+		attach: func(r *Release, data []byte) {
+			if len(data) > 0 {
+				*field(r) = unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(data)/size)
+			}
+		},
+	}
+}
+
+// aligned is the next multiple of alignment, n itself included.
+func aligned[T ~int | ~uint64](n T) T {
+	return (n + alignment - 1) &^ (alignment - 1)
+}

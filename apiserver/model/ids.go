@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// The prefixes of public ids. An id is a prefix and a positive integer in
+// decimal without leading zeros.
+const (
+	ConditionPrefix  = "c_"
+	SymptomPrefix    = "s_"
+	RiskFactorPrefix = "p_"
+	LabResultPrefix  = "lt_"
+	SpecialistPrefix = "sp_"
+	CategoryPrefix   = "cc_"
+)
+
+var observationPrefixes = [...]string{Symptom: SymptomPrefix, RiskFactor: RiskFactorPrefix, LabResult: LabResultPrefix}
+
+// Prefix is the prefix of the ids of this kind of observation.
+func (v ObservationKind) Prefix() string { return observationPrefixes[v] }
+
+// FormatID is the public id of a prefix and a number.
+func FormatID(prefix string, number uint32) string {
+	return prefix + strconv.FormatUint(uint64(number), 10)
+}
+
+// ParseID takes a public id with this prefix apart. It is false for anything
+// that FormatID does not make, the number zero included.
+func ParseID(prefix, id string) (number uint32, ok bool) {
+	digits, ok := strings.CutPrefix(id, prefix)
+	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), err == nil
+}
+
+// ConditionID is the public id of a condition, such as c_12.
+func (r *Release) ConditionID(i ConditionIndex) string {
+	return FormatID(ConditionPrefix, r.Conditions[i].Number)
+}
+
+// ObservationID is the public id of an observation, such as s_98, p_7 or lt_3.
+func (r *Release) ObservationID(i ObservationIndex) string {
+	o := &r.Observations[i]
+	return FormatID(o.Kind.Prefix(), o.Number)
+}
+
+// SpecialistID is the public id of the specialist at a position of
+// Specialists, such as sp_1.
+func (r *Release) SpecialistID(i uint32) string {
+	return FormatID(SpecialistPrefix, r.Specialists[i].Number)
+}
+
+// CategoryID is the public id of the category at a position of Categories,
+// such as cc_1.
+func (r *Release) CategoryID(i uint32) string {
+	return FormatID(CategoryPrefix, r.Categories[i].Number)
+}
+
+// ConditionByID finds a condition by its public id.
+func (r *Release) ConditionByID(id string) (ConditionIndex, bool) {
+	number, ok := ParseID(ConditionPrefix, id)
+	if !ok {
+		return None, false
+	}
+	i, ok := slices.BinarySearchFunc(r.Conditions, number, func(c Condition, n uint32) int {
+		return cmp.Compare(c.Number, n)
+	})
+	if !ok {
+		return None, false
+	}
+	return ConditionIndex(i), true
+}
+
+// ObservationByID finds an observation by its public id.
+func (r *Release) ObservationByID(id string) (ObservationIndex, bool) {
+	for kind, prefix := range observationPrefixes {
+		number, ok := ParseID(prefix, id)
+		if !ok {
+			continue
+		}
+		from, to := r.ObservationsOfKind(ObservationKind(kind))
+		i, ok := slices.BinarySearchFunc(r.Observations[from:to], number, func(o Observation, n uint32) int {
+			return cmp.Compare(o.Number, n)
+		})
+		if ok {
+			return from + ObservationIndex(i), true
+		}
+	}
+	return None, false
+}
+
+// ObservationsOfKind gives the half-open range of the observations of a kind.
+func (r *Release) ObservationsOfKind(kind ObservationKind) (from, to ObservationIndex) {
+	start := sort.Search(len(r.Observations), func(i int) bool { return r.Observations[i].Kind >= kind })
+	end := sort.Search(len(r.Observations), func(i int) bool { return r.Observations[i].Kind > kind })
+	return ObservationIndex(start), ObservationIndex(end)
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Layout sorts the concepts by their numbers, replaces pointers by positions
+// and derives what the engine reads: both directions of every link with its
+// lambda and entropy, the children of each observation, the factors by
+// observation. The same draft, its lists in whatever order, gives the same
+// release, except that groups and tuples keep the order they were given in.
+//
+// Layout checks nothing: Encode and Decode refuse what a release must not say.
+// It panics when the draft points to something that it does not hold.
+func (d *Draft) Layout() *Release {
+	l := layout{
+		draft:        d,
+		release:      &Release{Meta: d.Meta},
+		texts:        map[string]StringRef{},
+		conditions:   sorted(d.Conditions, func(c *DraftCondition) uint64 { return uint64(c.Number) }),
+		observations: sorted(d.Observations, func(o *DraftObservation) uint64 { return uint64(o.Kind)<<32 | uint64(o.Number) }),
+		specialists:  sorted(d.Specialists, func(n *DraftNamed) uint64 { return uint64(n.Number) }),
+		categories:   sorted(d.Categories, func(n *DraftNamed) uint64 { return uint64(n.Number) }),
+	}
+	l.conditionAt = positions(l.conditions)
+	l.observationAt = positions(l.observations)
+	l.release.Specialists = l.named(l.specialists)
+	l.release.Categories = l.named(l.categories)
+	l.layConditions()
+	l.layObservations()
+	l.layGroups()
+	l.layTuples()
+	l.laySynonyms()
+	return l.release
+}
+
+// layout is a release in the making.
+type layout struct {
+	draft         *Draft
+	release       *Release
+	texts         map[string]StringRef
+	conditions    []*DraftCondition
+	observations  []*DraftObservation
+	specialists   []*DraftNamed
+	categories    []*DraftNamed
+	conditionAt   map[*DraftCondition]int32
+	observationAt map[*DraftObservation]int32
+}
+
+func sorted[T any](list []T, key func(T) uint64) []T {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+}
+
+func positions[T comparable](list []T) map[T]int32 {
+	at := make(map[T]int32, len(list))
+	for i, entry := range list {
+		at[entry] = int32(i)
+	}
+	return at
+}
+
+// position looks up where something stands that the draft must hold.
+func position[T comparable](at map[T]int32, entry T) int32 {
+	i, ok := at[entry]
+	if !ok {
+		panic("model: a draft points to a concept that is not in its lists")
+	}
+	return i
+}
+
+// text interns a string: equal words stand in the file once.
+func (l *layout) text(s string) StringRef {
+	if s == "" {
+		return StringRef{}
+	}
+	ref, ok := l.texts[s]
+	if !ok {
+		ref = StringRef{Offset: uint32(len(l.release.strings)), Length: uint32(len(s))}
+		l.release.strings = append(l.release.strings, s...)
+		l.texts[s] = ref
+	}
+	return ref
+}
+
+func (l *layout) named(list []*DraftNamed) []Named {
+	named := make([]Named, len(list))
+	for i, n := range list {
+		named[i] = Named{Number: n.Number, Name: l.text(n.Name)}
+	}
+	return named
+}
+
+// appendSpan appends entries to a section and says where they are.
+func appendSpan[T any](section *[]T, entries ...T) Span {
+	start := len(*section)
+	*section = append(*section, entries...)
+	return Span{Start: uint32(start), End: uint32(len(*section))}
+}
+
+func (l *layout) layConditions() {
+	r := l.release
+	specialistAt, categoryAt := positions(l.specialists), positions(l.categories)
+	for _, c := range l.conditions {
+		r.Conditions = append(r.Conditions, Condition{
+			Number:      c.Number,
+			Name:        l.text(c.Name),
+			CommonName:  l.text(c.CommonName),
+			ICD10:       l.text(c.ICD10),
+			Hint:        l.text(c.Hint),
+			Categories:  appendSpan(&r.CategoryRefs, references(categoryAt, c.Categories)...),
+			Specialists: appendSpan(&r.SpecialistRefs, references(specialistAt, c.Specialists)...),
+			Links:       appendSpan(&r.LinksByCondition, l.links(c)...),
+			AgeFrom:     c.AgeFrom,
+			AgeTo:       c.AgeTo,
+			Sex:         c.Sex,
+			Prevalence:  c.Prevalence,
+			Acuteness:   c.Acuteness,
+			Severity:    c.Severity,
+			Triage:      c.Triage,
+			Channel:     c.Channel,
+			Prior:       c.Prior,
+		})
+	}
+}
+
+func references(at map[*DraftNamed]int32, list []*DraftNamed) []uint32 {
+	refs := make([]uint32, len(list))
+	for i, n := range list {
+		refs[i] = uint32(position(at, n))
+	}
+	return refs
+}
+
+// links are a condition's links in order of observation.
+func (l *layout) links(c *DraftCondition) []Link {
+	links := make([]Link, len(c.Findings))
+	for i, f := range c.Findings {
+		links[i] = Link{
+			Other:   position(l.observationAt, f.Observation),
+			Share:   f.Share,
+			Lambda:  Lambda(f.Share, f.Observation.Leak),
+			Entropy: BinaryEntropy(f.Share),
+		}
+	}
+	slices.SortStableFunc(links, func(a, b Link) int { return cmp.Compare(a.Other, b.Other) })
+	return links
+}
+
+func (l *layout) layObservations() {
+	r := l.release
+	links, factors, children := l.byObservation()
+	for i, o := range l.observations {
+		parent := ObservationIndex(None)
+		if o.Parent != nil {
+			parent = ObservationIndex(position(l.observationAt, o.Parent))
+		}
+		r.Observations = append(r.Observations, Observation{
+			Number:              o.Number,
+			Name:                l.text(o.Name),
+			CommonName:          l.text(o.CommonName),
+			Question:            l.text(o.Question),
+			QuestionThirdPerson: l.text(o.QuestionThirdPerson),
+			Children:            appendSpan(&r.ChildRefs, children[i]...),
+			Links:               appendSpan(&r.LinksByObservation, links[i]...),
+			Factors:             appendSpan(&r.Factors, factors[i]...),
+			Parent:              parent,
+			Group:               None,
+			AgeFrom:             o.AgeFrom,
+			AgeTo:               o.AgeTo,
+			Kind:                o.Kind,
+			Sex:                 o.Sex,
+			Seriousness:         o.Seriousness,
+			Relation:            o.Relation,
+			Leak:                o.Leak,
+		})
+	}
+}
+
+// byObservation turns around what conditions say about observations, and what
+// children say about their parents. Conditions and children are visited in
+// order of index, so that every list comes out in that order.
+func (l *layout) byObservation() (links [][]Link, factors [][]Factor, children [][]ObservationIndex) {
+	links = make([][]Link, len(l.observations))
+	factors = make([][]Factor, len(l.observations))
+	children = make([][]ObservationIndex, len(l.observations))
+	for i, c := range l.conditions {
+		for _, link := range Part(l.release.LinksByCondition, l.release.Conditions[i].Links) {
+			o := link.Other
+			link.Other = int32(i)
+			links[o] = append(links[o], link)
+		}
+		for _, f := range c.Factors {
+			o := position(l.observationAt, f.Observation)
+			factors[o] = append(factors[o], Factor{Condition: ConditionIndex(i), Present: f.Present, Absent: f.Absent})
+		}
+	}
+	for i, o := range l.observations {
+		if o.Parent != nil {
+			p := position(l.observationAt, o.Parent)
+			children[p] = append(children[p], ObservationIndex(i))
+		}
+	}
+	return links, factors, children
+}
+
+func (l *layout) layGroups() {
+	r := l.release
+	for g, group := range l.draft.Groups {
+		items := l.indexes(group.Items)
+		for _, o := range items {
+			r.Observations[o].Group = GroupIndex(g)
+		}
+		parent := ObservationIndex(None)
+		if group.Parent != nil {
+			parent = ObservationIndex(position(l.observationAt, group.Parent))
+		}
+		r.Groups = append(r.Groups, Group{
+			Question:            l.text(group.Question),
+			QuestionThirdPerson: l.text(group.QuestionThirdPerson),
+			Items:               appendSpan(&r.GroupItems, items...),
+			Parent:              parent,
+			Type:                group.Type,
+			Ordered:             group.Ordered,
+		})
+	}
+}
+
+func (l *layout) layTuples() {
+	r := l.release
+	for _, t := range l.draft.Tuples {
+		items := l.indexes(t.Observations)
+		slices.Sort(items)
+		r.Tuples = append(r.Tuples, Tuple{
+			Observations: appendSpan(&r.TupleItems, items...),
+			Reason:       l.text(t.Reason),
+			Level:        t.Level,
+		})
+	}
+}
+
+func (l *layout) indexes(list []*DraftObservation) []ObservationIndex {
+	indexes := make([]ObservationIndex, len(list))
+	for i, o := range list {
+		indexes[i] = ObservationIndex(position(l.observationAt, o))
+	}
+	return indexes
+}
+
+func (l *layout) laySynonyms() {
+	r := l.release
+	for i, c := range l.conditions {
+		for _, wording := range c.Synonyms {
+			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i), Condition: true})
+		}
+	}
+	for i, o := range l.observations {
+		for _, wording := range o.Synonyms {
+			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i)})
+		}
+	}
+	slices.SortStableFunc(r.Synonyms, func(a, b Synonym) int {
+		return compareText(r, a.Wording, b.Wording)
+	})
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// vocabulary checks that every word parses to the value that says it, and
+// that nothing else parses.
+func vocabulary[T interface {
+	~uint8
+	fmt.Stringer
+}](t *testing.T, parse func(string) (T, error), want ...string) {
+	t.Helper()
+	for i, w := range want {
+		v, err := parse(w)
+		if err != nil || v != T(i) || v.String() != w {
+			t.Errorf("%q parses to %d, %v, which says %q", w, v, err, v.String())
+		}
+	}
+	for _, w := range []string{"", "Unknown", strings.ToUpper(want[0]), want[0] + " "} {
+		if v, err := parse(w); err == nil {
+			t.Errorf("%q parses to %v", w, v)
+		} else if !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[len(want)-1]) {
+			t.Errorf("the error %q does not say what is expected", err)
+		}
+	}
+	if over := T(len(want)); !strings.HasSuffix(over.String(), fmt.Sprintf("(%d)", len(want))) {
+		t.Errorf("the value after the last says %q", over)
+	}
+}
+
+func TestVocabulary(t *testing.T) {
+	t.Parallel()
+	vocabulary(t, ParseSex, "female", "male")
+	vocabulary(t, ParseSexFilter, "both", "female", "male")
+	vocabulary(t, ParseObservationKind, "symptom", "risk_factor", "lab_result")
+	vocabulary(t, ParseTriageLevel, "none", "self_care", "consultation", "consultation_24", "emergency", "emergency_ambulance")
+	vocabulary(t, ParseSeriousness, "none", "serious", "emergency", "emergency_ambulance")
+	vocabulary(t, ParseRelation, "none", "duration", "severity", "character", "exacerbating_factor", "diminishing_factor", "location", "radiation")
+	vocabulary(t, ParsePrevalence, "very_rare", "rare", "moderate", "common")
+	vocabulary(t, ParseAcuteness, "chronic", "chronic_with_exacerbations", "acute_potentially_chronic", "acute")
+	vocabulary(t, ParseSeverity, "mild", "moderate", "severe")
+	vocabulary(t, ParseChannel, "personal_visit", "video_teleconsultation", "audio_teleconsultation", "text_teleconsultation")
+	vocabulary(t, ParseGroupType, "group_single", "group_multiple")
+}
+
+func TestWordsFollowTheConstants(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		value fmt.Stringer
+		want  string
+	}{
+		{Male, "male"},
+		{FemaleOnly, "female"},
+		{LabResult, "lab_result"},
+		{Consultation24, "consultation_24"},
+		{EmergencyAmbulance, "emergency_ambulance"},
+		{SeriousnessEmergency, "emergency"},
+		{SeverityRelation, "severity"},
+		{Radiation, "radiation"},
+		{VeryRare, "very_rare"},
+		{AcutePotentiallyChronic, "acute_potentially_chronic"},
+		{ModerateSeverity, "moderate"},
+		{AudioTeleconsultation, "audio_teleconsultation"},
+		{GroupMultiple, "group_multiple"},
+	} {
+		if got := test.value.String(); got != test.want {
+			t.Errorf("%T(%d) says %q, want %q", test.value, test.value, got, test.want)
+		}
+	}
+}
+
+func TestSexFilterAdmits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		filter       SexFilter
+		female, male bool
+	}{
+		{BothSexes, true, true},
+		{FemaleOnly, true, false},
+		{MaleOnly, false, true},
+	} {
+		if test.filter.Admits(Female) != test.female || test.filter.Admits(Male) != test.male {
+			t.Errorf("%v admits female %t, male %t", test.filter, test.filter.Admits(Female), test.filter.Admits(Male))
+		}
+	}
+}
+
+func TestAgeBandsCoverEveryAge(t *testing.T) {
+	t.Parallel()
+	next := 0
+	for band := range AgeBands {
+		from, to := AgeBandRange(band)
+		if from != next || to < from {
+			t.Errorf("band %s runs from %d to %d, want it to begin at %d", AgeBandNames[band], from, to, next)
+		}
+		if AgeBand(from) != band || AgeBand(to) != band {
+			t.Errorf("band %s: its ends %d and %d are in bands %d and %d", AgeBandNames[band], from, to, AgeBand(from), AgeBand(to))
+		}
+		next = to + 1
+	}
+	if next != MaxAge+1 {
+		t.Errorf("the bands end before month %d, want %d", next, MaxAge+1)
+	}
+	if band := AgeBand(75 * 12); AgeBandNames[band] != "75+" {
+		t.Errorf("75 years are in band %s", AgeBandNames[band])
+	}
+	if band := AgeBand(6*12 - 1); AgeBandNames[band] != "2-5" {
+		t.Errorf("the last month before six years is in band %s", AgeBandNames[band])
+	}
+}
