@@ -7,8 +7,6 @@ import (
 
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // configFile is the server's --config: what it reads again when it changes.
@@ -21,15 +19,16 @@ type corsConfig struct {
 }
 
 // BuildConfigMap holds what the server reads again without a restart.
-func BuildConfigMap(instance *v1alpha1.Instance) *coreapply.ConfigMapApplyConfiguration {
+func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	config := configFile{CORS: corsConfig{AllowedOrigins: []string{}}}
-	if instance.Spec.CORS != nil {
-		config.CORS.AllowedOrigins = instance.Spec.CORS.AllowedOrigins
+	if in.Instance.Spec.CORS != nil {
+		config.CORS.AllowedOrigins = in.Instance.Spec.CORS.AllowedOrigins
 	}
 	encoded, err := yaml.Marshal(config)
 	if err != nil {
 		panic(fmt.Sprintf("a list of strings can always be encoded: %v", err))
 	}
-	return own(coreapply.ConfigMap(ConfigMapName(instance), instance.Namespace), instance).
+	return coreapply.ConfigMap(ConfigName(in.Instance), in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: string(encoded)})
 }

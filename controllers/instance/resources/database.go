@@ -8,50 +8,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // DatabaseURLKey is the key of the Secret of external storage whose value is
 // the database's URL.
 const DatabaseURLKey = "url"
 
-const defaultPostgresPort = "5432"
+const defaultDatabasePort = 5432
 
-// Database is what the objects of an Instance depend on of the external
-// database's URL. Embedded storage has the zero value.
-type Database struct {
-	// Checksum of the URL: the pods read it once, so a new one replaces them.
-	Checksum string
-	// Ports that the pods connect to, ascending.
-	Ports []int32
-}
-
-// ParseDatabase reads the URL of an external database the way libpq and pgx do,
-// with several hosts, and with host and port as parameters too. Its errors say
-// what is wrong without repeating any of the URL.
-func ParseDatabase(instance *v1alpha1.Instance, databaseURL string) (Database, error) {
+// DatabasePorts are the ports that pods connect to by the URL of an external
+// database, ascending. The URL is read the way libpq and pgx do, with several
+// hosts, and with host and port as parameters too. Errors say what is wrong
+// without repeating any of the URL.
+func DatabasePorts(databaseURL string) ([]int32, error) {
 	rest, isPostgres := strings.CutPrefix(databaseURL, "postgres://")
 	if !isPostgres {
 		rest, isPostgres = strings.CutPrefix(databaseURL, "postgresql://")
 	}
 	if !isPostgres {
-		return Database{}, errors.New("the database URL does not begin with postgres://")
+		return nil, errors.New("the database URL does not begin with postgres://")
 	}
-	texts, err := databasePortTexts(rest)
+	texts, err := portTexts(rest)
 	if err != nil {
-		return Database{}, err
+		return nil, err
 	}
-	ports, err := databasePorts(texts)
-	if err != nil {
-		return Database{}, err
-	}
-	return Database{Checksum: SecretChecksum(instance, databaseURL), Ports: ports}, nil
+	return parsePorts(texts)
 }
 
-// databasePortTexts are the ports of a URL without its scheme, as written: one
+// portTexts are the ports of a URL without its scheme, as written: one
 // for every host, empty where it is left out.
-func databasePortTexts(rest string) ([]string, error) {
+func portTexts(rest string) ([]string, error) {
 	if end := strings.IndexAny(rest, "@/"); end >= 0 && rest[end] == '@' {
 		rest = rest[end+1:]
 	}
@@ -84,12 +70,12 @@ func portText(host string) string {
 	return host[colon+1:]
 }
 
-// databasePorts are the ports as numbers, ascending and once each.
-func databasePorts(texts []string) ([]int32, error) {
+// parsePorts are the ports as numbers, ascending and once each.
+func parsePorts(texts []string) ([]int32, error) {
 	ports := make([]int32, 0, len(texts))
 	for _, text := range texts {
 		if text == "" {
-			text = defaultPostgresPort
+			text = strconv.Itoa(defaultDatabasePort)
 		}
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {

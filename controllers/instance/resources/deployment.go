@@ -4,7 +4,7 @@ package resources
 
 import (
 	"fmt"
-	"strconv"
+	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,17 +24,29 @@ const (
 	// keeps its revision until it moves to another image.
 	Revision int32 = 1
 
-	// RevisionAnnotation on a pod template is the revision it was built at.
-	RevisionAnnotation = "anamnesis.dev/revision"
-
 	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
 	// database's URL changes: it is the one thing that the server cannot read
 	// again. Credentials, certificates and the configuration file it can.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
+	// TemplateHashAnnotation on a pod template is the hash of the wish that it
+	// fulfils.
+	TemplateHashAnnotation = "anamnesis.dev/template-hash"
+
+	// PreflightHashAnnotation on a pod template is the hash of the preflight
+	// check that vouched for it.
+	PreflightHashAnnotation = "anamnesis.dev/preflight-hash"
+
+	// ModelsAnnotation on a pod template is what it serves, as FormatModels
+	// writes it.
+	ModelsAnnotation = "anamnesis.dev/models"
+
 	// ProgressDeadline is how long a rollout may take before it has failed. It
 	// leaves time to pull the image on a slow network.
-	ProgressDeadline = 5 * time.Minute
+	ProgressDeadline = 10 * time.Minute
+
+	// historyLimit is how many templates are kept to put the last good one back.
+	historyLimit = 10
 
 	// drain is how long a server goes on serving after it was told to stop,
 	// while its address is taken out of every proxy.
@@ -53,18 +65,19 @@ const (
 
 // BuildDeployment runs the server: the pinned build, with the models at the
 // versions that the preflight check found, the default model first.
-func BuildDeployment(instance *v1alpha1.Instance, pin v1alpha1.ServerPin, models []v1alpha1.Model, database Database) *appsapply.DeploymentApplyConfiguration {
-	return own(appsapply.Deployment(ServerName(instance), instance.Namespace), instance).
+func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
+	return appsapply.Deployment(ServerName(in.Instance), in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
 		WithSpec(appsapply.DeploymentSpec().
-			WithReplicas(replicas(instance)).
-			WithRevisionHistoryLimit(2).
+			WithReplicas(replicas(in.Instance)).
+			WithRevisionHistoryLimit(historyLimit).
 			WithProgressDeadlineSeconds(int32(ProgressDeadline.Seconds())).
-			WithStrategy(strategy(instance)).
-			WithSelector(metaapply.LabelSelector().WithMatchLabels(SelectorLabels(instance))).
+			WithStrategy(strategy(in.Instance)).
+			WithSelector(metaapply.LabelSelector().WithMatchLabels(Selector(in.Instance))).
 			WithTemplate(coreapply.PodTemplateSpec().
-				WithLabels(Labels(instance)).
-				WithAnnotations(templateAnnotations(pin, database)).
-				WithSpec(serverPod(instance, pin, models))))
+				WithLabels(podLabels(in.Instance, containerServer)).
+				WithAnnotations(templateAnnotations(in)).
+				WithSpec(serverPod(in))))
 }
 
 // replicas is how many pods are to serve.
@@ -92,28 +105,31 @@ func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyCon
 			WithMaxUnavailable(intstr.FromInt32(0)))
 }
 
-func templateAnnotations(pin v1alpha1.ServerPin, database Database) map[string]string {
-	annotations := map[string]string{RevisionAnnotation: strconv.Itoa(int(pin.Revision))}
-	if database.Checksum != "" {
-		annotations[DatabaseChecksumAnnotation] = database.Checksum
+func templateAnnotations(in Input) map[string]string {
+	annotations := map[string]string{
+		ModelsAnnotation:           FormatModels(in.Models),
+		DatabaseChecksumAnnotation: in.DatabaseChecksum,
+		TemplateHashAnnotation:     in.TemplateHash,
+		PreflightHashAnnotation:    in.PreflightHash,
 	}
+	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
 	return annotations
 }
 
-func serverPod(instance *v1alpha1.Instance, pin v1alpha1.ServerPin, models []v1alpha1.Model) *coreapply.PodSpecApplyConfiguration {
-	container := serverContainer(instance).
-		WithImage(pin.Image).
-		WithArgs(serveArguments(instance, models)...)
+func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
+	container := serverContainer(in.Instance).
+		WithImage(in.Server.Image).
+		WithArgs(serveArguments(in.Instance, in.Models)...)
 	var volumes []*coreapply.VolumeApplyConfiguration
-	for _, mount := range mounts(instance) {
+	for _, mount := range mounts(in.Instance) {
 		volumes = append(volumes, mount.volume)
 		container.WithVolumeMounts(coreapply.VolumeMount().
 			WithName(*mount.volume.Name).WithMountPath(mount.path).WithReadOnly(mount.readOnly))
 	}
-	pod := podSpec(instance, container).
+	pod := podSpec(in.Instance, container).
 		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds())).
 		WithVolumes(volumes...)
-	return spread(pod, instance)
+	return spread(pod, in.Instance)
 }
 
 func serverContainer(instance *v1alpha1.Instance) *coreapply.ContainerApplyConfiguration {
@@ -141,8 +157,8 @@ func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []stri
 		"--instance-url=" + URL(instance),
 		fmt.Sprintf("--listen=:%d", tenantPort),
 		fmt.Sprintf("--admin-listen=:%d", adminPort),
-		"--tls-cert-file=" + tlsDirectory + "/" + TLSCertificateKey,
-		"--tls-key-file=" + tlsDirectory + "/" + TLSPrivateKeyKey,
+		"--tls-cert-file=" + tlsDirectory + "/" + corev1.TLSCertKey,
+		"--tls-key-file=" + tlsDirectory + "/" + corev1.TLSPrivateKeyKey,
 		"--credentials-dir=" + credentialsDirectory,
 		"--signing-keys-dir=" + signingKeysDirectory,
 		"--config=" + configDirectory + "/" + configFileName,
@@ -183,7 +199,7 @@ func spread(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instanc
 	if instance.Spec.Storage.Embedded != nil {
 		return pod
 	}
-	selector := metaapply.LabelSelector().WithMatchLabels(SelectorLabels(instance))
+	selector := metaapply.LabelSelector().WithMatchLabels(Selector(instance))
 	return pod.
 		WithTopologySpreadConstraints(coreapply.TopologySpreadConstraint().
 			WithMaxSkew(1).

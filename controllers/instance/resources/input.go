@@ -18,18 +18,22 @@ type Input struct {
 	// Server is the build of the server pinned for the Instance.
 	Server v1alpha1.ServerPin
 
-	// Models to serve, in the order of the spec. The preflight Job is built from
-	// the spec's, where a version may be left out; the Deployment from what the
-	// preflight answered.
+	// Models to serve, in the order of the spec, at the versions that the
+	// preflight check found. The preflight Job itself is built from the spec's
+	// models, where a version may be left out.
 	Models []v1alpha1.Model
 
 	// DatabaseChecksum changes when the URL of the external database does, which
 	// pods read only when they start; empty with embedded storage.
 	DatabaseChecksum string
 
+	// DatabasePorts are the ports that the external database's URL names, as
+	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
+	DatabasePorts []int32
+
 	// TemplateHash and PreflightHash are written into the pod template's
 	// annotations TemplateHashAnnotation and PreflightHashAnnotation, each left
 	// out when empty. They say which wish the template fulfils and which
-	// preflight vouched for it.
+	// preflight vouched for it. PreflightHash also ends the preflight Job's name.
 	TemplateHash, PreflightHash string
 }

@@ -9,45 +9,48 @@ import (
 )
 
 const (
-	labelName      = "app.kubernetes.io/name"
-	labelInstance  = "app.kubernetes.io/instance"
-	labelComponent = "app.kubernetes.io/component"
-	labelManagedBy = "app.kubernetes.io/managed-by"
-
-	// ManagedBy is the value of the label app.kubernetes.io/managed-by on every
-	// object that the operator makes. Watches select by it.
-	ManagedBy = "anamnesis-operator"
+	// ManagedByLabel is on every object that the operator makes, with the value
+	// ManagedByValue. Watches select by it.
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	// ManagedByValue is the value of ManagedByLabel.
+	ManagedByValue = "anamnesis-operator"
 
 	// AdminAccessLabel set to "true" on a namespace, or on a pod in the
 	// Instance's own namespace, lets those pods reach the admin port, where
 	// metrics are scraped and the process is profiled.
 	AdminAccessLabel = "anamnesis.dev/admin-access"
 
-	componentServer    = "apiserver"
-	componentPreflight = "preflight"
+	nameLabel      = "app.kubernetes.io/name"
+	instanceLabel  = "app.kubernetes.io/instance"
+	componentLabel = "app.kubernetes.io/component"
 )
 
-// SelectorLabels select the pods that serve an Instance. They never change,
-// because the selector of a Deployment cannot.
-func SelectorLabels(instance *v1alpha1.Instance) map[string]string {
-	return map[string]string{
-		labelName:      "anamnesis",
-		labelInstance:  instance.Name,
-		labelComponent: componentServer,
-	}
-}
-
-// Labels are on every object of an Instance.
+// Labels are on every object of an Instance, pods included.
 func Labels(instance *v1alpha1.Instance) map[string]string {
-	labels := SelectorLabels(instance)
-	labels[labelManagedBy] = ManagedBy
+	labels := ownSelector(instance)
+	labels[ManagedByLabel] = ManagedByValue
 	return labels
 }
 
-// preflightLabels are on the preflight Job and its pods. They differ from
-// SelectorLabels, so that no such pod is ever taken for one that serves.
-func preflightLabels(instance *v1alpha1.Instance) map[string]string {
+// Selector selects the pods that serve an Instance. It never changes, because
+// the selector of a Deployment cannot.
+func Selector(instance *v1alpha1.Instance) map[string]string {
+	selector := ownSelector(instance)
+	selector[componentLabel] = containerServer
+	return selector
+}
+
+// ownSelector selects all pods of an Instance, whatever they do.
+func ownSelector(instance *v1alpha1.Instance) map[string]string {
+	return map[string]string{
+		nameLabel:     "anamnesis",
+		instanceLabel: instance.Name,
+	}
+}
+
+// podLabels are those of the pods that run one component.
+func podLabels(instance *v1alpha1.Instance, component string) map[string]string {
 	labels := maps.Clone(Labels(instance))
-	labels[labelComponent] = componentPreflight
+	labels[componentLabel] = component
 	return labels
 }

@@ -33,13 +33,13 @@ type mount struct {
 
 func mounts(instance *v1alpha1.Instance) []mount {
 	all := []mount{
-		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
-		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
-		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
-		{configVolume("config", ConfigMapName(instance)), configDirectory, true},
+		{secretVolume("tls", TLSName(instance)), tlsDirectory, true},
+		{secretVolume("credentials", CredentialsName(instance)), credentialsDirectory, true},
+		{secretVolume("signing-keys", SigningKeysName(instance)), signingKeysDirectory, true},
+		{configVolume("config", ConfigName(instance)), configDirectory, true},
 	}
 	if instance.Spec.Storage.Embedded != nil {
-		all = append(all, mount{claimVolume("data", DataClaimName(instance)), dataDirectory, false})
+		all = append(all, mount{claimVolume("data", DataName(instance)), dataDirectory, false})
 	}
 	return all
 }

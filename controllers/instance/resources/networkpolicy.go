@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
 	networkapply "k8s.io/client-go/applyconfigurations/networking/v1"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // dnsPorts are where the cluster's resolver is asked: 53, or what stands behind
@@ -26,17 +24,19 @@ var (
 // BuildNetworkPolicy lets anyone reach the tenant port, and only what carries
 // AdminAccessLabel the admin port. The pods themselves reach the resolver, the
 // external database, and webhooks at public addresses; nothing else.
-func BuildNetworkPolicy(instance *v1alpha1.Instance, database Database) *networkapply.NetworkPolicyApplyConfiguration {
+func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration {
 	spec := networkapply.NetworkPolicySpec().
-		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(SelectorLabels(instance))).
+		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(ownSelector(in.Instance))).
 		WithPolicyTypes(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress).
 		WithIngress(tenantIngress(), adminIngress()).
 		WithEgress(dnsEgress())
-	if len(database.Ports) > 0 {
-		spec.WithEgress(databaseEgress(database))
+	if in.Instance.Spec.Storage.External != nil {
+		spec.WithEgress(databaseEgress(in.DatabasePorts))
 	}
 	spec.WithEgress(webhookEgress())
-	return own(networkapply.NetworkPolicy(ServerName(instance), instance.Namespace), instance).WithSpec(spec)
+	return networkapply.NetworkPolicy(ServerName(in.Instance), in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
+		WithSpec(spec)
 }
 
 func tenantIngress() *networkapply.NetworkPolicyIngressRuleApplyConfiguration {
@@ -62,9 +62,12 @@ func dnsEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 
 // databaseEgress cannot name the database's addresses: its host is a name, and
 // what it resolves to changes.
-func databaseEgress(database Database) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
+func databaseEgress(ports []int32) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	rule := networkapply.NetworkPolicyEgressRule()
-	for _, port := range database.Ports {
+	if len(ports) == 0 {
+		ports = []int32{defaultDatabasePort}
+	}
+	for _, port := range ports {
 		rule.WithPorts(policyPort(corev1.ProtocolTCP, port))
 	}
 	return rule

@@ -34,19 +34,6 @@ func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyCon
 				WithCapabilities(coreapply.Capabilities().WithDrop("ALL"))))
 }
 
-// modelArguments tell the server which models to use, the default one first.
-func modelArguments(models []v1alpha1.Model) []string {
-	arguments := []string{"--models=" + modelsDirectory}
-	for _, model := range models {
-		argument := "--model=" + model.ID
-		if model.Version != "" {
-			argument += "@" + model.Version
-		}
-		arguments = append(arguments, argument)
-	}
-	return arguments
-}
-
 // defaultResources suit a small tenant. There is no limit on processor time: it
 // would slow down answers on a machine that is otherwise idle. The release file
 // is mapped and counts against memory only as cache.

@@ -18,12 +18,9 @@ const (
 	ApplicationKeyKey = "key"
 )
 
-// Keys of a TLS Secret; the authority is optional in one that is referred to.
-const (
-	TLSCertificateKey = corev1.TLSCertKey
-	TLSPrivateKeyKey  = corev1.TLSPrivateKeyKey
-	TLSAuthorityKey   = corev1.ServiceAccountRootCAKey
-)
+// TLSAuthorityKey is the key of a TLS Secret whose value is the certificate of
+// the authority that clients must trust.
+const TLSAuthorityKey = corev1.ServiceAccountRootCAKey
 
 // allScopes is what an application may do that names no scopes. They are
 // written out, so that the server never has to guess what an empty list means.
@@ -37,30 +34,32 @@ var allScopes = []v1alpha1.Scope{
 }
 
 // Applications are those of the spec, or the one that an Instance has when its
-// spec names none.
+// spec names none. Scopes that are left out are filled in.
 func Applications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	if len(instance.Spec.Applications) == 0 {
-		return []v1alpha1.Application{{Name: "default"}}
+		return []v1alpha1.Application{withScopes(v1alpha1.Application{Name: "default"})}
 	}
-	return instance.Spec.Applications
+	applications := make([]v1alpha1.Application, len(instance.Spec.Applications))
+	for i, application := range instance.Spec.Applications {
+		applications[i] = withScopes(application)
+	}
+	return applications
 }
 
-// Credential is an application with the key that it proves itself by.
-type Credential struct {
-	Application v1alpha1.Application
-	Key         string
+func withScopes(application v1alpha1.Application) v1alpha1.Application {
+	if len(application.Scopes) == 0 {
+		application.Scopes = allScopes
+	}
+	return application
 }
 
 // BuildApplicationSecret tells the people and clients behind one application
 // its id and key.
-func BuildApplicationSecret(instance *v1alpha1.Instance, credential Credential) *coreapply.SecretApplyConfiguration {
-	name := ApplicationSecretName(instance, credential.Application.Name)
-	return own(coreapply.Secret(name, instance.Namespace), instance).
-		WithType(corev1.SecretTypeOpaque).
-		WithData(map[string][]byte{
-			ApplicationIDKey:  []byte(credential.Application.Name),
-			ApplicationKeyKey: []byte(credential.Key),
-		})
+func BuildApplicationSecret(in Input, application v1alpha1.Application, key string) *coreapply.SecretApplyConfiguration {
+	return secret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, map[string][]byte{
+		ApplicationIDKey:  []byte(application.Name),
+		ApplicationKeyKey: []byte(key),
+	})
 }
 
 // credentialFile is one file of the server's --credentials-dir.
@@ -71,67 +70,51 @@ type credentialFile struct {
 	Plan   string           `json:"plan,omitempty"`
 }
 
-// BuildCredentialsSecret tells the server who may call it: one file for each
-// application. The server reads them again when they change, so that adding or
-// rotating an application restarts nothing.
-func BuildCredentialsSecret(instance *v1alpha1.Instance, credentials []Credential) *coreapply.SecretApplyConfiguration {
-	files := make(map[string][]byte, len(credentials))
-	for _, credential := range credentials {
-		files[credential.Application.Name+".json"] = encodeCredential(credential)
+// BuildCredentialsSecret tells the server who may call it: one file for each of
+// the Instance's applications, with its key by application name. An application
+// without a key is left out, since an empty key must never open anything.
+func BuildCredentialsSecret(in Input, keys map[string]string) *coreapply.SecretApplyConfiguration {
+	files := make(map[string][]byte, len(keys))
+	for _, application := range Applications(in.Instance) {
+		if key := keys[application.Name]; key != "" {
+			files[application.Name+".json"] = encodeCredential(application, key)
+		}
 	}
-	return own(coreapply.Secret(CredentialsSecretName(instance), instance.Namespace), instance).
-		WithType(corev1.SecretTypeOpaque).
-		WithData(files)
+	return secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
-func encodeCredential(credential Credential) []byte {
-	file := credentialFile{
-		ID:     credential.Application.Name,
-		Key:    credential.Key,
-		Scopes: credential.Application.Scopes,
-		Plan:   credential.Application.Plan,
-	}
-	if len(file.Scopes) == 0 {
-		file.Scopes = allScopes
-	}
-	encoded, err := json.Marshal(file)
+func encodeCredential(application v1alpha1.Application, key string) []byte {
+	encoded, err := json.Marshal(credentialFile{
+		ID:     application.Name,
+		Key:    key,
+		Scopes: application.Scopes,
+		Plan:   application.Plan,
+	})
 	if err != nil {
 		panic(fmt.Sprintf("strings can always be encoded: %v", err))
 	}
 	return encoded
 }
 
-// BuildSigningKeysSecret holds the keys that sign tokens, PKCS#8 in PEM, by key
-// id. Of several the last by name signs, and all verify.
-func BuildSigningKeysSecret(instance *v1alpha1.Instance, keys map[string][]byte) *coreapply.SecretApplyConfiguration {
-	files := make(map[string][]byte, len(keys))
-	for id, key := range keys {
-		files[id+".pem"] = key
-	}
-	return own(coreapply.Secret(SigningKeysSecretName(instance), instance.Namespace), instance).
-		WithType(corev1.SecretTypeOpaque).
-		WithData(files)
+// BuildSigningKeysSecret holds the keys that sign tokens: PKCS#8 in PEM, by
+// file name <kid>.pem. Of several the last by name signs, and all verify.
+func BuildSigningKeysSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
+	return secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
-// Certificate is what the server proves itself by, in PEM.
-type Certificate struct {
-	Chain      []byte
-	PrivateKey []byte
-	// Authority that clients must trust.
-	Authority []byte
+// BuildTLSSecret holds what the server proves itself by, in PEM: certificate
+// chain, private key, and the authority that clients must trust.
+func BuildTLSSecret(in Input, certificate, key, authority []byte) *coreapply.SecretApplyConfiguration {
+	return secret(in, TLSName(in.Instance), corev1.SecretTypeTLS, map[string][]byte{
+		corev1.TLSCertKey:       certificate,
+		corev1.TLSPrivateKeyKey: key,
+		TLSAuthorityKey:         authority,
+	})
 }
 
-// BuildTLSSecret holds the certificate that the operator made; nil when the
-// spec refers to one that somebody else makes.
-func BuildTLSSecret(instance *v1alpha1.Instance, certificate Certificate) *coreapply.SecretApplyConfiguration {
-	if instance.Spec.TLS != nil {
-		return nil
-	}
-	return own(coreapply.Secret(TLSSecretName(instance), instance.Namespace), instance).
-		WithType(corev1.SecretTypeTLS).
-		WithData(map[string][]byte{
-			TLSCertificateKey: certificate.Chain,
-			TLSPrivateKeyKey:  certificate.PrivateKey,
-			TLSAuthorityKey:   certificate.Authority,
-		})
+func secret(in Input, name string, kind corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {
+	return coreapply.Secret(name, in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
+		WithType(kind).
+		WithData(data)
 }

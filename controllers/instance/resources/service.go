@@ -6,8 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // servicePort is where clients inside the cluster find the Instance.
@@ -15,11 +13,12 @@ const servicePort = 443
 
 // BuildService gives the pods of an Instance one address. The admin port is not
 // behind it: it is scraped pod by pod.
-func BuildService(instance *v1alpha1.Instance) *coreapply.ServiceApplyConfiguration {
-	return own(coreapply.Service(ServerName(instance), instance.Namespace), instance).
+func BuildService(in Input) *coreapply.ServiceApplyConfiguration {
+	return coreapply.Service(ServerName(in.Instance), in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
 		WithSpec(coreapply.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
-			WithSelector(SelectorLabels(instance)).
+			WithSelector(Selector(in.Instance)).
 			WithPorts(coreapply.ServicePort().
 				WithName(portTenant).
 				WithProtocol(corev1.ProtocolTCP).

@@ -4,13 +4,12 @@ package resources
 
 import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // BuildServiceAccount gives the pods of an Instance an identity of their own
 // that can do nothing: no role is bound to it and no token is mounted.
-func BuildServiceAccount(instance *v1alpha1.Instance) *coreapply.ServiceAccountApplyConfiguration {
-	return own(coreapply.ServiceAccount(ServerName(instance), instance.Namespace), instance).
+func BuildServiceAccount(in Input) *coreapply.ServiceAccountApplyConfiguration {
+	return coreapply.ServiceAccount(ServerName(in.Instance), in.Instance.Namespace).
+		WithLabels(Labels(in.Instance)).
 		WithAutomountServiceAccountToken(false)
 }
