@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package openapitest holds answers against a contract in tests: a client
+// whose transport comes from here fails its test on the first answer that the
+// contract does not allow. Nothing outside of tests may import it.
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// Contract is a contract that answers are held against. It may be shared by
+// parallel tests.
+type Contract struct {
+	router  routers.Router
+	failure *openapi3.Schema
+}
+
+// Parse reads a contract. Its schema Error is what answers outside of its
+// paths must be. While answers are checked, no object may have a property that
+// the contract does not name: the contract leaves room for growth, our own
+// answers must not use it.
+func Parse(contract []byte) (*Contract, error) {
+	document, err := openapi3.NewLoader().LoadFromData(contract)
+	if err != nil {
+		return nil, fmt.Errorf("reading the contract: %w", err)
+	}
+	if err := document.Validate(context.Background()); err != nil {
+		return nil, fmt.Errorf("checking the contract: %w", err)
+	}
+	for _, schema := range document.Components.Schemas {
+		closeObject(schema.Value)
+	}
+	router, err := gorillamux.NewRouter(document)
+	if err != nil {
+		return nil, fmt.Errorf("reading the paths of the contract: %w", err)
+	}
+	failure := document.Components.Schemas["Error"]
+	if failure == nil {
+		return nil, errors.New("the contract has no schema Error")
+	}
+	return &Contract{router, failure.Value}, nil
+}
+
+// closeObject forbids properties that the schema does not name.
+func closeObject(schema *openapi3.Schema) {
+	if schema.Type.Is(openapi3.TypeObject) && schema.AdditionalProperties.Has == nil {
+		closed := false
+		schema.AdditionalProperties.Has = &closed
+	}
+}
+
+// Transport passes requests on to next and fails the test when the answer is
+// not what the contract allows for the request.
+func (c *Contract) Transport(t testing.TB, next http.RoundTripper) http.RoundTripper {
+	return &transport{c, t, next}
+}
+
+type transport struct {
+	contract *Contract
+	t        testing.TB
+	next     http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (v *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := v.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if closeErr := response.Body.Close(); err != nil || closeErr != nil {
+		return nil, errors.Join(err, closeErr)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	if err := v.contract.Check(request, response.StatusCode, response.Header, body); err != nil {
+		v.t.Errorf("%s %s answered %d, which breaks the contract: %v\nthe body: %s",
+			request.Method, request.URL, response.StatusCode, err, body)
+	}
+	return response, nil
+}
+
+// Check says in what way an answer to a request is not what the contract
+// allows.
+func (c *Contract) Check(request *http.Request, status int, header http.Header, body []byte) error {
+	route, parameters, err := c.router.FindRoute(request)
+	if err != nil {
+		return c.checkFailure(err, status, header, body)
+	}
+	return openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{
+			Request: request, PathParams: parameters, Route: route,
+		},
+		Status:  status,
+		Header:  header,
+		Body:    io.NopCloser(bytes.NewReader(body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	})
+}
+
+// checkFailure checks an answer to a request that the contract has no
+// operation for.
+func (c *Contract) checkFailure(reason error, status int, header http.Header, body []byte) error {
+	want := http.StatusNotFound
+	if errors.Is(reason, routers.ErrMethodNotAllowed) {
+		want = http.StatusMethodNotAllowed
+	}
+	if status != want {
+		return fmt.Errorf("expected %d because of %w", want, reason)
+	}
+	if status == http.StatusMethodNotAllowed && header.Get("Allow") == "" {
+		return errors.New("expected a header Allow")
+	}
+	if got := header.Get("Content-Type"); got != "application/json" {
+		return fmt.Errorf("expected the content type application/json, got %q", got)
+	}
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		return fmt.Errorf("expected JSON: %w", err)
+	}
+	return c.failure.VisitJSON(value, openapi3.EnableJSONSchema2020())
+}
