@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
+)
+
+// LinkAssets makes the folder that envtest takes as KUBEBUILDER_ASSETS, named
+// by the version of Kubernetes, and returns its path.
+func LinkAssets(cache place.Cache, binaries []Binary) (string, error) {
+	wanted := slices.DeleteFunc(slices.Clone(binaries), func(b Binary) bool { return !slices.Contains(Assets, b.Name) })
+	folder := AssetsFolder(cache, binaries)
+	return folder, Link(folder, wanted)
+}
+
+// AssetsFolder is where LinkAssets links to.
+func AssetsFolder(cache place.Cache, binaries []Binary) string {
+	apiserver := slices.IndexFunc(binaries, func(b Binary) bool { return b.Name == "kube-apiserver" })
+	return cache.Assets(binaries[apiserver].Version)
+}
+
+// Link puts a symbolic link to each binary into folder, under the tool's name.
+func Link(folder string, binaries []Binary) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("making a folder for links: %w", err)
+	}
+	for _, binary := range binaries {
+		link := filepath.Join(folder, binary.Name)
+		if target, err := os.Readlink(link); err == nil && target == binary.Path {
+			continue
+		}
+		fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
+		if err := os.Symlink(binary.Path, fresh); err != nil {
+			return fmt.Errorf("linking %s: %w", binary.Name, err)
+		}
+		if err := os.Rename(fresh, link); err != nil {
+			return fmt.Errorf("linking %s: %w", binary.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/image"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/lifecycle"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/relay"
+)
+
+func up(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
+	if err := cluster.Up(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
+	return nil
+}
+
+func down(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
+	return cluster.Down()
+}
+
+func buildTools(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
+	_, err := cluster.Build(ctx)
+	return err
+}
+
+func status(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
+	if err := cluster.Ready(ctx); err != nil {
+		return err
+	}
+	relays, err := cluster.Node.Relays()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
+	for _, relay := range relays {
+		fmt.Printf("%s leads to %s\n", relay.Listen, relay.To)
+	}
+	return nil
+}
+
+func env(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
+	assets, err := cluster.Assets()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
+	fmt.Printf("export KUBEBUILDER_ASSETS=%s\n", quote(assets))
+	fmt.Printf("export PATH=%s:\"$PATH\"\n", quote(assets))
+	return nil
+}
+
+// quote makes one word of the shell.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func makeImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error {
+	flags := flag.NewFlagSet("image", flag.ContinueOnError)
+	name := flags.String("name", "", "the image's `reference`, such as example.org/server:dev")
+	out := flags.String("out", "", "the `archive` to write")
+	var files []image.File
+	collect := func(executable bool) func(string) error {
+		return func(text string) error {
+			file, err := image.ParseFile(text, executable)
+			files = append(files, file)
+			return err
+		}
+	}
+	flags.Func("binary", "a static binary, as `path[=/in/image]`; the first is the entry point", collect(true))
+	flags.Func("file", "another file, as `path[=/in/image]`", collect(false))
+	if err := parse(flags, arguments); err != nil {
+		return err
+	}
+	if *name == "" || *out == "" {
+		return errors.New("image needs -name, -binary and -out")
+	}
+	return image.Write(*name, files, *out)
+}
+
+func load(_ context.Context, cluster lifecycle.Cluster, archives []string) error {
+	if len(archives) == 0 {
+		return errors.New("load needs at least one image archive, such as `image` makes")
+	}
+	return cluster.Load(archives)
+}
+
+// kubectl becomes kubectl, so that signals and the exit status are its own.
+func kubectl(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
+	assets, err := cluster.Assets()
+	if err != nil {
+		return err
+	}
+	path := assets + "/kubectl"
+	environment := append(os.Environ(), "KUBECONFIG="+cluster.Node.State.Kubeconfig())
+	if err := unix.Exec(path, append([]string{"kubectl"}, arguments...), environment); err != nil {
+		return fmt.Errorf("calling %s: %w (`build` makes it)", path, err)
+	}
+	return nil
+}
+
+func relayTo(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
+	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 takes a free one")
+	to := flags.String("to", "", "`target`: svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT")
+	background := flags.Bool("background", false, "return at once; the relay lives until the cluster is down")
+	if err := parse(flags, arguments); err != nil {
+		return err
+	}
+	if _, err := relay.ParseTarget(*to); err != nil {
+		return err
+	}
+	if !*background {
+		return cluster.Node.Relay(*listen, *to, func(address string) { fmt.Println(address) })
+	}
+	started, err := cluster.Node.RelayInBackground(*listen, *to)
+	if err != nil {
+		return err
+	}
+	fmt.Println(started.Listen)
+	return nil
+}
+
+// execute waits for the command, which signals of the terminal reach by
+// themselves and which ends when this process does.
+func execute(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
+	if len(arguments) == 0 {
+		return errors.New("exec needs a command")
+	}
+	cmd := cluster.Node.Command(arguments[0], arguments[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cluster.Node.Run(cmd)
+	if ended := new(exec.ExitError); errors.As(err, &ended) {
+		return exitStatus(max(1, ended.ExitCode()))
+	}
+	return err
+}
+
+// parse leaves saying what is wrong to the flags.
+func parse(flags *flag.FlagSet, arguments []string) error {
+	err := flags.Parse(arguments)
+	switch {
+	case err != nil:
+		return exitStatus(2)
+	case flags.NArg() > 0:
+		return fmt.Errorf("%s does not know what to do with %q", flags.Name(), flags.Args())
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/image"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/machine"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/node"
+)
+
+//go:embed addons/*.yaml
+var addons embed.FS
+
+// ownImages are made of tools, for pods that are part of the cluster itself.
+var ownImages = map[string]string{
+	"pause":   node.PauseImage,
+	"coredns": "anamnesis.dev/coredns:1",
+}
+
+// patience is how long one step may take on a machine that is busy.
+const patience = 3 * time.Minute
+
+// start takes the machine from no node to a cluster that is ready.
+func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binary) error {
+	archives, err := c.ownImages(binaries)
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"prepare the state", func() error { return c.prepare(binaries) }},
+		{"start the node in its namespaces", c.Node.Boot},
+		{"relay the API server", c.relayAPIServer},
+		{"API server ready", func() error { return c.await(ctx, apiServerReady) }},
+		{"load the cluster's own images", func() error { return c.Load(archives) }},
+		{"install DNS and storage class", c.installAddons},
+		{"node ready", func() error { return c.await(ctx, nodeReady) }},
+		{"DNS ready", func() error { return c.await(ctx, dnsReady) }},
+	} {
+		if err := steps.do(step.name, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Cluster) prepare(binaries []build.Binary) error {
+	if err := c.clean(); err != nil {
+		return fmt.Errorf("removing what an earlier cluster left: %w", err)
+	}
+	return c.Node.Prepare(binaries)
+}
+
+// ownImages returns the archives of the cluster's own images.
+func (c Cluster) ownImages(binaries []build.Binary) ([]string, error) {
+	var archives []string
+	for _, binary := range binaries {
+		reference, wanted := ownImages[binary.Name]
+		if !wanted {
+			continue
+		}
+		archive := c.Cache.Image(binary.Name, binary.Version)
+		archives = append(archives, archive)
+		if machine.Exists(archive) {
+			continue
+		}
+		entry := image.File{Source: binary.Path, Target: "/" + binary.Name, Executable: true}
+		if err := image.Write(reference, []image.File{entry}, archive); err != nil {
+			return nil, err
+		}
+	}
+	return archives, nil
+}
+
+// relayAPIServer opens a port of the machine to the API server and writes the
+// kubeconfig that leads there.
+func (c Cluster) relayAPIServer() error {
+	relay, err := c.Node.RelayInBackground("127.0.0.1:0", node.APIServer)
+	if err != nil {
+		return err
+	}
+	return c.Node.WriteKubeconfig(relay.Listen)
+}
+
+func (c Cluster) installAddons() error {
+	entries, err := addons.ReadDir("addons")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		manifest, err := addons.Open(path.Join("addons", entry.Name()))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = manifest.Close() }()
+		cmd := exec.Command(c.Node.State.Path("bin", "kubectl"), "apply", "--server-side", "--filename=-")
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Node.State.Kubeconfig())
+		cmd.Stdin = manifest
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("applying %s: %w\n%s", entry.Name(), err, output)
+		}
+	}
+	return nil
+}
+
+func (c Cluster) client() (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Node.State.Kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = 5 * time.Second
+	return kubernetes.NewForConfig(config)
+}
+
+// await asks until there is no error, the node has ended, or patience has.
+func (c Cluster) await(ctx context.Context, ask func(context.Context, kubernetes.Interface) error) error {
+	client, err := c.client()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		answer := ask(ctx, client)
+		if answer == nil {
+			return nil
+		}
+		if err := c.Node.Check(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w; the logs are in %s", ctx.Err(), answer, c.Node.State.Path("logs"))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func apiServerReady(ctx context.Context, client kubernetes.Interface) error {
+	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+}
+
+func nodeReady(ctx context.Context, client kubernetes.Interface) error {
+	found, err := client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, condition := range found.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
+			return fmt.Errorf("the node is not ready: %s", condition.Message)
+		}
+	}
+	if len(found.Status.Conditions) == 0 {
+		return fmt.Errorf("the node has not said that it is ready")
+	}
+	tainted := func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady }
+	if slices.ContainsFunc(found.Spec.Taints, tainted) {
+		return fmt.Errorf("the node takes no pods yet")
+	}
+	return nil
+}
+
+func dnsReady(ctx context.Context, client kubernetes.Interface) error {
+	deployment, err := client.AppsV1().Deployments("kube-system").Get(ctx, "coredns", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if deployment.Status.AvailableReplicas == 0 {
+		return fmt.Errorf("no pod of CoreDNS is ready: `kubectl -n kube-system describe pods` says why")
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/machine"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/pki"
+)
+
+//go:embed config
+var config embed.FS
+
+// Prepare fills a fresh state folder with all that the components read.
+func (n Node) Prepare(binaries []build.Binary) error {
+	if err := n.State.Create(); err != nil {
+		return err
+	}
+	for _, folder := range []string{"logs", "pki", "users", "etcd", "containerd", "kubelet", "pod-logs", "volumes", "cni"} {
+		if err := os.MkdirAll(n.State.Path(folder), 0o755); err != nil {
+			return fmt.Errorf("preparing the state folder: %w", err)
+		}
+	}
+	if err := os.CopyFS(n.State.Path(), config); err != nil {
+		return fmt.Errorf("writing the components' settings: %w", err)
+	}
+	if err := build.Link(n.State.Path("bin"), binaries); err != nil {
+		return err
+	}
+	if err := n.linkPlugins(); err != nil {
+		return err
+	}
+	return n.issue()
+}
+
+// linkPlugins leads the fixed path in the settings to wherever the
+// distribution keeps the network plugins.
+func (n Node) linkPlugins() error {
+	for _, folder := range machine.CNI {
+		if machine.Exists(filepath.Join(folder, "bridge")) {
+			return os.Symlink(folder, n.State.Path("cni-plugins"))
+		}
+	}
+	return errors.New("the network plugins are missing: install containernetworking-plugins")
+}
+
+// issue makes the keys and certificates of this cluster.
+func (n Node) issue() error {
+	authority, err := pki.NewAuthority(time.Now())
+	if err != nil {
+		return err
+	}
+	key, err := pki.NewKey()
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"pki/ca.crt": authority.PEM, "pki/service-accounts.key": key}
+	for name, subject := range servers {
+		pair, err := authority.Issue(subject)
+		if err != nil {
+			return err
+		}
+		files["pki/"+name+".crt"], files["pki/"+name+".key"] = pair.Certificate, pair.Key
+	}
+	for name, subject := range users {
+		pair, err := authority.Issue(subject)
+		if err != nil {
+			return err
+		}
+		if files["users/"+name], err = authority.Kubeconfig("https://"+APIServer, pair); err != nil {
+			return err
+		}
+	}
+	for name, content := range files {
+		if err := os.WriteFile(n.State.Path(name), content, 0o600); err != nil {
+			return fmt.Errorf("writing keys and certificates: %w", err)
+		}
+	}
+	return nil
+}
+
+// servers have their certificate and key in files of their own.
+var servers = map[string]pki.Subject{
+	"kube-apiserver": {User: "kube-apiserver", Hosts: []string{
+		"127.0.0.1", Address, "10.96.0.1", "localhost",
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+	}},
+	"kubelet":        {User: "system:node:" + Name, Groups: []string{"system:nodes"}, Hosts: []string{Address, Name}},
+	"kubelet-client": {User: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}},
+}
+
+// users have a kubeconfig. Their names are those that the API server's own
+// roles are bound to.
+var users = map[string]pki.Subject{
+	"admin":                   {User: "admin", Groups: []string{"system:masters"}},
+	"kube-controller-manager": {User: "system:kube-controller-manager"},
+	"kube-scheduler":          {User: "system:kube-scheduler"},
+	"kubelet":                 {User: "system:node:" + Name, Groups: []string{"system:nodes"}},
+	"kube-proxy":              {User: "system:kube-proxy"},
+}
+
+// WriteKubeconfig writes the administrator's kubeconfig for the machine, which
+// reaches the API server at address.
+func (n Node) WriteKubeconfig(address string) error {
+	inside, err := os.ReadFile(n.State.Path("users", "admin"))
+	if err != nil {
+		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
+	}
+	outside, err := pki.Redirect(inside, "https://"+address)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(n.State.Kubeconfig(), outside, 0o600); err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Cluster is what decides which packets may pass.
+type Cluster struct {
+	Pods       []*corev1.Pod
+	Namespaces []*corev1.Namespace
+	Policies   []*networkingv1.NetworkPolicy
+}
+
+// Compile reads the policies the way the API documents them. Pods that have
+// ended, that have no address yet or that share the node's network are neither
+// selected nor peers. The order of what it is given makes no difference.
+func Compile(cluster Cluster) Ruleset {
+	known := newDirectory(cluster.Pods, cluster.Namespaces)
+	policies := slices.Clone(cluster.Policies)
+	slices.SortFunc(policies, func(a, b *networkingv1.NetworkPolicy) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	var rules Ruleset
+	for _, policy := range policies {
+		selected := known.selectedBy(policy)
+		if len(selected) == 0 {
+			continue
+		}
+		if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
+			rules.IsolatedIngress = append(rules.IsolatedIngress, addresses(selected)...)
+			rules.Ingress = append(rules.Ingress, ingress(known, policy, selected)...)
+		}
+		if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) {
+			rules.IsolatedEgress = append(rules.IsolatedEgress, addresses(selected)...)
+			rules.Egress = append(rules.Egress, egress(known, policy, selected)...)
+		}
+	}
+	rules.IsolatedIngress = ordered(rules.IsolatedIngress)
+	rules.IsolatedEgress = ordered(rules.IsolatedEgress)
+	return rules
+}
+
+// ingress resolves named ports at the selected pods: they are connected to.
+func ingress(known directory, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
+	var rules []Rule
+	for _, allowed := range policy.Spec.Ingress {
+		for _, from := range known.peers(policy.Namespace, allowed.From) {
+			for _, opening := range openings(allowed.Ports, selected) {
+				pods := selected
+				if opening.only != nil {
+					pods = opening.only
+				}
+				rules = append(rules, Rule{nameOf(policy), addresses(pods), from.Peers, opening.protocol, opening.ports})
+			}
+		}
+	}
+	return rules
+}
+
+// egress resolves named ports at the peers: they are connected to.
+func egress(known directory, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
+	var rules []Rule
+	for _, allowed := range policy.Spec.Egress {
+		for _, to := range known.peers(policy.Namespace, allowed.To) {
+			for _, opening := range openings(allowed.Ports, to.pods) {
+				peers := to.Peers
+				if opening.only != nil {
+					peers = Peers{Prefixes: single(opening.only)}
+				}
+				rules = append(rules, Rule{nameOf(policy), addresses(selected), peers, opening.protocol, opening.ports})
+			}
+		}
+	}
+	return rules
+}
+
+func nameOf(policy *networkingv1.NetworkPolicy) string {
+	return policy.Namespace + "/" + policy.Name
+}
+
+// directory is the pods that take part in the pod network, by address, and
+// the labels of the namespaces.
+type directory struct {
+	pods       []pod
+	namespaces map[string]labels.Set
+}
+
+type pod struct {
+	*corev1.Pod
+	address netip.Addr
+}
+
+func newDirectory(pods []*corev1.Pod, namespaces []*corev1.Namespace) directory {
+	known := directory{namespaces: make(map[string]labels.Set, len(namespaces))}
+	for _, namespace := range namespaces {
+		known.namespaces[namespace.Name] = namespace.Labels
+	}
+	for _, candidate := range pods {
+		if address, err := netip.ParseAddr(candidate.Status.PodIP); err == nil && takesPart(candidate) {
+			known.pods = append(known.pods, pod{candidate, address})
+		}
+	}
+	slices.SortFunc(known.pods, func(a, b pod) int { return a.address.Compare(b.address) })
+	return known
+}
+
+func takesPart(pod *corev1.Pod) bool {
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return !ended && !pod.Spec.HostNetwork
+}
+
+func (d directory) choose(wanted func(pod) bool) []pod {
+	var chosen []pod
+	for _, candidate := range d.pods {
+		if wanted(candidate) {
+			chosen = append(chosen, candidate)
+		}
+	}
+	return chosen
+}
+
+func addresses(pods []pod) []netip.Addr {
+	list := make([]netip.Addr, 0, len(pods))
+	for _, pod := range pods {
+		list = append(list, pod.address)
+	}
+	return ordered(list)
+}
+
+func ordered(addresses []netip.Addr) []netip.Addr {
+	addresses = slices.Clone(addresses)
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	return slices.Compact(addresses)
+}
+
+func single(pods []pod) []netip.Prefix {
+	var list []netip.Prefix
+	for _, address := range addresses(pods) {
+		list = append(list, netip.PrefixFrom(address, address.BitLen()))
+	}
+	return list
+}

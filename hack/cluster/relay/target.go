@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Target is where a relay leads: a Service, a Pod or an address within the
+// node's network.
+type Target struct {
+	// Kind is "svc" or "pod"; empty for an address.
+	Kind, Namespace, Name string
+	// Host is set for an address only.
+	Host string
+	// Port is a number, or the name that a Service or a Pod gives to one.
+	Port string
+}
+
+// ParseTarget reads svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or
+// ADDRESS:PORT.
+func ParseTarget(text string) (Target, error) {
+	const want = "write svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT"
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || host == "" || port == "" {
+		return Target{}, fmt.Errorf("%q is no target of a relay: %s", text, want)
+	}
+	parts := strings.Split(host, "/")
+	switch {
+	case len(parts) == 3 && (parts[0] == "svc" || parts[0] == "pod") && parts[1] != "" && parts[2] != "":
+		return Target{Kind: parts[0], Namespace: parts[1], Name: parts[2], Port: port}, nil
+	case len(parts) == 1 && net.ParseIP(host) != nil && isNumber(port):
+		return Target{Host: host, Port: port}, nil
+	}
+	return Target{}, fmt.Errorf("%q is no target of a relay: %s", text, want)
+}
+
+func isNumber(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// Resolve returns the address to dial. It asks each time, because a Service
+// or a Pod that is made anew has another address.
+func (t Target) Resolve(ctx context.Context, client kubernetes.Interface) (string, error) {
+	switch t.Kind {
+	case "svc":
+		service, err := client.CoreV1().Services(t.Namespace).Get(ctx, t.Name, metav1.GetOptions{})
+		if err != nil {
+			return "", fmt.Errorf("looking up the Service %s/%s: %w", t.Namespace, t.Name, err)
+		}
+		return t.ofService(service)
+	case "pod":
+		pod, err := client.CoreV1().Pods(t.Namespace).Get(ctx, t.Name, metav1.GetOptions{})
+		if err != nil {
+			return "", fmt.Errorf("looking up the Pod %s/%s: %w", t.Namespace, t.Name, err)
+		}
+		return t.ofPod(pod)
+	default:
+		return net.JoinHostPort(t.Host, t.Port), nil
+	}
+}
+
+func (t Target) ofService(service *corev1.Service) (string, error) {
+	address := service.Spec.ClusterIP
+	if address == "" || address == corev1.ClusterIPNone {
+		return "", fmt.Errorf("the Service %s/%s has no cluster address", t.Namespace, t.Name)
+	}
+	for _, port := range service.Spec.Ports {
+		number := strconv.Itoa(int(port.Port))
+		if t.Port == number || t.Port == port.Name {
+			return net.JoinHostPort(address, number), nil
+		}
+	}
+	return "", fmt.Errorf("the Service %s/%s has no port %s", t.Namespace, t.Name, t.Port)
+}
+
+func (t Target) ofPod(pod *corev1.Pod) (string, error) {
+	if pod.Status.PodIP == "" {
+		return "", fmt.Errorf("the Pod %s/%s has no address yet", t.Namespace, t.Name)
+	}
+	if isNumber(t.Port) {
+		return net.JoinHostPort(pod.Status.PodIP, t.Port), nil
+	}
+	for _, container := range pod.Spec.Containers {
+		for _, port := range container.Ports {
+			if port.Name == t.Port {
+				return net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(port.ContainerPort))), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the Pod %s/%s has no port named %s", t.Namespace, t.Name, t.Port)
+}
