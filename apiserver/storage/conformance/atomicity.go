@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+)
+
+// Replicas that add the same counts in different orders lose none and do not
+// deadlock.
+func testConcurrent(t *testing.T, fresh Fresh) {
+	const replicas, writers, rounds, endpoints = 2, 4, 10, 12
+	url := fresh(t)
+	var group sync.WaitGroup
+	for range replicas {
+		store := opened(t, url)
+		for range writers {
+			group.Go(func() {
+				for range rounds {
+					if err := store.AddUsage(t.Context(), shuffled(endpoints)); err != nil {
+						t.Errorf("add: %v", err)
+					}
+				}
+			})
+		}
+	}
+	group.Wait()
+	wantSame(t, kept(t, opened(t, url)), endpoints, replicas*writers*rounds)
+}
+
+// shuffled is a batch of one call to each of some endpoints, in any order.
+func shuffled(endpoints int) []storage.UsageCount {
+	var batch []storage.UsageCount
+	for _, i := range rand.Perm(endpoints) {
+		batch = append(batch, count("portal", fmt.Sprintf("endpoint %03d", i), 1))
+	}
+	return batch
+}
+
+// wantSame wants as many calls of every endpoint, at least so many.
+func wantSame(t *testing.T, counts []storage.UsageCount, endpoints int, atLeast int64) (calls int64) {
+	t.Helper()
+	if len(counts) == 0 && atLeast == 0 {
+		return 0
+	}
+	if len(counts) != endpoints {
+		t.Fatalf("%d endpoints are counted, want %d: a batch was added in part", len(counts), endpoints)
+	}
+	calls = counts[0].Calls
+	for _, counted := range counts {
+		if counted.Calls != calls {
+			t.Errorf("%s has %d calls and %s has %d: a batch was added in part",
+				counts[0].Endpoint, calls, counted.Endpoint, counted.Calls)
+		}
+	}
+	if calls < atLeast {
+		t.Errorf("%d batches were added and only %d are there", atLeast, calls)
+	}
+	return calls
+}
+
+// A context that has ended adds nothing and says why.
+func testCancelled(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancelLate()
+	for _, ctx := range []context.Context{cancelled, late} {
+		if err := store.AddUsage(ctx, shuffled(3)); !errors.Is(err, ctx.Err()) {
+			t.Errorf("AddUsage: got error %v, want one that wraps %v", err, ctx.Err())
+		}
+		if _, err := store.Usage(ctx, day, day); !errors.Is(err, ctx.Err()) {
+			t.Errorf("Usage: got error %v, want one that wraps %v", err, ctx.Err())
+		}
+		if err := store.Ping(ctx); !errors.Is(err, ctx.Err()) {
+			t.Errorf("Ping: got error %v, want one that wraps %v", err, ctx.Err())
+		}
+	}
+	wantKept(t, store)
+	add(t, store, count("portal", "afterwards", 1))
+	wantKept(t, store, count("portal", "afterwards", 1))
+}
+
+// A context that ends at any moment leaves all of a batch or nothing, and the
+// store usable.
+func testCancelledMidway(t *testing.T, fresh Fresh) {
+	const batches, endpoints = 60, 200
+	store := opened(t, fresh(t))
+	began := time.Now()
+	add(t, store, shuffled(endpoints)...)
+	usual := time.Since(began)
+	added := int64(1)
+	for i := range batches {
+		ctx, cancel := context.WithTimeout(t.Context(), usual*time.Duration(i)/(batches*2/3))
+		if store.AddUsage(ctx, shuffled(endpoints)) == nil {
+			added++
+		}
+		cancel()
+	}
+	calls := wantSame(t, kept(t, store), endpoints, added)
+	t.Logf("%d of %d batches were reported as added, %d were", added, batches+1, calls)
+	add(t, store, shuffled(endpoints)...)
+	wantSame(t, kept(t, store), endpoints, calls+1)
+}
+
+// childVariable names the store to which a child process adds.
+const childVariable = "ANAMNESIS_TEST_CHILD"
+
+const childEndpoints = 100
+
+// Child makes a process that testKilled started add batches until it is
+// killed, with a line for each that was reported as added. In every other
+// process it does nothing. TestMain calls it first.
+func Child() {
+	url := os.Getenv(childVariable)
+	if url == "" {
+		return
+	}
+	store, err := open.Open(context.Background(), url)
+	for err == nil {
+		if err = store.AddUsage(context.Background(), shuffled(childEndpoints)); err == nil {
+			fmt.Println("added")
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A process that is killed while it adds leaves whole batches only, and every
+// one that was reported as added.
+func testKilled(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	var added int64
+	for range 5 {
+		added += addUntilKilled(t, url)
+		wantSame(t, kept(t, opened(t, url)), childEndpoints, added)
+	}
+}
+
+// addUntilKilled starts a child, kills it at any moment after some batches, and
+// returns how many it reported.
+func addUntilKilled(t *testing.T, url string) (added int64) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), childVariable+"="+url)
+	var failure strings.Builder
+	command.Stderr = &failure
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		added++
+		if added == 3 {
+			time.AfterFunc(rand.N(30*time.Millisecond), func() { command.Process.Kill() }) //nolint:errcheck // it may have failed before
+		}
+	}
+	command.Wait() //nolint:errcheck // it is always an error: the child was killed
+	if added < 3 {
+		t.Fatalf("the child added %d batches: %s", added, failure.String())
+	}
+	return added
+}

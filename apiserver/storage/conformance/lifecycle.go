@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+)
+
+// Replicas that find an empty database at once all get to use it.
+func testRacingMigrations(t *testing.T, fresh Fresh) {
+	const replicas = 6
+	url := fresh(t)
+	var group sync.WaitGroup
+	for range replicas {
+		group.Go(func() {
+			store, err := open.Open(t.Context(), url)
+			if err != nil {
+				t.Errorf("open: %v", err)
+				return
+			}
+			err = store.AddUsage(t.Context(), []storage.UsageCount{count("portal", "GET /v3/info", 1)})
+			if err := errors.Join(err, store.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	wantKept(t, opened(t, url), count("portal", "GET /v3/info", replicas))
+}
+
+// A server that was put back to an older release goes on with the database
+// that the newer one left.
+func testNewerDatabase(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	store := opened(t, url)
+	add(t, store, count("portal", "GET /v3/info", 1))
+	execute(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	store = opened(t, url)
+	add(t, store, count("portal", "GET /v3/info", 1))
+	wantKept(t, store, count("portal", "GET /v3/info", 2))
+}
+
+// execute changes a database behind the back of its store.
+func execute(t *testing.T, url, statement string) {
+	t.Helper()
+	driver, name := "pgx", url
+	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
+		driver, name = "sqlite", path
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func testPing(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	for range 3 {
+		if err := store.Ping(t.Context()); err != nil {
+			t.Errorf("ping: %v", err)
+		}
+	}
+	wantKept(t, store)
+}
+
+// A store that was closed answers with errors.
+func testClosed(t *testing.T, fresh Fresh) {
+	store, err := open.Open(t.Context(), fresh(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	if err := store.Ping(t.Context()); err == nil {
+		t.Error("Ping: no error")
+	}
+	if err := store.AddUsage(t.Context(), shuffled(1)); err == nil {
+		t.Error("AddUsage: no error")
+	}
+	if _, err := store.Usage(t.Context(), day, day); err == nil {
+		t.Error("Usage: no error")
+	}
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+func testAdds(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	wantKept(t, store)
+	add(t, store)
+	wantKept(t, store)
+	add(t, store, count("portal", "POST /v3/diagnosis", 3))
+	add(t, store, count("portal", "POST /v3/diagnosis", 4), count("portal", "POST /v3/triage", 1))
+	add(t, store, count("kiosk", "POST /v3/diagnosis", 1), count("kiosk", "POST /v3/diagnosis", 1))
+	wantKept(t, store,
+		count("kiosk", "POST /v3/diagnosis", 2),
+		count("portal", "POST /v3/diagnosis", 7),
+		count("portal", "POST /v3/triage", 1))
+}
+
+// The order is that of bytes, whatever the language of the database.
+func testOrder(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	names := []string{"Zebra", "a", "a b", "a-b", "a_b", "ab", "b", "é", "日本", "🙂"}
+	var want []storage.UsageCount
+	for _, date := range []storage.Date{day.AddDays(-1), day, day.AddDays(1)} {
+		for _, application := range names {
+			for _, endpoint := range names {
+				want = append(want, storage.UsageCount{Date: date, Application: application, Endpoint: endpoint, Calls: 1})
+			}
+		}
+	}
+	backwards := slices.Clone(want)
+	slices.Reverse(backwards)
+	add(t, store, backwards...)
+	wantKept(t, store, want...)
+}
+
+func testRange(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	on := func(date string) storage.UsageCount {
+		parsed, err := storage.ParseDate(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return storage.UsageCount{Date: parsed, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
+	}
+	first, leap, march, last := on("0001-01-01"), on("2024-02-29"), on("2024-03-01"), on("9999-12-31")
+	add(t, store, last, march, leap, first)
+	for _, test := range []struct {
+		from, to string
+		want     []storage.UsageCount
+	}{
+		{"0001-01-01", "9999-12-31", []storage.UsageCount{first, leap, march, last}},
+		{"0001-01-01", "0001-01-01", []storage.UsageCount{first}},
+		{"9999-12-31", "9999-12-31", []storage.UsageCount{last}},
+		{"2024-02-29", "2024-03-01", []storage.UsageCount{leap, march}},
+		{"2024-02-28", "2024-02-29", []storage.UsageCount{leap}},
+		{"2024-03-01", "2024-03-02", []storage.UsageCount{march}},
+		{"2024-03-02", "9999-12-30", nil},
+		{"2024-03-01", "2024-02-29", nil},
+	} {
+		t.Run(test.from+" to "+test.to, func(t *testing.T) {
+			wantEqual(t, between(t, store, on(test.from).Date, on(test.to).Date), test.want)
+		})
+	}
+}
+
+// Names come back as they went in.
+func testText(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	names := []string{
+		"'; DROP TABLE usage_counts; --", `"quoted"`, `back\slash`, `{1,"2",NULL}`, "NULL", "%s", "$1", "?",
+		" leading", "trailing ", "tab\there", "line\nbreak", "e\u0301", "\u00e9", "\u202e", "\ufffd", strings.Repeat("long", 500),
+	}
+	var want []storage.UsageCount
+	for _, name := range names {
+		want = append(want, count(name, name, 1))
+	}
+	add(t, store, want...)
+	slices.SortFunc(want, compare)
+	wantKept(t, store, want...)
+}
+
+func testInvalid(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	good := count("portal", "GET /v3/info", 1)
+	for name, bad := range map[string]storage.UsageCount{
+		"no date":                 {Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
+		"no such date":            {Date: storage.Date{Year: 2026, Month: 2, Day: 30}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
+		"no application":          count("", "GET /v3/info", 1),
+		"no endpoint":             count("portal", "", 1),
+		"NUL in the application":  count("por\x00tal", "GET /v3/info", 1),
+		"NUL in the endpoint":     count("portal", "\x00", 1),
+		"application not UTF-8":   count("\xff", "GET /v3/info", 1),
+		"endpoint not UTF-8":      count("portal", "a\xc3", 1),
+		"no calls":                count("portal", "GET /v3/info", 0),
+		"fewer than no calls":     count("portal", "GET /v3/info", -1),
+		"as few calls as can be":  count("portal", "GET /v3/info", math.MinInt64),
+		"a surrogate, not UTF-8":  count("\xed\xa0\x80", "GET /v3/info", 1),
+		"a year that is too late": {Date: storage.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, batch := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
+				if err := store.AddUsage(t.Context(), batch); !errors.Is(err, storage.ErrInvalidUsage) {
+					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", batch, err)
+				}
+			}
+			wantKept(t, store)
+		})
+	}
+}
+
+// A sum that no int64 can hold fails the whole batch and changes nothing.
+func testOverflow(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	full := count("portal", "m", math.MaxInt64)
+	add(t, store, full)
+	for _, batch := range [][]storage.UsageCount{
+		{count("portal", "m", 1)},
+		{count("portal", "a", 1), count("portal", "m", 1), count("portal", "z", 1)},
+		{count("portal", "z", math.MaxInt64), count("portal", "z", 1)},
+	} {
+		if err := store.AddUsage(t.Context(), batch); err == nil {
+			t.Errorf("adding %v to %v: no error", batch, full)
+		}
+		wantKept(t, store, full)
+	}
+	add(t, store, count("portal", "z", 1))
+	wantKept(t, store, full, count("portal", "z", 1))
+}
+
+// Whatever is added in whatever batches, the store holds what a map of sums
+// would, over reopening too.
+func testModel(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	store := opened(t, url)
+	sums := map[storage.UsageCount]int64{} // by counts with no calls
+	name := rapid.SampledFrom([]string{"a", "B", "c-d", "é"})
+	drawn := rapid.Custom(func(t *rapid.T) storage.UsageCount {
+		return storage.UsageCount{
+			Date:        day.AddDays(rapid.IntRange(-3, 3).Draw(t, "day")),
+			Application: name.Draw(t, "application"),
+			Endpoint:    name.Draw(t, "endpoint"),
+			Calls:       rapid.Int64Range(1, 1000).Draw(t, "calls"),
+		}
+	})
+	rapid.Check(t, func(r *rapid.T) {
+		batch := rapid.SliceOfN(drawn, 0, 40).Draw(r, "batch")
+		if rapid.IntRange(0, 9).Draw(r, "reopen") == 0 {
+			store = opened(t, url)
+		}
+		add(t, store, batch...)
+		for _, added := range batch {
+			calls := added.Calls
+			added.Calls = 0
+			sums[added] += calls
+		}
+		from, to := day.AddDays(rapid.IntRange(-4, 4).Draw(r, "from")), day.AddDays(rapid.IntRange(-4, 4).Draw(r, "to"))
+		wantEqual(t, between(t, store, from, to), modelled(sums, from, to))
+	})
+}
+
+func modelled(sums map[storage.UsageCount]int64, from, to storage.Date) []storage.UsageCount {
+	var counts []storage.UsageCount
+	for _, key := range slices.SortedFunc(maps.Keys(sums), compare) {
+		if key.Date.Compare(from) >= 0 && key.Date.Compare(to) <= 0 {
+			key.Calls = sums[key]
+			counts = append(counts, key)
+		}
+	}
+	return counts
+}
+
+func compare(a, b storage.UsageCount) int {
+	return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Endpoint, b.Endpoint))
+}
+
+func testReopen(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	for i := range 3 {
+		store := opened(t, url)
+		add(t, store, count("portal", fmt.Sprint("endpoint ", i), 1), count("portal", "every time", 1))
+	}
+	wantKept(t, opened(t, url),
+		count("portal", "endpoint 0", 1), count("portal", "endpoint 1", 1), count("portal", "endpoint 2", 1),
+		count("portal", "every time", 3))
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+)
+
+func TestMain(m *testing.M) {
+	conformance.Child()
+	os.Exit(m.Run())
+}
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, func(t testing.TB) string {
+		return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db")
+	})
+}
+
+var one = []storage.UsageCount{{
+	Date:        storage.Date{Year: 2026, Month: time.November, Day: 21},
+	Application: "portal", Endpoint: "GET /v3/info", Calls: 1,
+}}
+
+func opened(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// Characters that mean something in a URL or to SQLite are part of the name.
+func TestAnyPath(t *testing.T) {
+	for _, name := range []string{"plain.db", "a b.db", "per%20cent.db", "what?mode=memory", "hash#tag", ":memory:", "é&_txlock=no;x=y", "file:x"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), name)
+			store := opened(t, path)
+			if err := store.AddUsage(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o600 {
+				t.Errorf("the database has mode %v, want access for the owner only", info.Mode())
+			}
+		})
+	}
+}
+
+// A relative path is taken from where the process is when it opens the store.
+func TestRelativePath(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	opened(t, "anamnesis.db")
+	if _, err := os.Stat(filepath.Join(dir, "anamnesis.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rubbish := filepath.Join(dir, "rubbish.db")
+	if err := os.WriteFile(rubbish, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		path string
+		want string
+	}{
+		"no directory": {filepath.Join(dir, "missing", "anamnesis.db"), "no such file or directory"},
+		"a directory":  {dir, "is a directory"},
+		"rubbish":      {rubbish, "file is not a database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := sqlite.Open(t.Context(), test.path)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) {
+				t.Errorf("got error %v, want one with %q and the path", err, test.want)
+			}
+		})
+	}
+	if content, err := os.ReadFile(rubbish); err != nil || !strings.HasPrefix(string(content), "no database") {
+		t.Errorf("the file that is no database was changed to %.20q, %v", content, err)
+	}
+}
+
+// Opening waits for another process that opens, no longer than its context.
+func TestOpenWaits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "anamnesis.db")
+	unlock, err := sqlite.LockOpening(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := sqlite.Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got error %v while another opens, want one that wraps that of the context", err)
+	}
+	result := make(chan error)
+	go func() {
+		store, err := sqlite.Open(context.WithoutCancel(ctx), path)
+		if err == nil {
+			err = store.Close()
+		}
+		result <- err
+	}()
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-result; err != nil {
+		t.Errorf("open after the other has: %v", err)
+	}
+}
+
+// A volume that went away is noticed though the open file would still answer.
+func TestPingMissesTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "anamnesis.db")
+	store := opened(t, path)
+	if err := store.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Ping(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v, want one that says that the file is not there", err)
+	}
+}
