@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pki
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+)
+
+const (
+	certificateBlock = "CERTIFICATE"
+	privateKeyBlock  = "PRIVATE KEY"
+)
+
+// encodeKey writes a private key as PKCS#8 in PEM.
+func encodeKey(key crypto.PrivateKey) ([]byte, error) {
+	encoded, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a private key: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: privateKeyBlock, Bytes: encoded}), nil
+}
+
+func encodeCertificate(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: der})
+}
+
+// parseKey reads a PKCS#8 private key in PEM that can sign.
+func parseKey(text []byte) (crypto.Signer, error) {
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != privateKeyBlock {
+		return nil, errors.New("no PKCS#8 private key in PEM")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, errors.New("the private key cannot be read as PKCS#8")
+	}
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, errors.New("the private key cannot sign")
+	}
+	return signer, nil
+}
+
+// parseCertificates reads the certificates of a PEM file, in their order; at
+// least one.
+func parseCertificates(text []byte) ([]*x509.Certificate, error) {
+	var certificates []*x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != certificateBlock {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d cannot be read: %w", len(certificates)+1, err)
+		}
+		certificates = append(certificates, certificate)
+	}
+	if len(certificates) == 0 {
+		return nil, errors.New("no certificate in PEM")
+	}
+	return certificates, nil
+}
