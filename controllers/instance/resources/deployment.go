@@ -123,8 +123,7 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	var volumes []*coreapply.VolumeApplyConfiguration
 	for _, mount := range mounts(in.Instance) {
 		volumes = append(volumes, mount.volume)
-		container.WithVolumeMounts(coreapply.VolumeMount().
-			WithName(*mount.volume.Name).WithMountPath(mount.path).WithReadOnly(mount.readOnly))
+		container.WithVolumeMounts(mount.inContainer())
 	}
 	pod := podSpec(in.Instance, container).
 		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds())).

@@ -31,6 +31,15 @@ type mount struct {
 	readOnly bool
 }
 
+// inContainer leaves readOnly out where it is false, as the API does.
+func (m mount) inContainer() *coreapply.VolumeMountApplyConfiguration {
+	mounted := coreapply.VolumeMount().WithName(*m.volume.Name).WithMountPath(m.path)
+	if m.readOnly {
+		mounted.WithReadOnly(true)
+	}
+	return mounted
+}
+
 func mounts(instance *v1alpha1.Instance) []mount {
 	all := []mount{
 		{secretVolume("tls", TLSName(instance)), tlsDirectory, true},

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+const configMetadata = `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: acme-config
+  namespace: tenants
+  labels:
+    app.kubernetes.io/name: anamnesis
+    app.kubernetes.io/instance: acme
+    app.kubernetes.io/managed-by: anamnesis-operator
+`
+
+func TestBuildConfigMap(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"no web page may call by default": {
+			in: embedded(),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+`,
+		},
+		"origins in the order of the spec": {
+			in: embedded(func(instance *v1alpha1.Instance) {
+				instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example", "http://localhost:3000", "*"}}
+			}),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins:
+      - https://portal.example
+      - http://localhost:3000
+      - '*'
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantYAML(t, BuildConfigMap(test.in), test.want)
+		})
+	}
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// TestBuildDeployment compares whole objects: what is in testdata is what a
+// cluster gets.
+func TestBuildDeployment(t *testing.T) {
+	t.Parallel()
+	for file, in := range map[string]Input{
+		"deployment-embedded.yaml": embedded(),
+		"deployment-external.yaml": external(),
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			want, err := os.ReadFile(filepath.Join("testdata", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantYAML(t, BuildDeployment(in), string(want))
+		})
+	}
+}
+
+func TestDeploymentReplicas(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		in   Input
+		want int32
+	}{
+		"as many as the spec says":               {external(replicated(5)), 5},
+		"one where the spec was never defaulted": {external(replicated(0)), 1},
+		"embedded storage has one writer":        {embedded(replicated(3)), 1},
+		"hibernated":                             {external(hibernated), 0},
+		"hibernated, embedded storage":           {embedded(hibernated), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := *BuildDeployment(test.in).Spec.Replicas; got != test.want {
+				t.Errorf("got %d replicas, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// TestDeploymentTemplate says for each change of the input whether it replaces
+// the pods. What the server reads again by itself must not.
+func TestDeploymentTemplate(t *testing.T) {
+	t.Parallel()
+	edited := func(edit func(*Input)) Input {
+		in := external()
+		edit(&in)
+		return in
+	}
+	for name, test := range map[string]struct {
+		in       Input
+		replaces bool
+	}{
+		"another image":           {edited(func(in *Input) { in.Server.Image = "registry.example/apiserver:2" }), true},
+		"another model version":   {edited(func(in *Input) { in.Models[0].Version = "2027-01-01T00:00:00Z" }), true},
+		"another model":           {edited(func(in *Input) { in.Models[0].ID = "service-de" }), true},
+		"another database URL":    {edited(func(in *Input) { in.DatabaseChecksum = "dddddddddd" }), true},
+		"another wish":            {edited(func(in *Input) { in.TemplateHash = "dddddddddd" }), true},
+		"another preflight":       {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), true},
+		"another database Secret": {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
+		"resources":               {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
+		"scaling out":             {external(replicated(9)), false},
+		"scaling in":              {external(replicated(1)), false},
+		"hibernation":             {external(hibernated), false},
+		"applications":            {external(applications(v1alpha1.Application{Name: "portal"})), false},
+		"CORS":                    {external(func(i *v1alpha1.Instance) { i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}} }), false},
+		"a certificate of its own": {external(func(i *v1alpha1.Instance) {
+			i.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}}
+		}), false},
+		"deletion policy":           {external(func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete }), false},
+		"suspension":                {external(func(i *v1alpha1.Instance) { i.Spec.Suspend = true }), false},
+		"labels on the Instance":    {external(func(i *v1alpha1.Instance) { i.Labels = map[string]string{"team": "a"} }), false},
+		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), false},
+		"a newer operator":          {edited(func(in *Input) { in.Server.Revision = 0 }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := fields(t, BuildDeployment(external()).Spec.Template)
+			after := fields(t, BuildDeployment(test.in).Spec.Template)
+			diff := cmp.Diff(before, after)
+			if replaced := diff != ""; replaced != test.replaces {
+				t.Errorf("pods replaced: %t, want %t\n%s", replaced, test.replaces, diff)
+			}
+		})
+	}
+}
+
+func memory(size string) *corev1.ResourceRequirements {
+	return &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(size)}}
+}
+
+func TestServerResources(t *testing.T) {
+	t.Parallel()
+	defaults := "requests: {cpu: 50m, memory: 64Mi}\nlimits: {memory: 256Mi}"
+	for name, test := range map[string]struct {
+		spec *corev1.ResourceRequirements
+		want string
+	}{
+		"none: defaults":  {nil, defaults},
+		"empty: defaults": {&corev1.ResourceRequirements{}, defaults},
+		"requests alone are not cut by a default limit": {memory("1Gi"), "requests: {memory: 1Gi}"},
+		"limits alone": {
+			&corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
+			"limits: {cpu: '2'}",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
+			wantYAML(t, BuildDeployment(in).Spec.Template.Spec.Containers[0].Resources, test.want)
+		})
+	}
+}
+
+func TestServerArguments(t *testing.T) {
+	t.Parallel()
+	in := embedded()
+	in.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-11-21T00:00:00Z"}, {ID: "service-en", Version: "2026-10-01T00:00:00Z"}}
+	got := BuildDeployment(in).Spec.Template.Spec.Containers[0].Args
+	want := []string{
+		"serve",
+		"--instance-id=acme",
+		"--instance-url=https://acme.tenants.svc",
+		"--listen=:8443",
+		"--admin-listen=:8081",
+		"--tls-cert-file=/etc/anamnesis/tls/tls.crt",
+		"--tls-key-file=/etc/anamnesis/tls/tls.key",
+		"--credentials-dir=/etc/anamnesis/credentials",
+		"--signing-keys-dir=/etc/anamnesis/signing-keys",
+		"--config=/etc/anamnesis/config/config.yaml",
+		"--drain=10s",
+		"--data-dir=/var/lib/anamnesis",
+		"--models=/models",
+		"--model=service-de@2026-11-21T00:00:00Z",
+		"--model=service-en@2026-10-01T00:00:00Z",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+}
+
+// TestGraceOutlastsDrain keeps the kubelet from killing a server that still
+// serves.
+func TestGraceOutlastsDrain(t *testing.T) {
+	t.Parallel()
+	if terminationGrace < drain+drain {
+		t.Errorf("pods get %s to end, of which they serve on for %s: requests have too little time", terminationGrace, drain)
+	}
+}

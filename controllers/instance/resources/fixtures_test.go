@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// embedded is an Instance with a volume of its own, and options that change it.
+func embedded(options ...func(*v1alpha1.Instance)) Input {
+	instance := &v1alpha1.Instance{
+		ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "6f1f7a53"},
+		Spec: v1alpha1.InstanceSpec{
+			Models:         []v1alpha1.Model{{ID: "service-en"}},
+			Storage:        v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{Size: resource.MustParse("1Gi")}},
+			Replicas:       1,
+			DeletionPolicy: v1alpha1.DeletionPolicyRetain,
+		},
+	}
+	for _, option := range options {
+		option(instance)
+	}
+	return Input{
+		Instance:      instance,
+		Server:        v1alpha1.ServerPin{Image: "registry.example/apiserver:1", Revision: Revision},
+		Models:        []v1alpha1.Model{{ID: "service-en", Version: "2026-11-21T00:00:00Z"}},
+		TemplateHash:  "aaaaaaaaaa",
+		PreflightHash: "bbbbbbbbbb",
+	}
+}
+
+// external is an Instance of two replicas on somebody else's PostgreSQL.
+func external(options ...func(*v1alpha1.Instance)) Input {
+	in := embedded(append([]func(*v1alpha1.Instance){func(instance *v1alpha1.Instance) {
+		instance.Spec.Replicas = 2
+		instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{
+			SecretRef: v1alpha1.SecretReference{Name: "acme-db"},
+		}}
+	}}, options...)...)
+	in.DatabaseChecksum = "cccccccccc"
+	in.DatabasePorts = []int32{5432}
+	return in
+}
+
+func hibernated(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true }
+
+func replicated(replicas int32) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) { instance.Spec.Replicas = replicas }
+}
+
+// wantYAML compares an object, as it would be sent, with how it should look.
+func wantYAML(t *testing.T, object any, want string) {
+	t.Helper()
+	if diff := cmp.Diff(parseYAML(t, want), fields(t, object)); diff != "" {
+		t.Errorf("the object is not as wanted (-want +got):\n%s", diff)
+	}
+}
+
+// fields are what is sent of an object.
+func fields(t *testing.T, object any) map[string]any {
+	t.Helper()
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		t.Fatalf("encoding %T: %v", object, err)
+	}
+	return parseYAML(t, string(encoded))
+}
+
+func parseYAML(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var parsed map[string]any
+	if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
+		t.Fatalf("parsing YAML: %v", err)
+	}
+	return parsed
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+const claimMetadata = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: acme-data
+  namespace: tenants
+  labels:
+    app.kubernetes.io/name: anamnesis
+    app.kubernetes.io/instance: acme
+    app.kubernetes.io/managed-by: anamnesis-operator
+    anamnesis.dev/instance-uid: 6f1f7a53
+`
+
+func TestBuildPersistentVolumeClaim(t *testing.T) {
+	t.Parallel()
+	fast := "fast"
+	for name, test := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"the default storage class is left to the cluster": {
+			in: embedded(),
+			want: claimMetadata + `
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+`,
+		},
+		"size and class of the spec": {
+			in: embedded(func(instance *v1alpha1.Instance) {
+				instance.Spec.Storage.Embedded.Size = resource.MustParse("20Gi")
+				instance.Spec.Storage.Embedded.StorageClassName = &fast
+			}),
+			want: claimMetadata + `
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 20Gi}}
+  storageClassName: fast
+`,
+		},
+		"hibernation keeps the data": {
+			in: embedded(hibernated),
+			want: claimMetadata + `
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantYAML(t, BuildPersistentVolumeClaim(test.in), test.want)
+		})
+	}
+}
+
+func TestExternalStorageClaimsNoVolume(t *testing.T) {
+	t.Parallel()
+	if claim := BuildPersistentVolumeClaim(external()); claim != nil {
+		t.Errorf("got a claim for external storage: %v", fields(t, claim))
+	}
+}
+
+// TestClaimHasNoOwner holds under either policy: whether the data goes with the
+// Instance is decided when it is deleted, never by the garbage collector.
+func TestClaimHasNoOwner(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyDelete} {
+		claim := BuildPersistentVolumeClaim(embedded(func(instance *v1alpha1.Instance) {
+			instance.Spec.DeletionPolicy = policy
+		}))
+		if len(claim.OwnerReferences) != 0 {
+			t.Errorf("under %s the claim has owners: %v", policy, claim.OwnerReferences)
+		}
+	}
+}

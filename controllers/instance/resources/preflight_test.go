@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+func TestBuildPreflightJob(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("testdata/preflight.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string]Input{
+		"embedded storage": embedded(),
+		"external storage": external(),
+		"hibernated":       embedded(hibernated),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantYAML(t, BuildPreflightJob(in), string(want))
+		})
+	}
+}
+
+// TestPreflightAsksForTheSpec has a spec that leaves a version open while an
+// older one is pinned: the check must find the newest, not the pinned one.
+func TestPreflightAsksForTheSpec(t *testing.T) {
+	t.Parallel()
+	in := embedded(func(instance *v1alpha1.Instance) {
+		instance.Spec.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-10-01T00:00:00Z"}, {ID: "service-en"}}
+	})
+	got := BuildPreflightJob(in).Spec.Template.Spec.Containers[0].Args
+	want := []string{
+		"model", "check", "--models=/models", "--model=service-de@2026-10-01T00:00:00Z", "--model=service-en",
+		"--json", "--result-file=/dev/termination-log",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+}
+
+// TestPreflightTemplate says what makes another check: only what it looks at.
+// Its pod template must not hold its own hash, from which it gets its name.
+func TestPreflightTemplate(t *testing.T) {
+	t.Parallel()
+	edited := func(edit func(*Input)) Input {
+		in := external()
+		edit(&in)
+		return in
+	}
+	for name, test := range map[string]struct {
+		in      Input
+		another bool
+	}{
+		"another image":          {edited(func(in *Input) { in.Server.Image = "registry.example/apiserver:2" }), true},
+		"another model":          {external(func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-de" }), true},
+		"a version in the spec":  {external(func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = "2026-11-21T00:00:00Z" }), true},
+		"its own hash":           {edited(func(in *Input) { in.PreflightHash = "" }), false},
+		"the hash of a template": {edited(func(in *Input) { in.TemplateHash = "" }), false},
+		"the versions pinned":    {edited(func(in *Input) { in.Models = nil }), false},
+		"the database":           {edited(func(in *Input) { in.DatabaseChecksum = "" }), false},
+		"resources":              {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), false},
+		"scaling":                {external(replicated(9)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			diff := cmp.Diff(fields(t, BuildPreflightJob(external()).Spec.Template), fields(t, BuildPreflightJob(test.in).Spec.Template))
+			if another := diff != ""; another != test.another {
+				t.Errorf("another check: %t, want %t\n%s", another, test.another, diff)
+			}
+		})
+	}
+}
+
+// TestPreflightIsNoServer keeps a check's pod out of the Service, the budget
+// and the spread of the pods that serve.
+func TestPreflightIsNoServer(t *testing.T) {
+	t.Parallel()
+	in := embedded()
+	labels := BuildPreflightJob(in).Spec.Template.Labels
+	for key, value := range Selector(in.Instance) {
+		if labels[key] != value {
+			return
+		}
+	}
+	t.Errorf("the labels of a check's pod %v match the selector of those that serve", labels)
+}

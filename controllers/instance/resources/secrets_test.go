@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+var everyScope = []v1alpha1.Scope{
+	"knowledge:read", "question:read", "question:write", "survey:read", "survey:write", "config:read", "config:write",
+	"user:read", "user:write", "patient:read", "patient:write",
+}
+
+func applications(applications ...v1alpha1.Application) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) { instance.Spec.Applications = applications }
+}
+
+func TestApplications(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		in   Input
+		want []v1alpha1.Application
+	}{
+		"none: one with all scopes": {
+			in:   embedded(),
+			want: []v1alpha1.Application{{Name: "default", Scopes: everyScope}},
+		},
+		"no scopes: all": {
+			in:   embedded(applications(v1alpha1.Application{Name: "portal", Plan: "trial"})),
+			want: []v1alpha1.Application{{Name: "portal", Scopes: everyScope, Plan: "trial"}},
+		},
+		"scopes as they are": {
+			in: embedded(applications(
+				v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}},
+				v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
+			want: []v1alpha1.Application{
+				{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}},
+				{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, Applications(test.in.Instance)); diff != "" {
+				t.Errorf("applications (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplicationsLeaveTheSpecAlone(t *testing.T) {
+	t.Parallel()
+	in := embedded(applications(v1alpha1.Application{Name: "portal"}))
+	before := in.Instance.DeepCopy()
+	Applications(in.Instance)
+	if diff := cmp.Diff(before, in.Instance); diff != "" {
+		t.Errorf("the instance changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestBuildApplicationSecret(t *testing.T) {
+	t.Parallel()
+	got := BuildApplicationSecret(embedded(), v1alpha1.Application{Name: "portal"}, "s3cret")
+	wantYAML(t, got, `
+apiVersion: v1
+kind: Secret
+metadata:
+  name: acme-app-portal
+  namespace: tenants
+  labels:
+    app.kubernetes.io/name: anamnesis
+    app.kubernetes.io/instance: acme
+    app.kubernetes.io/managed-by: anamnesis-operator
+type: Opaque
+data:
+  id: cG9ydGFs
+  key: czNjcmV0
+`)
+}
+
+func TestBuildCredentialsSecret(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		in   Input
+		keys map[string]string
+		want map[string]string
+	}{
+		"the default application": {
+			in:   embedded(),
+			keys: map[string]string{"default": "k1"},
+			want: map[string]string{
+				"default.json": `{"id":"default","key":"k1","scopes":["knowledge:read","question:read","question:write","survey:read","survey:write","config:read","config:write","user:read","user:write","patient:read","patient:write"]}`,
+			},
+		},
+		"several, with scopes and plan": {
+			in: embedded(applications(
+				v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read", "survey:write"}, Plan: "trial"},
+				v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
+			keys: map[string]string{"portal": "k1", "reports": "k2"},
+			want: map[string]string{
+				"portal.json":  `{"id":"portal","key":"k1","scopes":["survey:read","survey:write"],"plan":"trial"}`,
+				"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`,
+			},
+		},
+		"an application without a key opens nothing": {
+			in:   embedded(applications(v1alpha1.Application{Name: "portal"}, v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
+			keys: map[string]string{"portal": "", "reports": "k2"},
+			want: map[string]string{"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`},
+		},
+		"a key without an application opens nothing": {
+			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]string{"portal": "k1", "gone": "k3"},
+			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","scopes":["survey:read"]}`},
+		},
+		"a key of odd characters stays itself": {
+			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]string{"portal": "a\"b\\c"},
+			want: map[string]string{"portal.json": `{"id":"portal","key":"a\"b\\c","scopes":["survey:read"]}`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := BuildCredentialsSecret(test.in, test.keys)
+			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
+				t.Errorf("credentials (-want +got):\n%s", diff)
+			}
+			wantSecret(t, got, "acme-credentials", corev1.SecretTypeOpaque)
+		})
+	}
+}
+
+func TestCredentialsReadBack(t *testing.T) {
+	t.Parallel()
+	in := embedded(applications(v1alpha1.Application{Name: "portal", Plan: "trial"}))
+	var got struct {
+		ID, Key, Plan string
+		Scopes        []v1alpha1.Scope
+	}
+	if err := json.Unmarshal(BuildCredentialsSecret(in, map[string]string{"portal": "<k&1>"}).Data["portal.json"], &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.ID != "portal" || got.Key != "<k&1>" || got.Plan != "trial" || !slices.Equal(got.Scopes, everyScope) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestBuildSigningKeysSecret(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{"2026-11-21.pem": []byte("new"), "2026-05-21.pem": []byte("old")}
+	got := BuildSigningKeysSecret(embedded(), files)
+	wantSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
+	if diff := cmp.Diff(files, got.Data); diff != "" {
+		t.Errorf("signing keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuildTLSSecret(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]Input{
+		"issued by the operator": embedded(),
+		"brought by the tenant": embedded(func(instance *v1alpha1.Instance) {
+			instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-own"}}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority"))
+			wantSecret(t, got, "acme-tls", corev1.SecretTypeTLS)
+			want := map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}
+			if diff := cmp.Diff(want, texts(got.Data)); diff != "" {
+				t.Errorf("certificate (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func texts(data map[string][]byte) map[string]string {
+	texts := make(map[string]string, len(data))
+	for name, value := range data {
+		texts[name] = string(value)
+	}
+	return texts
+}
+
+func wantSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name string, kind corev1.SecretType) {
+	t.Helper()
+	if *secret.Name != name || *secret.Namespace != "tenants" || *secret.Type != kind {
+		t.Errorf("got Secret %s/%s of type %s, want tenants/%s of type %s", *secret.Namespace, *secret.Name, *secret.Type, name, kind)
+	}
+	if diff := cmp.Diff(Labels(embedded().Instance), secret.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
