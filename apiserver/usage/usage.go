@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package usage counts the calls of applications in memory and hands the
+// counts to storage behind the answers. Counting takes no lock and never waits
+// for storage; while storage is down counts are kept, one number for each day,
+// application and endpoint, and none is lost. Limits are not judged here.
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// Store is where counts go; every storage.Store is one.
+type Store interface {
+	// AddUsage adds all of the counts or none. Those that wrap
+	// storage.ErrInvalidUsage excepted, its errors may pass.
+	AddUsage(ctx context.Context, counts []storage.UsageCount) error
+}
+
+// Recorder holds the counts that storage does not have yet. It is safe for
+// concurrent use.
+type Recorder struct {
+	now func() time.Time
+	// counts has a *atomic.Int64 for each key.
+	counts sync.Map
+	// today is what a key would need a computation for: the day of now.
+	today atomic.Pointer[day]
+}
+
+type key struct {
+	date                  storage.Date
+	application, endpoint string
+}
+
+// day is a date and the seconds since the epoch that it spans.
+type day struct {
+	date     storage.Date
+	from, to int64
+}
+
+// NewRecorder makes a recorder that asks now for the day of a call.
+func NewRecorder(now func() time.Time) *Recorder { return &Recorder{now: now} }
+
+// Count adds one call of an application to an endpoint, such as
+// "POST /v3/diagnosis", on the current day in UTC.
+func (r *Recorder) Count(application, endpoint string) {
+	r.counter(key{r.date(), application, endpoint}).Add(1)
+}
+
+// Buffered is how many calls storage does not know of yet.
+func (r *Recorder) Buffered() int64 {
+	var sum int64
+	r.counts.Range(func(_, counter any) bool {
+		sum += counter.(*atomic.Int64).Load()
+		return true
+	})
+	return sum
+}
+
+// Flush hands all counts to the store. When the store fails, the counts are
+// kept for the next Flush. Counts that no store will ever take are dropped, and
+// the error says so. It must not run twice at a time.
+func (r *Recorder) Flush(ctx context.Context, store Store) error {
+	counts := r.take()
+	counts, invalid := valid(counts)
+	if len(counts) == 0 {
+		return invalid
+	}
+	if err := store.AddUsage(ctx, counts); err != nil {
+		r.putBack(counts)
+		return errors.Join(invalid, fmt.Errorf("storing usage counts, which are kept for another try: %w", err))
+	}
+	return invalid
+}
+
+// Run flushes at every interval until the context ends, and tells report how
+// each went, nil for success. What is counted after its last flush is left for
+// a Flush by the caller.
+func (r *Recorder) Run(ctx context.Context, store Store, interval time.Duration, report func(error)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if r.Buffered() > 0 {
+				report(r.Flush(ctx, store))
+			}
+		}
+	}
+}
+
+func (r *Recorder) counter(k key) *atomic.Int64 {
+	if counter, ok := r.counts.Load(k); ok {
+		return counter.(*atomic.Int64)
+	}
+	counter, _ := r.counts.LoadOrStore(k, new(atomic.Int64))
+	return counter.(*atomic.Int64)
+}
+
+// take empties the counters. Those of past days are forgotten too, once a day
+// has gone by in which a call that had still taken hold of one has counted.
+func (r *Recorder) take() []storage.UsageCount {
+	var counts []storage.UsageCount
+	yesterday := r.date().AddDays(-1)
+	r.counts.Range(func(k, counter any) bool {
+		key := k.(key)
+		if calls := counter.(*atomic.Int64).Swap(0); calls > 0 {
+			counts = append(counts, storage.UsageCount{
+				Date: key.date, Application: key.application, Endpoint: key.endpoint, Calls: calls,
+			})
+		} else if key.date.Compare(yesterday) < 0 {
+			r.counts.Delete(k)
+		}
+		return true
+	})
+	return counts
+}
+
+func (r *Recorder) putBack(counts []storage.UsageCount) {
+	for _, c := range counts {
+		r.counter(key{c.Date, c.Application, c.Endpoint}).Add(c.Calls)
+	}
+}
+
+// valid takes out the counts that every store refuses, so that one of them
+// cannot hold up the others for ever.
+func valid(counts []storage.UsageCount) (kept []storage.UsageCount, dropped error) {
+	for _, c := range counts {
+		if err := c.Validate(); err != nil {
+			dropped = errors.Join(dropped, fmt.Errorf("dropping a usage count: %w", err))
+			continue
+		}
+		kept = append(kept, c)
+	}
+	return kept, dropped
+}
+
+// date is the current day, computed once a day.
+func (r *Recorder) date() storage.Date {
+	now := r.now()
+	seconds := now.Unix()
+	if today := r.today.Load(); today != nil && today.from <= seconds && seconds < today.to {
+		return today.date
+	}
+	date := storage.DateOf(now)
+	from := date.Time().Unix()
+	r.today.Store(&day{date, from, from + 24*60*60})
+	return date
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// memory is a store that keeps counts, and fails while err is set.
+type memory struct {
+	mu     sync.Mutex
+	err    error
+	counts map[storage.UsageCount]int64 // by the count without its calls
+	calls  int
+}
+
+func (m *memory) AddUsage(_ context.Context, counts []storage.UsageCount) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	if m.err != nil {
+		return m.err
+	}
+	if err := storage.ValidateUsage(counts); err != nil {
+		return err
+	}
+	if m.counts == nil {
+		m.counts = map[storage.UsageCount]int64{}
+	}
+	for _, c := range counts {
+		calls := c.Calls
+		c.Calls = 0
+		m.counts[c] += calls
+	}
+	return nil
+}
+
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+func (m *memory) lines() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var lines []string
+	for c, calls := range m.counts {
+		lines = append(lines, fmt.Sprintf("%s %s %s: %d", c.Date, c.Application, c.Endpoint, calls))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// clock is a time that tests move.
+type clock struct {
+	mu   sync.Mutex
+	time time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.time
+}
+
+func (c *clock) set(text string) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.time = t
+}
+
+func TestFlush(t *testing.T) {
+	t.Parallel()
+	clock, store := &clock{}, &memory{}
+	recorder := NewRecorder(clock.now)
+	clock.set("2026-12-31T23:59:59Z")
+	recorder.Count("portal", "GET /v3/info")
+	recorder.Count("portal", "GET /v3/info")
+	recorder.Count("kiosk", "GET /v3/info")
+	clock.set("2027-01-01T01:30:00+01:00")
+	recorder.Count("portal", "GET /v3/info")
+	recorder.Count("portal", "POST /v3/triage")
+	if got := recorder.Buffered(); got != 5 {
+		t.Errorf("%d calls buffered, expected 5", got)
+	}
+	for range 2 {
+		if err := recorder.Flush(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"2026-12-31 kiosk GET /v3/info: 1",
+		"2026-12-31 portal GET /v3/info: 2",
+		"2027-01-01 portal GET /v3/info: 1",
+		"2027-01-01 portal POST /v3/triage: 1",
+	}
+	if diff := gocmp.Diff(want, store.lines()); diff != "" {
+		t.Errorf("stored (-want +got)\n%s", diff)
+	}
+	if got := recorder.Buffered(); got != 0 {
+		t.Errorf("%d calls buffered after the flush", got)
+	}
+	if store.calls != 1 {
+		t.Errorf("the store was called %d times; nothing to store is no call", store.calls)
+	}
+}
+
+func TestFlushKeepsCountsOfAFailure(t *testing.T) {
+	t.Parallel()
+	clock, store := &clock{}, &memory{err: errors.New("connection refused")}
+	clock.set("2026-12-31T12:00:00Z")
+	recorder := NewRecorder(clock.now)
+	for range 3 {
+		recorder.Count("portal", "GET /v3/info")
+		if err := recorder.Flush(t.Context(), store); !errors.Is(err, store.err) {
+			t.Fatalf("got %v, expected the error of the store", err)
+		}
+	}
+	store.fail(nil)
+	clock.set("2027-01-05T12:00:00Z") // days later, the counts are those of their own day
+	if err := recorder.Flush(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 3"}, store.lines()); diff != "" {
+		t.Errorf("stored (-want +got)\n%s", diff)
+	}
+}
+
+func TestFlushDropsOnlyWhatNoStoreTakes(t *testing.T) {
+	t.Parallel()
+	clock, store := &clock{}, &memory{}
+	clock.set("2026-12-31T12:00:00Z")
+	recorder := NewRecorder(clock.now)
+	recorder.Count("portal\x00", "GET /v3/info")
+	recorder.Count("portal", "GET /v3/info")
+	err := recorder.Flush(t.Context(), store)
+	if !errors.Is(err, storage.ErrInvalidUsage) || !strings.Contains(err.Error(), "dropping") {
+		t.Errorf("got %v, expected to be told of the count that was dropped", err)
+	}
+	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 1"}, store.lines()); diff != "" {
+		t.Errorf("stored (-want +got)\n%s", diff)
+	}
+	if got := recorder.Buffered(); got != 0 {
+		t.Errorf("%d calls buffered after the flush", got)
+	}
+}
+
+func TestPastDaysAreForgotten(t *testing.T) {
+	t.Parallel()
+	clock, store := &clock{}, &memory{}
+	recorder := NewRecorder(clock.now)
+	for _, now := range []string{"2026-01-01T12:00:00Z", "2026-01-02T12:00:00Z", "2026-01-03T12:00:00Z", "2026-01-04T12:00:00Z"} {
+		clock.set(now)
+		recorder.Count("portal", "GET /v3/info")
+		for range 2 {
+			if err := recorder.Flush(t.Context(), store); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var held []string
+	recorder.counts.Range(func(k, _ any) bool {
+		held = append(held, k.(key).date.String())
+		return true
+	})
+	slices.Sort(held)
+	if diff := gocmp.Diff([]string{"2026-01-03", "2026-01-04"}, held); diff != "" {
+		t.Errorf("days held in memory (-want +got)\n%s", diff)
+	}
+	if got := len(store.lines()); got != 4 {
+		t.Errorf("%d days stored, expected 4", got)
+	}
+}
+
+// Whatever the order of calls, failures and flushes, every call is counted
+// exactly once.
+func TestNothingLostNothingTwice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		clock, store := &clock{}, &memory{}
+		clock.set("2026-01-01T00:00:00Z")
+		recorder := NewRecorder(clock.now)
+		want := map[string]int64{}
+		for _, step := range rapid.SliceOf(rapid.IntRange(0, 5)).Draw(t, "steps") {
+			switch step {
+			case 0:
+				store.fail(errors.New("down"))
+			case 1:
+				store.fail(nil)
+			case 2:
+				_ = recorder.Flush(context.Background(), store)
+			case 3:
+				clock.time = clock.time.Add(17 * time.Hour)
+			default:
+				application := fmt.Sprint("app", step)
+				recorder.Count(application, "GET /v3/info")
+				want[fmt.Sprint(storage.DateOf(clock.time), application)]++
+			}
+		}
+		store.fail(nil)
+		if err := recorder.Flush(context.Background(), store); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		for c, calls := range store.counts {
+			got[fmt.Sprint(c.Date, c.Application)] += calls
+		}
+		if diff := gocmp.Diff(want, got); len(want)+len(got) > 0 && diff != "" {
+			t.Fatalf("counts (-want +got)\n%s", diff)
+		}
+	})
+}
+
+func TestConcurrentCallsAreAllCounted(t *testing.T) {
+	t.Parallel()
+	const callers, calls = 8, 500
+	store := &memory{}
+	recorder := NewRecorder(time.Now)
+	var group sync.WaitGroup
+	for i := range callers {
+		group.Go(func() {
+			for range calls {
+				recorder.Count(fmt.Sprint("app", i%2), "GET /v3/info")
+			}
+		})
+	}
+	flushed := make(chan struct{})
+	go func() { group.Wait(); close(flushed) }()
+	for done := false; !done; {
+		select {
+		case <-flushed:
+			done = true
+		default:
+		}
+		if err := recorder.Flush(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sum int64
+	for _, n := range store.counts {
+		sum += n
+	}
+	if sum != callers*calls {
+		t.Errorf("%d calls stored, expected %d", sum, callers*calls)
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &memory{err: errors.New("down")}
+		recorder := NewRecorder(time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		var outcomes []bool
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			recorder.Run(ctx, store, time.Second, func(err error) { outcomes = append(outcomes, err == nil) })
+		}()
+		time.Sleep(1500 * time.Millisecond) // nothing counted, nothing to report
+		recorder.Count("portal", "GET /v3/info")
+		time.Sleep(time.Second) // fails
+		store.fail(nil)
+		time.Sleep(time.Second) // succeeds
+		time.Sleep(time.Second) // nothing left
+		cancel()
+		<-done
+		if diff := gocmp.Diff([]bool{false, true}, outcomes); diff != "" {
+			t.Errorf("reports (-want +got)\n%s", diff)
+		}
+		if len(store.lines()) != 1 {
+			t.Errorf("stored %v, expected one line", store.lines())
+		}
+	})
+}
+
+func BenchmarkCount(b *testing.B) {
+	recorder := NewRecorder(time.Now)
+	applications := []string{"portal", "kiosk"}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			recorder.Count(applications[cmp.Compare(i%2, 0)], "POST /v3/diagnosis")
+		}
+	})
+}
