@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// load is a source that keeps what it was given and refuses the word rubbish.
+func load(paths ...string) (source *Source, current *string) {
+	current = new(string)
+	return &Source{Name: "words", Paths: paths, Apply: func(files Files) error {
+		var words []string
+		for path, content := range files {
+			if string(content) == "rubbish" {
+				return errors.New("rubbish")
+			}
+			words = append(words, filepath.Base(path)+"="+string(content))
+		}
+		slices.Sort(words)
+		*current = strings.Join(words, " ")
+		return nil
+	}}, current
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write(t, filepath.Join(directory, "a"), "1")
+	write(t, filepath.Join(directory, "b"), "2")
+	write(t, filepath.Join(directory, ".hidden"), "3")
+	if err := os.Mkdir(filepath.Join(directory, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(directory, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	source, current := load(directory)
+	if err := source.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if *current != "a=1 b=2" {
+		t.Errorf("loaded %q", *current)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write(t, filepath.Join(directory, "rubbish"), "rubbish")
+	write(t, filepath.Join(directory, "large"), strings.Repeat("x", maxFile+1))
+	for _, test := range []struct{ path, problem string }{
+		{filepath.Join(directory, "missing"), "no such file"},
+		{filepath.Join(directory, "rubbish"), "rubbish"},
+		{filepath.Join(directory, "large"), "1 MiB"},
+		{os.DevNull, "regular file"},
+	} {
+		source, _ := load(test.path)
+		if err := source.Load(); err == nil || !strings.Contains(err.Error(), test.problem) ||
+			!strings.HasPrefix(err.Error(), "loading words: ") {
+			t.Errorf("%s: got %v, expected a complaint about %q", test.path, err, test.problem)
+		}
+	}
+}
+
+func TestPoll(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	a, b := filepath.Join(directory, "a"), filepath.Join(directory, "b")
+	write(t, a, "1")
+	write(t, b, "1")
+	source, current := load(a, b)
+	if err := source.Load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		what    string
+		do      func()
+		current string
+		changed bool
+		problem string
+	}{
+		{"nothing", func() {}, "a=1 b=1", false, ""},
+		{"one of two files", func() { write(t, a, "2") }, "a=1 b=1", false, ""},
+		{"the other", func() { write(t, b, "2") }, "a=1 b=1", false, ""},
+		{"at rest", func() {}, "a=2 b=2", true, ""},
+		{"nothing more", func() {}, "a=2 b=2", false, ""},
+		{"rubbish", func() { write(t, a, "rubbish") }, "a=2 b=2", false, ""},
+		{"rubbish at rest", func() {}, "a=2 b=2", true, "stays as it was: rubbish"},
+		{"told once", func() {}, "a=2 b=2", false, ""},
+		{"the old again", func() { write(t, a, "2") }, "a=2 b=2", false, ""},
+		{"rubbish again", func() { write(t, a, "rubbish") }, "a=2 b=2", false, ""},
+		{"told again", func() {}, "a=2 b=2", true, "rubbish"},
+		{"gone", func() { _ = os.Remove(a) }, "a=2 b=2", false, ""},
+		{"still gone", func() {}, "a=2 b=2", true, "no such file"},
+		{"told of once", func() {}, "a=2 b=2", false, ""},
+		{"mended", func() { write(t, a, "3") }, "a=2 b=2", false, ""},
+		{"mended at rest", func() {}, "a=3 b=2", true, ""},
+	} {
+		step.do()
+		changed, err := source.poll()
+		if changed != step.changed || *current != step.current || (err != nil) != (step.problem != "") {
+			t.Errorf("%s: changed %v, %v, in use %q", step.what, changed, err, *current)
+		}
+		if err != nil && !strings.Contains(err.Error(), step.problem) {
+			t.Errorf("%s: got %v", step.what, err)
+		}
+	}
+}
+
+// kubelet writes the files of a Secret or ConfigMap as the kubelet does: into
+// a new directory, to which the link ..data is then swapped by a rename.
+func kubelet(t *testing.T, volume string, version int, files map[string]string) {
+	t.Helper()
+	fresh := fmt.Sprintf("..2026_%d", version)
+	if err := os.Mkdir(filepath.Join(volume, fresh), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		write(t, filepath.Join(volume, fresh, name), content)
+		_ = os.Symlink(filepath.Join("..data", name), filepath.Join(volume, name))
+	}
+	if err := os.Symlink(fresh, filepath.Join(volume, "..data_tmp")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWatchSeesKubernetesSwapLinks(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	kubelet(t, volume, 1, map[string]string{"a": "1", "b": "1"})
+	synctest.Test(t, func(t *testing.T) {
+		file, inFile := load(filepath.Join(volume, "a"))
+		directory, inDirectory := load(volume)
+		for _, source := range []*Source{file, directory} {
+			if err := source.Load(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		directory.Name = "directory"
+		var reports []string
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			Watch(ctx, time.Second, func(name string, err error) {
+				reports = append(reports, fmt.Sprint(name, " ", err))
+			}, file, directory)
+		})
+		time.Sleep(2500 * time.Millisecond)
+		kubelet(t, volume, 2, map[string]string{"a": "2", "b": "2"})
+		time.Sleep(3 * time.Second)
+		kubelet(t, volume, 3, map[string]string{"a": "2", "b": "rubbish"})
+		time.Sleep(5 * time.Second)
+		cancel()
+		group.Wait()
+		want := []string{
+			"words <nil>", "directory <nil>",
+			"directory loading directory, which stays as it was: rubbish",
+		}
+		if diff := cmp.Diff(want, reports); diff != "" {
+			t.Errorf("reports (-want +got)\n%s", diff)
+		}
+		if *inFile != "a=2" || *inDirectory != "a=2 b=2" {
+			t.Errorf("in use: %q, %q", *inFile, *inDirectory)
+		}
+	})
+}
