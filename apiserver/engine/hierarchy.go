@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// collapse makes findings consistent with the hierarchy of observations, so
+// that every fact stands once:
+//
+//   - a present child implies its parents, even when they were denied;
+//   - what was said below an absent parent says nothing more;
+//   - a chosen item of an exclusive group settles the other items, and of
+//     several chosen items the last of the group, which in an ordered group is
+//     the worst, is believed.
+func (p *Patient) collapse(r *model.Release) {
+	for _, f := range slices.Clone(p.findings) {
+		if f.choice == Present {
+			p.believe(r, f)
+		}
+	}
+	for i := range p.findings {
+		f := &p.findings[i]
+		switch {
+		case f.choice == Present:
+			p.present = append(p.present, f.observation)
+		case p.underAbsent(r, f.observation):
+			f.choice = Unknown
+		}
+	}
+	for _, o := range p.present {
+		if group := exclusiveGroup(r, o); group != model.None && p.chosen(r, group) == o {
+			p.settle(r, group, o)
+		}
+	}
+}
+
+// believe makes the ancestors of a present finding present. An ancestor that
+// was itself given as initial hands that down to the child that stands for it.
+func (p *Patient) believe(r *model.Release, f finding) {
+	initial := f.initial
+	for parent := r.Observations[f.observation].Parent; parent != model.None; parent = r.Observations[parent].Parent {
+		above := p.know(parent)
+		initial = initial || above.initial
+		above.choice, above.refined = Present, true
+	}
+	p.find(f.observation).initial = initial
+}
+
+// know is the finding about an observation, which says nothing when it is new.
+func (p *Patient) know(o model.ObservationIndex) *finding {
+	i, known := slices.BinarySearchFunc(p.findings, o, byObservation)
+	if !known {
+		p.findings = slices.Insert(p.findings, i, finding{observation: o})
+	}
+	return &p.findings[i]
+}
+
+// underAbsent reports whether an ancestor of the observation is absent.
+func (p *Patient) underAbsent(r *model.Release, o model.ObservationIndex) bool {
+	for parent := r.Observations[o].Parent; parent != model.None; parent = r.Observations[parent].Parent {
+		if f := p.find(parent); f != nil && f.choice == Absent {
+			return true
+		}
+	}
+	return false
+}
+
+// exclusiveGroup is the group of which the observation is one of several items
+// that exclude each other, or None.
+func exclusiveGroup(r *model.Release, o model.ObservationIndex) model.GroupIndex {
+	group := r.Observations[o].Group
+	if group == model.None || r.Groups[group].Type != model.GroupSingle {
+		return model.None
+	}
+	return group
+}
+
+// chosen is the item of an exclusive group that holds, or None.
+func (p *Patient) chosen(r *model.Release, group model.GroupIndex) model.ObservationIndex {
+	chosen := model.ObservationIndex(model.None)
+	for _, item := range model.Part(r.GroupItems, r.Groups[group].Items) {
+		if f := p.find(item); f != nil && f.choice == Present {
+			chosen = item
+		}
+	}
+	return chosen
+}
+
+// settle makes the items beside the chosen one known to say nothing more. An
+// item that was chosen too hands down that it was initial.
+func (p *Patient) settle(r *model.Release, group model.GroupIndex, chosen model.ObservationIndex) {
+	for _, item := range model.Part(r.GroupItems, r.Groups[group].Items) {
+		if item == chosen {
+			continue
+		}
+		beside := p.know(item)
+		if beside.choice != Present {
+			continue
+		}
+		beside.choice = Unknown
+		believed := p.find(chosen)
+		believed.initial = believed.initial || p.find(item).initial
+		p.silence(r, item)
+	}
+}
+
+// silence makes all that was said below an item say nothing.
+func (p *Patient) silence(r *model.Release, item model.ObservationIndex) {
+	for i := range p.findings {
+		f := &p.findings[i]
+		for parent := r.Observations[f.observation].Parent; parent != model.None; parent = r.Observations[parent].Parent {
+			if parent == item {
+				f.choice = Unknown
+			}
+		}
+	}
+}

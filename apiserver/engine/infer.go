@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// infer finds the posterior probability of every condition: its prior odds,
+// moved by factors and by what the patient denies, times the likelihood ratio
+// of what the patient reports.
+func (s *scratch) infer() {
+	s.setPriors()
+	s.makePlan()
+	s.gatherRows()
+	s.weighRows()
+	s.explainTips()
+	for c, odds := range s.odds {
+		s.posterior[c] = odds / (1 + odds)
+	}
+	s.findSuspected()
+}
+
+// findSuspected lists the conditions that bring a positive finding, in order.
+func (s *scratch) findSuspected() {
+	s.suspected = s.suspected[:0]
+	width := len(s.plan.nodes)
+	for row, c := range s.touched {
+		for i, q := range s.rows[row*width:][:width] {
+			if q > 0 && s.plan.nodes[i].tip != none {
+				s.suspected = append(s.suspected, c)
+				break
+			}
+		}
+	}
+}
+
+// gatherRows gives each condition that is linked to a node of the plan, and
+// possible for the patient, a row: its number for each node. Rows are in order
+// of condition.
+func (s *scratch) gatherRows() {
+	s.touched = s.touched[:0]
+	for i := range s.plan.nodes {
+		for _, link := range s.links(i) {
+			if c := link.Other; s.slot[c] == 0 && s.odds[c] > 0 {
+				s.slot[c] = 1
+				s.touched = append(s.touched, c)
+			}
+		}
+	}
+	slices.Sort(s.touched)
+	for row, c := range s.touched {
+		s.slot[c] = int32(row) + 1
+	}
+	width := len(s.plan.nodes)
+	s.leaks = sized(s.leaks, width)
+	s.rows = cleared(s.rows, len(s.touched)*width)
+	for i := range s.plan.nodes {
+		s.fillColumn(i)
+	}
+}
+
+// links are the links of the observation of a node.
+func (s *scratch) links(node int) []model.Link {
+	return model.Part(s.r.LinksByObservation, s.r.Observations[s.plan.nodes[node].observation].Links)
+}
+
+// fillColumn puts the number of a node into each row: the link or, in an
+// ordered group, the share, which without a link is the leak.
+func (s *scratch) fillColumn(node int) {
+	width := len(s.plan.nodes)
+	s.leaks[node] = s.r.Observations[s.plan.nodes[node].observation].Leak
+	ordered := s.plan.inOrderedGroup(node)
+	for at := node; ordered && at < len(s.rows); at += width {
+		s.rows[at] = s.leaks[node]
+	}
+	for _, link := range s.links(node) {
+		row := int(s.slot[link.Other]) - 1
+		switch {
+		case row < 0:
+		case ordered:
+			s.rows[row*width+node] = link.Share
+		default:
+			s.rows[row*width+node] = link.Lambda
+		}
+	}
+}
+
+// weighRows takes into the odds what the conditions must not have brought, and
+// leaves in each row what they may have brought.
+func (s *scratch) weighRows() {
+	width := len(s.plan.nodes)
+	s.keep = sized(s.keep, width)
+	for row, c := range s.touched {
+		values := s.rows[row*width:][:width]
+		s.plan.toLevels(values, s.leaks)
+		s.odds[c] *= s.plan.weigh(values, s.keep)
+	}
+	s.plan.weigh(s.leaks, s.keep)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+// A program says how a cause moves probability over a lattice: a tree of
+// steps that is the same for all causes, the numbers filled in for each.
+
+// An instruction is a step whose number is the q of a node.
+type instruction struct {
+	kind stepKind
+	bit  uint8
+	node int32
+}
+
+// appendProgram appends the instructions for the tips at or below a node, or
+// below all roots for none. bits gives the bit of each tip in the lattice at
+// hand, or none when the tip is not part of it.
+func (p *plan) appendProgram(program []instruction, below int32, bits []int8) []instruction {
+	for i := below + 1; i < int32(len(p.nodes)); i++ {
+		n := &p.nodes[i]
+		if n.parent != below || n.tips == 0 {
+			continue
+		}
+		if n.tip != none {
+			if bits[n.tip] != none {
+				program = append(program, instruction{stepBring, uint8(bits[n.tip]), i})
+			}
+			continue
+		}
+		program = append(program, instruction{kind: stepBranch})
+		program = p.appendProgram(program, i, bits)
+		program = append(program, instruction{kind: stepMerge, node: i})
+	}
+	return program
+}
+
+// instantiate appends the steps of a cause. What cannot happen is left out,
+// and a branch with a single step becomes that step.
+func instantiate(steps []step, program []instruction, q []float64) []step {
+	for _, in := range program {
+		n := len(steps)
+		switch {
+		case in.kind == stepBranch:
+			steps = append(steps, step{kind: stepBranch})
+		case in.kind == stepBring:
+			if q[in.node] > 0 {
+				steps = append(steps, step{stepBring, in.bit, q[in.node]})
+			}
+		case steps[n-1].kind == stepBranch:
+			steps = steps[:n-1]
+		case steps[n-1].kind == stepBring && steps[n-2].kind == stepBranch:
+			steps[n-2] = step{stepBring, steps[n-1].bit, steps[n-1].q * q[in.node]}
+			steps = steps[:n-1]
+		default:
+			steps = append(steps, step{stepMerge, 0, q[in.node]})
+		}
+	}
+	return steps
+}

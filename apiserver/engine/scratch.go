@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A scratch is the working memory of one call. Its slices keep their capacity
+// from call to call, so that a call allocates for its answer only.
+type scratch struct {
+	r *model.Release
+	p *Patient
+
+	// By condition: the odds before positive findings are explained, the
+	// posterior probability, and one more than the row of the condition in
+	// rows, or zero where no finding of a family touches it.
+	odds, posterior []float64
+	slot            []int32
+	// By observation: whether the plan has it, and what the suspects say of it.
+	planned []bool
+	votes   []vote
+
+	plan plan
+	// touched are the conditions linked to a node of the plan, in order; each
+	// has a row of numbers, one for each node. The leak has such numbers too.
+	touched []int32
+	rows    []float64
+	leaks   []float64
+	keep    []float64
+
+	clusters   []cluster
+	contenders []contender
+	bits       []int8
+	program    []instruction
+	lattice    lattice
+	// none is the probability that no condition linked to the positive
+	// findings is there.
+	none float64
+	// suspected are the conditions that bring a positive finding, in order.
+	suspected []int32
+
+	ranked []Ranked
+
+	// The choice of the question.
+	suspects     []suspect
+	suspectOf    []int32   // by condition: one more than its place in suspects
+	chances      []float64 // of the suspects, and last of none of them
+	voted        []model.ObservationIndex
+	completing   []model.ObservationIndex // would complete a tuple
+	byEvidence   model.TriageLevel
+	asked        []bool // by group
+	groupsAsked  []bool // by group
+	answer       []float64
+	reached      []float64
+	parentShares []float64
+	candidates   []candidate
+}
+
+// acquire prepares working memory for a patient.
+func (e *Engine) acquire(r *model.Release, p *Patient) *scratch {
+	s := e.scratch.Get().(*scratch)
+	s.r, s.p = r, p
+	s.odds = sized(s.odds, len(r.Conditions))
+	s.posterior = sized(s.posterior, len(r.Conditions))
+	s.slot = cleared(s.slot, len(r.Conditions))
+	s.suspectOf = cleared(s.suspectOf, len(r.Conditions))
+	s.planned = cleared(s.planned, len(r.Observations))
+	s.votes = cleared(s.votes, len(r.Observations))
+	return s
+}
+
+// release hands the working memory on, without a pointer into the release.
+func (e *Engine) release(s *scratch) {
+	s.r, s.p = nil, nil
+	e.scratch.Put(s)
+}
+
+// sized is a slice of n elements with any content, in the memory of s when it
+// is large enough.
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// cleared is a slice of n zero elements, in the memory of s when it is large
+// enough.
+func cleared[T any](s []T, n int) []T {
+	s = sized(s, n)
+	clear(s)
+	return s
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// The condition part of a triage level rests on the probability that some
+// condition of a level or above is there. To send home a patient who has an
+// emergency is the worst mistake, and a doctor too many the mildest, so the
+// thresholds fall as the levels rise.
+const (
+	// ambulanceLikely and emergencyLikely are the probabilities from which an
+	// emergency is a leading explanation: more than one patient in four has it.
+	ambulanceLikely = 0.25
+	emergencyLikely = 0.25
+	// emergencyPossible is the probability from which an emergency must be
+	// ruled out in an emergency department.
+	emergencyPossible = 0.10
+	// emergencyDoubt is the probability from which a doctor must rule an
+	// emergency out within a day.
+	emergencyDoubt = 0.03
+	// promptLikely is the probability of a condition of consultation_24 or
+	// above from which the patient is seen within a day.
+	promptLikely = 0.25
+	// consultationLikely is the probability of a condition that needs a doctor
+	// from which the patient sees one.
+	consultationLikely = 0.25
+	// selfCareLikely is the probability of a harmless condition from which
+	// self care suffices, when nothing above speaks against it.
+	selfCareLikely = 0.4
+)
+
+// RootCause says what a triage level rests on.
+type RootCause uint8
+
+// The root causes.
+const (
+	DiagnosisUnknown RootCause = iota
+	SelfCareSufficient
+	ConsultationConditionLikely
+	EmergencyConditionPossible
+	EmergencyConditionLikely
+	SeriousEvidencePresent
+	EmergencyEvidencePresent
+)
+
+var rootCauseWords = [...]string{
+	"diagnosis_unknown", "self_care_sufficient", "consultation_condition_likely",
+	"emergency_condition_possible", "emergency_condition_likely",
+	"serious_evidence_present", "emergency_evidence_present",
+}
+
+// String is the word of the specification, such as self_care_sufficient.
+func (c RootCause) String() string { return rootCauseWords[c] }
+
+// A SeriousObservation is a present observation that is serious by itself.
+type SeriousObservation struct {
+	Observation model.ObservationIndex
+	Seriousness model.Seriousness
+}
+
+// A Triage is how urgent the patient's case is, and why.
+type Triage struct {
+	Level     model.TriageLevel
+	RootCause RootCause
+	// Serious are the present observations that are serious by themselves,
+	// the most serious first.
+	Serious []SeriousObservation
+}
+
+// Triage classifies how urgent the patient's case is. The level is the higher
+// of two: what the reported observations ask for by themselves, which never
+// falls when an observation is added, and what the likely conditions ask for.
+func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
+	s := e.acquire(r, &p)
+	defer e.release(s)
+	s.infer()
+	level, cause := s.triage()
+	if o.ThreeLevels {
+		level = threeLevels(level)
+	}
+	return Triage{Level: level, RootCause: cause, Serious: s.serious()}
+}
+
+// triage is the level and what it rests on.
+func (s *scratch) triage() (model.TriageLevel, RootCause) {
+	byEvidence := s.evidenceLevel()
+	level, cause := s.conditionLevel()
+	switch {
+	case byEvidence < level || byEvidence == model.NoTriageLevel:
+		return level, cause
+	case byEvidence >= model.Emergency:
+		return byEvidence, EmergencyEvidencePresent
+	default:
+		return byEvidence, SeriousEvidencePresent
+	}
+}
+
+// evidenceLevel is what present observations and tuples of them ask for.
+func (s *scratch) evidenceLevel() model.TriageLevel {
+	level := model.NoTriageLevel
+	for _, o := range s.p.present {
+		level = max(level, seriousnessLevel(s.r.Observations[o].Seriousness))
+	}
+	for i := range s.r.Tuples {
+		if t := &s.r.Tuples[i]; t.Level > level && s.holds(t) {
+			level = t.Level
+		}
+	}
+	return level
+}
+
+// holds reports whether all observations of a tuple are present.
+func (s *scratch) holds(t *model.Tuple) bool {
+	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
+		if _, ok := slices.BinarySearch(s.p.present, o); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// findCompleting finds the observations that alone are missing in a tuple whose
+// level is above what the evidence asks for.
+func (s *scratch) findCompleting() {
+	s.byEvidence = s.evidenceLevel()
+	s.completing = s.completing[:0]
+	for i := range s.r.Tuples {
+		if t := &s.r.Tuples[i]; t.Level > s.byEvidence {
+			if o := s.missing(t); o != model.None {
+				s.completing = append(s.completing, o)
+			}
+		}
+	}
+}
+
+// missing is the one observation of a tuple that is not present, or None when
+// there are several.
+func (s *scratch) missing(t *model.Tuple) model.ObservationIndex {
+	missing := model.ObservationIndex(model.None)
+	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
+		if _, ok := slices.BinarySearch(s.p.present, o); ok {
+			continue
+		}
+		if missing != model.None {
+			return model.None
+		}
+		missing = o
+	}
+	return missing
+}
+
+// seriousnessLevel is the level that a present observation asks for by itself.
+func seriousnessLevel(v model.Seriousness) model.TriageLevel {
+	switch v {
+	case model.Serious:
+		return model.Consultation24
+	case model.SeriousnessEmergency:
+		return model.Emergency
+	case model.SeriousnessEmergencyAmbulance:
+		return model.EmergencyAmbulance
+	default:
+		return model.NoTriageLevel
+	}
+}
+
+// conditionLevel is what the conditions that may be there ask for.
+func (s *scratch) conditionLevel() (model.TriageLevel, RootCause) {
+	mass := s.urgency()
+	switch {
+	case len(s.suspected) == 0:
+		return model.Consultation, DiagnosisUnknown
+	case mass[model.EmergencyAmbulance] >= ambulanceLikely:
+		return model.EmergencyAmbulance, EmergencyConditionLikely
+	case mass[model.Emergency] >= emergencyLikely:
+		return model.Emergency, EmergencyConditionLikely
+	case mass[model.Emergency] >= emergencyPossible:
+		return model.Emergency, EmergencyConditionPossible
+	case mass[model.Emergency] >= emergencyDoubt:
+		return model.Consultation24, EmergencyConditionPossible
+	case mass[model.Consultation24] >= promptLikely:
+		return model.Consultation24, ConsultationConditionLikely
+	case mass[model.Consultation] >= consultationLikely:
+		return model.Consultation, ConsultationConditionLikely
+	case mass[model.SelfCare] >= selfCareLikely:
+		return model.SelfCare, SelfCareSufficient
+	default:
+		return model.Consultation, DiagnosisUnknown
+	}
+}
+
+// urgency is, for each level, the probability that a condition of that level
+// or above is there which brings something that the patient reports. The rest
+// are as likely as in anybody.
+func (s *scratch) urgency() [model.EmergencyAmbulance + 1]float64 {
+	var spared [model.EmergencyAmbulance + 1]float64
+	for level := range spared {
+		spared[level] = 1
+	}
+	for _, c := range s.suspected {
+		for level := range s.r.Conditions[c].Triage + 1 {
+			spared[level] *= 1 - s.posterior[c]
+		}
+	}
+	for level := range spared {
+		spared[level] = 1 - spared[level]
+	}
+	return spared
+}
+
+// serious lists the present observations that are serious by themselves.
+func (s *scratch) serious() []SeriousObservation {
+	list := []SeriousObservation{}
+	for _, o := range s.p.present {
+		if v := s.r.Observations[o].Seriousness; v != model.NotSerious {
+			list = append(list, SeriousObservation{o, v})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b SeriousObservation) int { return cmp.Compare(b.Seriousness, a.Seriousness) })
+	return list
+}
+
+// threeLevels folds the five levels into three.
+func threeLevels(level model.TriageLevel) model.TriageLevel {
+	switch level {
+	case model.Consultation24:
+		return model.Consultation
+	case model.EmergencyAmbulance:
+		return model.Emergency
+	default:
+		return level
+	}
+}
