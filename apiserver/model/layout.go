@@ -12,23 +12,27 @@ import (
 // lambda and entropy, the children of each observation, the factors by
 // observation. The same draft, its lists in whatever order, gives the same
 // release, except that groups and tuples keep the order they were given in.
+// The lists of the draft are sorted in place: what stands at a position of
+// the draft then stands at the same one of the release.
 //
 // Layout checks nothing: Encode and Decode refuse what a release must not say.
 // It panics when the draft points to something that it does not hold.
 func (d *Draft) Layout() *Release {
-	l := layout{
-		draft:        d,
-		release:      &Release{Meta: d.Meta},
-		texts:        map[string]StringRef{},
-		conditions:   sorted(d.Conditions, func(c *DraftCondition) uint64 { return uint64(c.Number) }),
-		observations: sorted(d.Observations, func(o *DraftObservation) uint64 { return uint64(o.Kind)<<32 | uint64(o.Number) }),
-		specialists:  sorted(d.Specialists, func(n *DraftNamed) uint64 { return uint64(n.Number) }),
-		categories:   sorted(d.Categories, func(n *DraftNamed) uint64 { return uint64(n.Number) }),
+	slices.SortStableFunc(d.Conditions, func(a, b *DraftCondition) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(d.Observations, func(a, b *DraftObservation) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Number, b.Number))
+	})
+	for _, list := range [][]*DraftNamed{d.Specialists, d.Categories} {
+		slices.SortStableFunc(list, func(a, b *DraftNamed) int { return cmp.Compare(a.Number, b.Number) })
 	}
-	l.conditionAt = positions(l.conditions)
-	l.observationAt = positions(l.observations)
-	l.release.Specialists = l.named(l.specialists)
-	l.release.Categories = l.named(l.categories)
+	l := layout{
+		draft:         d,
+		release:       &Release{Meta: d.Meta},
+		texts:         map[string]StringRef{},
+		observationAt: positions(d.Observations),
+	}
+	l.release.Specialists = l.named(d.Specialists)
+	l.release.Categories = l.named(d.Categories)
 	l.layConditions()
 	l.layObservations()
 	l.layGroups()
@@ -42,16 +46,7 @@ type layout struct {
 	draft         *Draft
 	release       *Release
 	texts         map[string]StringRef
-	conditions    []*DraftCondition
-	observations  []*DraftObservation
-	specialists   []*DraftNamed
-	categories    []*DraftNamed
-	conditionAt   map[*DraftCondition]int32
 	observationAt map[*DraftObservation]int32
-}
-
-func sorted[T any](list []T, key func(T) uint64) []T {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 }
 
 func positions[T comparable](list []T) map[T]int32 {
@@ -102,8 +97,8 @@ func appendSpan[T any](section *[]T, entries ...T) Span {
 
 func (l *layout) layConditions() {
 	r := l.release
-	specialistAt, categoryAt := positions(l.specialists), positions(l.categories)
-	for _, c := range l.conditions {
+	specialistAt, categoryAt := positions(l.draft.Specialists), positions(l.draft.Categories)
+	for _, c := range l.draft.Conditions {
 		r.Conditions = append(r.Conditions, Condition{
 			Number:      c.Number,
 			Name:        l.text(c.Name),
@@ -152,7 +147,7 @@ func (l *layout) links(c *DraftCondition) []Link {
 func (l *layout) layObservations() {
 	r := l.release
 	links, factors, children := l.byObservation()
-	for i, o := range l.observations {
+	for i, o := range l.draft.Observations {
 		parent := ObservationIndex(None)
 		if o.Parent != nil {
 			parent = ObservationIndex(position(l.observationAt, o.Parent))
@@ -183,10 +178,10 @@ func (l *layout) layObservations() {
 // children say about their parents. Conditions and children are visited in
 // order of index, so that every list comes out in that order.
 func (l *layout) byObservation() (links [][]Link, factors [][]Factor, children [][]ObservationIndex) {
-	links = make([][]Link, len(l.observations))
-	factors = make([][]Factor, len(l.observations))
-	children = make([][]ObservationIndex, len(l.observations))
-	for i, c := range l.conditions {
+	links = make([][]Link, len(l.draft.Observations))
+	factors = make([][]Factor, len(l.draft.Observations))
+	children = make([][]ObservationIndex, len(l.draft.Observations))
+	for i, c := range l.draft.Conditions {
 		for _, link := range Part(l.release.LinksByCondition, l.release.Conditions[i].Links) {
 			o := link.Other
 			link.Other = int32(i)
@@ -197,7 +192,7 @@ func (l *layout) byObservation() (links [][]Link, factors [][]Factor, children [
 			factors[o] = append(factors[o], Factor{Condition: ConditionIndex(i), Present: f.Present, Absent: f.Absent})
 		}
 	}
-	for i, o := range l.observations {
+	for i, o := range l.draft.Observations {
 		if o.Parent != nil {
 			p := position(l.observationAt, o.Parent)
 			children[p] = append(children[p], ObservationIndex(i))
@@ -251,12 +246,12 @@ func (l *layout) indexes(list []*DraftObservation) []ObservationIndex {
 
 func (l *layout) laySynonyms() {
 	r := l.release
-	for i, c := range l.conditions {
+	for i, c := range l.draft.Conditions {
 		for _, wording := range c.Synonyms {
 			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i), Condition: true})
 		}
 	}
-	for i, o := range l.observations {
+	for i, o := range l.draft.Observations {
 		for _, wording := range o.Synonyms {
 			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i)})
 		}

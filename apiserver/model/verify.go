@@ -45,7 +45,7 @@ const VersionLayout = "2006-01-02T15:04:05Z"
 
 func verifyMeta(r *Release) error {
 	m := r.Meta
-	if !validModelID(m.ModelID) {
+	if !ValidModelID(m.ModelID) {
 		return fmt.Errorf("the model id %q is not one of small letters, digits and dashes", m.ModelID)
 	}
 	if _, err := time.Parse(VersionLayout, m.Version); err != nil {
@@ -57,8 +57,9 @@ func verifyMeta(r *Release) error {
 	return nil
 }
 
-// validModelID keeps model ids fit for file names and headers.
-func validModelID(id string) bool {
+// ValidModelID reports whether an id is one of small letters, digits and
+// dashes, fit for file names and headers.
+func ValidModelID(id string) bool {
 	for _, c := range []byte(id) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
 			return false

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Languages are the languages that the content has words in.
+func Languages(content fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(content, "lang")
+	if err != nil {
+		return nil, fmt.Errorf("listing the languages of the content: %w", err)
+	}
+	var languages []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			languages = append(languages, entry.Name())
+		}
+	}
+	return languages, nil
+}
+
+// ReadCore reads everything under core. What does not have the form of
+// content is added to the problems; the error is for files that cannot be
+// read at all.
+func ReadCore(content fs.FS, problems *Problems) (*Core, error) {
+	core := &Core{}
+	release := releaseFile{}
+	r := reader{content: content, problems: problems}
+	r.read(ReleaseFile, &release)
+	core.Version = release.Version
+	r.read(RegistryFile, &core.Registry)
+	for _, name := range r.files("core", ReleaseFile, RegistryFile) {
+		file := coreFile{}
+		r.read(name, &file)
+		core.add(name, file)
+	}
+	return core, r.err
+}
+
+func (core *Core) add(name string, file coreFile) {
+	for _, o := range present(file.Observations) {
+		o.File = name
+		core.Observations = append(core.Observations, o)
+	}
+	for _, g := range present(file.Groups) {
+		g.File = name
+		core.Groups = append(core.Groups, g)
+	}
+	for _, t := range present(file.Tuples) {
+		t.File = name
+		core.Tuples = append(core.Tuples, t)
+	}
+	for _, c := range present(file.Conditions) {
+		c.File = name
+		core.Conditions = append(core.Conditions, c)
+	}
+}
+
+// present leaves out the empty entries of a list: a dash with nothing behind.
+func present[T any](list []*T) []*T {
+	return slices.DeleteFunc(list, func(entry *T) bool { return entry == nil })
+}
+
+// ReadLanguage reads the words of one language, as ReadCore reads the core.
+func ReadLanguage(content fs.FS, language string, problems *Problems) (*Language, error) {
+	folder := path.Join("lang", language)
+	words := &Language{File: path.Join(folder, languageFile)}
+	r := reader{content: content, problems: problems}
+	r.read(words.File, words)
+	for _, name := range r.files(folder, words.File) {
+		file := wordsFile{}
+		r.read(name, &file)
+		words.add(name, file)
+	}
+	return words, r.err
+}
+
+func (l *Language) add(name string, file wordsFile) {
+	for _, slug := range byLine(file.Conditions) {
+		w := file.Conditions[slug]
+		l.Conditions = append(l.Conditions, &Words{File: name, Slug: slug, Name: w.Name, CommonName: w.CommonName, Hint: w.Hint, Synonyms: w.Synonyms})
+	}
+	for _, slug := range byLine(file.Observations) {
+		w := file.Observations[slug]
+		l.Observations = append(l.Observations, &Words{
+			File: name, Slug: slug, Name: w.Name, CommonName: w.CommonName,
+			Question: w.Question, QuestionThirdPerson: w.QuestionThirdPerson, Synonyms: w.Synonyms,
+		})
+	}
+	for _, slug := range byLine(file.Groups) {
+		w := file.Groups[slug]
+		l.Groups = append(l.Groups, &Words{File: name, Slug: slug, Question: w.Question, QuestionThirdPerson: w.QuestionThirdPerson})
+	}
+}
+
+// byLine are the keys of a mapping as they stand in the file.
+func byLine[V any](mapping map[Word]V) []Word {
+	return ByLine(maps.Keys(mapping))
+}
+
+// reader reads files and keeps the first reason why one could not be.
+type reader struct {
+	content  fs.FS
+	problems *Problems
+	err      error
+}
+
+// files are the YAML files under a folder, but for some.
+func (r *reader) files(folder string, but ...string) []string {
+	var names []string
+	err := fs.WalkDir(r.content, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && path.Ext(name) == ".yaml" && !slices.Contains(but, name) {
+			names = append(names, name)
+		}
+		return err
+	})
+	r.fail(err)
+	return names
+}
+
+func (r *reader) fail(err error) {
+	if err != nil {
+		r.err = errors.Join(r.err, fmt.Errorf("reading the content: %w", err))
+	}
+}
+
+// read decodes one file strictly: a key that its form does not have is a
+// problem.
+func (r *reader) read(name string, into any) {
+	data, err := fs.ReadFile(r.content, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.problems.Add(Position{File: name}, "this file is missing")
+		return
+	}
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	err = decoder.Decode(into)
+	if errors.Is(err, io.EOF) {
+		return
+	}
+	if messages, ok := asTypeError(err); ok {
+		for _, message := range messages {
+			r.problems.add(name, message)
+		}
+	} else if err != nil {
+		r.problems.broken = true
+		r.problems.add(name, strings.TrimPrefix(err.Error(), "yaml: "))
+		return
+	}
+	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		r.problems.Add(Position{File: name}, "a second document, behind a line of three dashes, is not read: make it a file of its own")
+	}
+}
+
+// The messages of package yaml begin with the line; the one on an unknown key
+// names our type, which is nothing to its reader.
+var (
+	messageLine = regexp.MustCompile(`^line (\d+): `)
+	unknownKey  = regexp.MustCompile(`^field (\S+) not found in type .*`)
+	repeatedKey = regexp.MustCompile(`^field (\S+) already set in type .*`)
+)
+
+// add notes what package yaml says is wrong with a file.
+func (p *Problems) add(name, message string) {
+	at := Position{File: name}
+	if match := messageLine.FindStringSubmatch(message); match != nil {
+		at.Line, _ = strconv.Atoi(match[1])
+		message = message[len(match[0]):]
+	}
+	message = unknownKey.ReplaceAllString(message, "unknown key $1")
+	message = repeatedKey.ReplaceAllString(message, "key $1 stands here twice")
+	p.Add(at, "%s", message)
+}
+
+// ByLine sorts words by line, those on one line by their text.
+func ByLine(words func(yield func(Word) bool)) []Word {
+	return slices.SortedFunc(words, func(a, b Word) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
+	})
+}

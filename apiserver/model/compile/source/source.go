@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package source reads content sources: the YAML in which clinicians write
+// concepts, numbers and words. It knows the form of the files and keeps the
+// line of everything it reads; whether what they say makes sense is judged by
+// package compile, not here.
+//
+// The files of the content are
+//
+//	core/release.yaml    the version
+//	core/registry.yaml   the id of every slug, for ever
+//	core/**.yaml         observations, groups, tuples, conditions
+//	lang/<xx>/language.yaml
+//	lang/<xx>/**.yaml    the words of conditions, observations, groups
+package source
+
+// The files with a name of their own.
+const (
+	ReleaseFile  = "core/release.yaml"
+	RegistryFile = "core/registry.yaml"
+	languageFile = "language.yaml"
+)
+
+// Core is what every language has in common.
+type Core struct {
+	Version      Word // in ReleaseFile
+	Registry     Registry
+	Observations []*Observation
+	Groups       []*Group
+	Tuples       []*Tuple
+	Conditions   []*Condition
+}
+
+// Registry gives every slug its id, for ever.
+type Registry struct {
+	Conditions   map[Word]Word `yaml:"conditions"`
+	Observations map[Word]Word `yaml:"observations"`
+	Specialists  map[Word]Word `yaml:"specialists"`
+	Categories   map[Word]Word `yaml:"categories"`
+	// Removed are the ids of concepts that are no more.
+	Removed []Word `yaml:"removed"`
+}
+
+// An Observation is a symptom, a risk factor or a laboratory result.
+type Observation struct {
+	File         string `yaml:"-"`
+	Slug         Word   `yaml:"slug"`
+	Kind         Word   `yaml:"kind"`
+	Parent       Word   `yaml:"parent"`
+	Relation     Word   `yaml:"relation"`
+	Background   Number `yaml:"background"`
+	Seriousness  Word   `yaml:"seriousness"`
+	Sex          Word   `yaml:"sex"`
+	Ages         Ages   `yaml:"ages"`
+	Professional Flag   `yaml:"professional"`
+}
+
+// Ages are the ages a concept applies to, as in 18m or 5y, both inclusive.
+type Ages struct {
+	From Word `yaml:"from"`
+	To   Word `yaml:"to"`
+}
+
+// A Group is a set of observations asked in one question.
+type Group struct {
+	File    string `yaml:"-"`
+	Slug    Word   `yaml:"slug"`
+	Type    Word   `yaml:"type"`
+	Parent  Word   `yaml:"parent"`
+	Ordered Flag   `yaml:"ordered"`
+	Items   []Word `yaml:"items"`
+}
+
+// A Tuple is a set of observations that are worse together.
+type Tuple struct {
+	File         string `yaml:"-"`
+	Slug         Word   `yaml:"slug"`
+	Observations []Word `yaml:"observations"`
+	Level        Word   `yaml:"level"`
+	Reason       Word   `yaml:"reason"`
+}
+
+// A Condition is what a patient may have.
+type Condition struct {
+	File        string                `yaml:"-"`
+	Slug        Word                  `yaml:"slug"`
+	Categories  []Word                `yaml:"categories"`
+	ICD10       Word                  `yaml:"icd10"`
+	Acuteness   Word                  `yaml:"acuteness"`
+	Severity    Word                  `yaml:"severity"`
+	TriageLevel Word                  `yaml:"triage_level"`
+	Channel     Word                  `yaml:"channel"`
+	Specialists []Word                `yaml:"specialists"`
+	Sex         Word                  `yaml:"sex"`
+	Ages        Ages                  `yaml:"ages"`
+	Prior       Prior                 `yaml:"prior"`
+	Findings    map[Word]Number       `yaml:"findings"`
+	Protective  map[Word]ProtectiveOf `yaml:"protective"`
+	RiskFactors map[Word]Number       `yaml:"risk_factors"`
+	Sources     []Word                `yaml:"sources"`
+}
+
+// Prior is how often a condition is what a new symptom episode brings.
+type Prior struct {
+	Per10000 Number          `yaml:"per_10000"`
+	Sex      map[Word]Number `yaml:"sex"`
+	Ages     map[Word]Number `yaml:"ages"`
+}
+
+// ProtectiveOf are the odds multipliers of a finding that speaks against a
+// condition.
+type ProtectiveOf struct {
+	Present Number `yaml:"present"`
+	Absent  Number `yaml:"absent"`
+}
+
+// Language is the words of one language.
+type Language struct {
+	File         string        `yaml:"-"`
+	Model        Word          `yaml:"model"`
+	Language     Word          `yaml:"language"`
+	Choices      Choices       `yaml:"choices"`
+	Specialists  map[Word]Word `yaml:"specialists"`
+	Categories   map[Word]Word `yaml:"categories"`
+	Conditions   []*Words      `yaml:"-"`
+	Observations []*Words      `yaml:"-"`
+	Groups       []*Words      `yaml:"-"`
+}
+
+// Choices are the labels of the three answers.
+type Choices struct {
+	Present Word `yaml:"present"`
+	Absent  Word `yaml:"absent"`
+	Unknown Word `yaml:"unknown"`
+}
+
+// Words are what a language says about one condition, observation or group.
+// Which of the fields each of them has is up to the form of the file.
+type Words struct {
+	File                string
+	Slug                Word
+	Name                Word
+	CommonName          Word
+	Hint                Word
+	Question            Word
+	QuestionThirdPerson Word
+	Synonyms            []Word
+}
+
+// coreFile is the form of every file under core but the two with a name.
+type coreFile struct {
+	Observations []*Observation `yaml:"observations"`
+	Groups       []*Group       `yaml:"groups"`
+	Tuples       []*Tuple       `yaml:"tuples"`
+	Conditions   []*Condition   `yaml:"conditions"`
+}
+
+// releaseFile is the form of ReleaseFile.
+type releaseFile struct {
+	Version Word `yaml:"version"`
+}
+
+// wordsFile is the form of the files under lang/<xx> but language.yaml.
+type wordsFile struct {
+	Conditions   map[Word]conditionWords   `yaml:"conditions"`
+	Observations map[Word]observationWords `yaml:"observations"`
+	Groups       map[Word]groupWords       `yaml:"groups"`
+}
+
+type conditionWords struct {
+	Name       Word   `yaml:"name"`
+	CommonName Word   `yaml:"common_name"`
+	Hint       Word   `yaml:"hint"`
+	Synonyms   []Word `yaml:"synonyms"`
+}
+
+type observationWords struct {
+	Name                Word   `yaml:"name"`
+	CommonName          Word   `yaml:"common_name"`
+	Question            Word   `yaml:"question"`
+	QuestionThirdPerson Word   `yaml:"question_third_person"`
+	Synonyms            []Word `yaml:"synonyms"`
+}
+
+type groupWords struct {
+	Question            Word `yaml:"question"`
+	QuestionThirdPerson Word `yaml:"question_third_person"`
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command registry gives ids to new concepts: it adds to core/registry.yaml
+// the slugs that the content uses and the registry does not have, each with
+// the next number that its kind has never had. It changes and removes nothing.
+//
+//	go run ./hack/registry [content directory]
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+func main() {
+	dir := filepath.Join("apiserver", "content")
+	if len(os.Args) > 1 {
+		dir = os.Args[1]
+	}
+	if err := run(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string) error {
+	path := filepath.Join(dir, filepath.FromSlash(source.RegistryFile))
+	registry, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("reading the registry: %w", err)
+	}
+	var problems source.Problems
+	core, err := source.ReadCore(os.DirFS(dir), &problems)
+	if err != nil {
+		return err
+	}
+	if problems.Broken() {
+		return problems.Err()
+	}
+	missing, err := Missing(core)
+	if err != nil {
+		return err
+	}
+	if len(missing) == 0 {
+		fmt.Println("every slug has an id")
+		return nil
+	}
+	registry, err = Append(registry, missing)
+	if err != nil {
+		return fmt.Errorf("adding to %s: %w", path, err)
+	}
+	for _, e := range missing {
+		fmt.Printf("%s %s: %s\n", e.Section, e.Slug, e.ID)
+	}
+	return os.WriteFile(path, registry, 0o644)
+}
