@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Application is a program of the tenant that calls the API.
+type Application struct {
+	ID     string
+	Scopes []Scope // what it may do, in the order of Scopes(); not to be changed
+	Plan   string  // the name of the plan whose limits it has; empty is the default one
+}
+
+// May reports whether the application has the scope.
+func (a Application) May(scope Scope) bool { return slices.Contains(a.Scopes, scope) }
+
+// Credential is an application with its key, as one file of a credentials
+// directory holds it.
+type Credential struct {
+	ID     string  `json:"id"`     // up to 128 visible ASCII characters, no colon
+	Key    string  `json:"key"`    // up to 512 visible ASCII characters
+	Scopes []Scope `json:"scopes"` // [] is none; it may not be left out
+	Plan   string  `json:"plan"`
+}
+
+// Applications are the applications of a tenant. It is safe for concurrent
+// use, and may change while it is used.
+type Applications struct {
+	files *directory[map[string]registered]
+}
+
+// registered is an application with a digest of its key, so that keys are
+// compared in time that does not depend on them, and are not in memory.
+type registered struct {
+	Application
+	digest [sha256.Size]byte
+}
+
+// NewApplications returns applications that do not change.
+func NewApplications(credentials ...Credential) (*Applications, error) {
+	named := map[string]Credential{}
+	for i, credential := range credentials {
+		named[fmt.Sprintf("credential %d", i)] = credential
+	}
+	set, err := register(named)
+	if err != nil {
+		return nil, err
+	}
+	return &Applications{files: constant(set)}, nil
+}
+
+// OpenApplications reads the applications in a directory: one JSON Credential
+// in each file whose name ends in .json. A directory without such a file means
+// no applications. An error in any file is an error of the whole.
+func OpenApplications(dir string) (*Applications, error) {
+	files, err := openDirectory(dir, ".json", parseCredentials)
+	if err != nil {
+		return nil, fmt.Errorf("read the credentials: %w", err)
+	}
+	return &Applications{files: files}, nil
+}
+
+// Watch keeps the applications as the directory says, looking at it every so
+// often until ctx ends. When anything in it is wrong they stay as they were.
+// What changes and what goes wrong is logged, each once.
+func (a *Applications) Watch(ctx context.Context, every time.Duration, log *slog.Logger) {
+	a.files.watch(ctx, every, log.With("files", "credentials"))
+}
+
+// Authenticate returns the application with this id and key. The time it takes
+// does not tell whether the id or the key was wrong, nor how much of it.
+func (a *Applications) Authenticate(id, key string) (Application, bool) {
+	application, exists := a.files.value()[id] // if not, its digest is zero, which is that of no key
+	digest := sha256.Sum256([]byte(key))
+	matches := subtle.ConstantTimeCompare(digest[:], application.digest[:]) == 1
+	if !exists || !matches {
+		return Application{}, false
+	}
+	return application.Application, true
+}
+
+// Lookup returns the application with this id.
+func (a *Applications) Lookup(id string) (Application, bool) {
+	application, exists := a.files.value()[id]
+	return application.Application, exists
+}
+
+// parseCredentials reads files by their names.
+func parseCredentials(files map[string][]byte) (map[string]registered, error) {
+	credentials := map[string]Credential{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		credential, err := parseCredential(files[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		credentials[name] = credential
+	}
+	return register(credentials)
+}
+
+// parseCredential says no more of what it read than where it went wrong.
+func parseCredential(text []byte) (Credential, error) {
+	var (
+		credential Credential
+		syntax     *json.SyntaxError
+		kind       *json.UnmarshalTypeError
+	)
+	switch err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &credential); {
+	case errors.As(err, &syntax):
+		return Credential{}, fmt.Errorf(`not JSON at byte %d; it has to be {"id": "...", "key": "...", "scopes": [...], "plan": "..."}`, syntax.Offset)
+	case errors.As(err, &kind):
+		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan are strings, scopes is a list of strings", kind.Field, kind.Value)
+	case err != nil:
+		return Credential{}, errors.New("not a JSON object")
+	}
+	return credential, nil
+}
+
+// register checks the credentials, each under the name by which errors call
+// it, and puts the applications under their ids.
+func register(credentials map[string]Credential) (map[string]registered, error) {
+	set, origin := map[string]registered{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(credentials)) {
+		application, err := check(credentials[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if other, taken := origin[application.ID]; taken {
+			return nil, fmt.Errorf("%s: the id %q is that of %s too; each application has its own", name, application.ID, other)
+		}
+		set[application.ID], origin[application.ID] = application, name
+	}
+	return set, nil
+}
+
+func check(credential Credential) (registered, error) {
+	switch {
+	case !visible(credential.ID, 128) || strings.Contains(credential.ID, ":"):
+		return registered{}, errors.New("the id has to be 1 to 128 visible ASCII characters without a colon")
+	case !visible(credential.Key, 512):
+		return registered{}, errors.New("the key has to be 1 to 512 visible ASCII characters")
+	case credential.Scopes == nil:
+		return registered{}, errors.New("scopes is left out; list them, or write [] for none")
+	}
+	allowed, err := normalize(credential.Scopes)
+	if err != nil {
+		return registered{}, err
+	}
+	return registered{
+		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan},
+		digest:      sha256.Sum256([]byte(credential.Key)),
+	}, nil
+}
+
+// visible reports whether text is 1 to limit characters that a header can
+// carry and a human can see.
+func visible(text string, limit int) bool {
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= limit
+}
