@@ -4,17 +4,18 @@ package identity
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync/atomic"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 )
 
 // Application is a program of the tenant that calls the API.
@@ -39,7 +40,7 @@ type Credential struct {
 // Applications are the applications of a tenant. It is safe for concurrent
 // use, and may change while it is used.
 type Applications struct {
-	files *directory[map[string]registered]
+	byID atomic.Pointer[map[string]registered]
 }
 
 // registered is an application with a digest of its key, so that keys are
@@ -59,31 +60,32 @@ func NewApplications(credentials ...Credential) (*Applications, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Applications{files: constant(set)}, nil
+	var applications Applications
+	applications.byID.Store(&set)
+	return &applications, nil
 }
 
 // OpenApplications reads the applications in a directory: one JSON Credential
 // in each file whose name ends in .json. A directory without such a file means
-// no applications. An error in any file is an error of the whole.
-func OpenApplications(dir string) (*Applications, error) {
-	files, err := openDirectory(dir, ".json", parseCredentials)
-	if err != nil {
-		return nil, fmt.Errorf("read the credentials: %w", err)
-	}
-	return &Applications{files: files}, nil
-}
-
-// Watch keeps the applications as the directory says, looking at it every so
-// often until ctx ends. When anything in it is wrong they stay as they were.
-// What changes and what goes wrong is logged, each once.
-func (a *Applications) Watch(ctx context.Context, every time.Duration, log *slog.Logger) {
-	a.files.watch(ctx, every, log.With("files", "credentials"))
+// no applications. The source, which is loaded, keeps them as the directory
+// says when it is watched; as long as anything in the directory is wrong, they
+// stay as they were.
+func OpenApplications(dir string) (*Applications, *reload.Source, error) {
+	var applications Applications
+	source := &reload.Source{Name: "credentials", Paths: []string{dir}, Apply: func(files reload.Files) error {
+		set, err := parseCredentials(files)
+		if err == nil {
+			applications.byID.Store(&set)
+		}
+		return err
+	}}
+	return &applications, source, source.Load()
 }
 
 // Authenticate returns the application with this id and key. The time it takes
 // does not tell whether the id or the key was wrong, nor how much of it.
 func (a *Applications) Authenticate(id, key string) (Application, bool) {
-	application, exists := a.files.value()[id] // if not, its digest is zero, which is that of no key
+	application, exists := (*a.byID.Load())[id] // if not, its digest is zero, which is that of no key
 	digest := sha256.Sum256([]byte(key))
 	matches := subtle.ConstantTimeCompare(digest[:], application.digest[:]) == 1
 	if !exists || !matches {
@@ -94,19 +96,22 @@ func (a *Applications) Authenticate(id, key string) (Application, bool) {
 
 // Lookup returns the application with this id.
 func (a *Applications) Lookup(id string) (Application, bool) {
-	application, exists := a.files.value()[id]
+	application, exists := (*a.byID.Load())[id]
 	return application.Application, exists
 }
 
-// parseCredentials reads files by their names.
-func parseCredentials(files map[string][]byte) (map[string]registered, error) {
+// parseCredentials reads files by their paths.
+func parseCredentials(files reload.Files) (map[string]registered, error) {
 	credentials := map[string]Credential{}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		credential, err := parseCredential(files[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if filepath.Ext(path) != ".json" {
+			continue
 		}
-		credentials[name] = credential
+		credential, err := parseCredential(files[path])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		credentials[path] = credential
 	}
 	return register(credentials)
 }

@@ -4,7 +4,6 @@ package identity
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -12,17 +11,19 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync/atomic"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 )
 
 // SigningKeys are the keys that sign tokens, shared by all replicas of an
 // instance. It is safe for concurrent use, and may change while it is used.
 type SigningKeys struct {
-	files *directory[keyring]
+	ring atomic.Pointer[keyring]
 }
 
 // keyring holds at least one key, the newest first.
@@ -41,40 +42,45 @@ func NewSigningKeys() (*SigningKeys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a signing key: %w", err)
 	}
-	return &SigningKeys{files: constant(keyring{{id: rand.Text(), key: key}})}, nil
+	var keys SigningKeys
+	keys.ring.Store(&keyring{{id: rand.Text(), key: key}})
+	return &keys, nil
 }
 
 // OpenSigningKeys reads the keys in a directory: one Ed25519 private key, as
 // PKCS #8 in PEM, in each file <key id>.pem, and at least one. The newest signs,
-// which is the last of their ids in the order of bytes; all verify.
-func OpenSigningKeys(dir string) (*SigningKeys, error) {
-	files, err := openDirectory(dir, ".pem", parseKeys)
-	if err != nil {
-		return nil, fmt.Errorf("read the signing keys: %w", err)
-	}
-	return &SigningKeys{files: files}, nil
-}
-
-// Watch keeps the keys as the directory says, looking at it every so often
-// until ctx ends. When anything in it is wrong they stay as they were. What
-// changes and what goes wrong is logged, each once.
-func (k *SigningKeys) Watch(ctx context.Context, every time.Duration, log *slog.Logger) {
-	k.files.watch(ctx, every, log.With("files", "signing keys"))
-}
-
-func parseKeys(files map[string][]byte) (keyring, error) {
-	var keys keyring
-	for _, name := range slices.Backward(slices.Sorted(maps.Keys(files))) {
-		key, err := parseKey(files[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+// which is the last of their ids in the order of bytes; all verify. The source,
+// which is loaded, keeps them as the directory says when it is watched; as long
+// as anything in the directory is wrong, they stay as they were.
+func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
+	var keys SigningKeys
+	source := &reload.Source{Name: "signing keys", Paths: []string{dir}, Apply: func(files reload.Files) error {
+		ring, err := parseKeys(files)
+		if err == nil {
+			keys.ring.Store(&ring)
 		}
-		keys = append(keys, signingKey{id: strings.TrimSuffix(name, ".pem"), key: key})
+		return err
+	}}
+	return &keys, source, source.Load()
+}
+
+func parseKeys(files reload.Files) (keyring, error) {
+	var ring keyring
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(files))) {
+		id, isKey := strings.CutSuffix(filepath.Base(path), ".pem")
+		if !isKey {
+			continue
+		}
+		key, err := parseKey(files[path])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		ring = append(ring, signingKey{id: id, key: key})
 	}
-	if len(keys) == 0 {
-		return nil, errors.New("there is no file <key id>.pem")
+	if len(ring) == 0 {
+		return nil, errors.New("there is no file <key id>.pem in the directory")
 	}
-	return keys, nil
+	return ring, nil
 }
 
 var errKey = errors.New("not an Ed25519 private key; make one with: openssl genpkey -algorithm ed25519")
@@ -125,7 +131,7 @@ type JWK struct {
 // Public returns the public half of every key, the one that signs first.
 func (k *SigningKeys) Public() []JWK {
 	var set []JWK
-	for _, key := range k.files.value() {
+	for _, key := range *k.ring.Load() {
 		set = append(set, JWK{
 			KeyType: "OKP", Curve: "Ed25519", Algorithm: "EdDSA", Use: "sig", ID: key.id,
 			X: base64.RawURLEncoding.EncodeToString(key.publicKey()),

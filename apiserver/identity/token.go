@@ -37,7 +37,7 @@ func (e *InvalidTokenError) Error() string { return "the access token " + e.Reas
 
 // sign makes a token.
 func (k *SigningKeys) sign(c claims) (string, error) {
-	key := k.files.value().newest()
+	key := k.ring.Load().newest()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
 	token.Header["typ"] = tokenType
 	token.Header["kid"] = key.id
@@ -81,7 +81,7 @@ func (k *SigningKeys) keyOf(token *jwt.Token) (any, error) {
 		return nil, errWrongType
 	}
 	id, _ := token.Header["kid"].(string) // without one it is that of no key
-	key, known := k.files.value().public(id)
+	key, known := k.ring.Load().public(id)
 	if !known {
 		return nil, errUnknownKey
 	}
