@@ -398,7 +398,7 @@ type Age struct {
 	Unit *AgeUnit `json:"unit,omitempty"`
 
 	// Value 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
-	Value float64 `json:"value"`
+	Value *float64 `json:"value"`
 }
 
 // AgeUnit defines model for AgeUnit.

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAllows(t *testing.T) {
+	t.Parallel()
+	const file = `
+cors:
+  allowedOrigins:
+    - https://portal.example
+    - HTTPS://Kiosk.example:443/
+    - http://intranet.example:8080
+    - "http://[2001:db8::1]:8080"
+`
+	config, warning, err := Parse([]byte(file))
+	if err != nil || warning != "" {
+		t.Fatal(err, warning)
+	}
+	for origin, want := range map[string]bool{
+		"https://portal.example":         true,
+		"https://portal.example:443":     true,
+		"https://PORTAL.example":         true,
+		"https://kiosk.example":          true,
+		"http://intranet.example:8080":   true,
+		"http://[2001:db8::1]:8080":      true,
+		"http://portal.example":          false,
+		"https://portal.example:80":      false,
+		"https://portal.example.evil":    false,
+		"https://evil.portal.example":    false,
+		"https://portal.example@evil.ex": false,
+		"http://intranet.example":        false,
+		"http://localhost":               false,
+		"null":                           false,
+		"*":                              false,
+		"":                               false,
+	} {
+		if got := config.CORS.Allows(origin); got != want {
+			t.Errorf("%q: allowed %v, expected %v", origin, got, want)
+		}
+	}
+}
+
+func TestAllowsEvery(t *testing.T) {
+	t.Parallel()
+	every, err := NewCORS([]string{"*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !every.Allows("https://portal.example") || !every.Allows("null") {
+		t.Error("* does not allow every origin")
+	}
+	if (CORS{}).Allows("https://portal.example") {
+		t.Error("the zero value allows an origin")
+	}
+}
+
+func TestAllowsLoopback(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string]bool{
+		"http://localhost":            true,
+		"http://localhost:3000":       true,
+		"https://localhost:3000":      true,
+		"http://127.0.0.1:5173":       true,
+		"http://localhost.evil":       false,
+		"http://127.0.0.1.evil":       false,
+		"http://evil/?localhost":      false,
+		"http://localhost@evil":       false,
+		"http://192.168.0.1":          false,
+		"file://localhost":            false,
+		"http://localhost:3000/path":  false,
+		"http://localhost:notanumber": false,
+	} {
+		if got := AllowsLoopback(origin); got != want {
+			t.Errorf("%q: allowed %v, expected %v", origin, got, want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, file, problem, warning string }{
+		{"empty", "", "", ""},
+		{"comment only", "# nothing yet\n", "", ""},
+		{"no origins", "cors: {}", "", ""},
+		{"null", "cors:\n", "", ""},
+		{"newer keys", "features: {prefill: true}\ncors: {allowedOrigins: ['https://a.example']}", "", "features"},
+		{"misspelt key", "cors: {allowedOrigin: ['https://a.example']}", "", "allowedOrigin"},
+		{"not YAML", "cors: [", "not YAML", ""},
+		{"wrong type", "cors: {allowedOrigins: 'https://a.example'}", "expected form", ""},
+		{"a path", "cors: {allowedOrigins: ['https://a.example', 'https://b.example/app']}", "[1]: \"https://b.example/app\" is not an origin", ""},
+		{"no scheme", "cors: {allowedOrigins: ['a.example']}", "is not an origin", ""},
+		{"another scheme", "cors: {allowedOrigins: ['ftp://a.example']}", "is not an origin", ""},
+		{"a pattern", "cors: {allowedOrigins: ['https://*.example']}", "is not an origin", ""},
+		{"a user", "cors: {allowedOrigins: ['https://u@a.example']}", "is not an origin", ""},
+		{"a query", "cors: {allowedOrigins: ['https://a.example?']}", "is not an origin", ""},
+		{"no host", "cors: {allowedOrigins: ['https://:443']}", "is not an origin", ""},
+	} {
+		_, warning, err := Parse([]byte(test.file))
+		if (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, expected a complaint about %q", test.name, err, test.problem)
+		}
+		if (warning == "") != (test.warning == "") || !strings.Contains(warning, test.warning) {
+			t.Errorf("%s: warned %q, expected a word about %q", test.name, warning, test.warning)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("cors: {allowedOrigins: ['https://a.example']}"), "https://a.example")
+	f.Add([]byte("cors:\n  allowedOrigins: ['*']"), "null")
+	f.Fuzz(func(t *testing.T, content []byte, origin string) {
+		config, _, err := Parse(content)
+		if err != nil && config.CORS.Allows(origin) {
+			t.Errorf("a refused configuration allows %q", origin)
+		}
+	})
+}
