@@ -10,6 +10,7 @@ tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 tool controller-gen rbac:roleName=anamnesis-operator paths=./controllers/... output:rbac:dir=config/rbac
 cp config/crd/bases/*.yaml charts/anamnesis/crds/
+cp config/rbac/role.yaml charts/anamnesis/files/
 
 for spec in engine-v3 guidance; do
   tool oapi-codegen -config "apiserver/openapi/$spec.cfg.yaml" "apiserver/openapi/$spec.yaml"

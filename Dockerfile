@@ -1,0 +1,47 @@
+# syntax=docker/dockerfile:1
+
+# Two images from one build:
+#
+#   docker build --target apiserver -t ghcr.io/anamnesis-dev/apiserver:0.1.0 .
+#   docker build --target operator  -t ghcr.io/anamnesis-dev/operator:0.1.0 .
+#
+# BASE may be any image that static binaries run on, `scratch` too: certificate
+# authorities and the user come from the build.
+ARG BASE=gcr.io/distroless/static:nonroot
+ARG GO_IMAGE=golang:1.26
+
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN --mount=type=cache,target=/go/pkg/mod go mod download
+COPY api api
+COPY apiserver apiserver
+COPY controllers controllers
+ARG TARGETOS
+ARG TARGETARCH
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
+    go build -trimpath -ldflags="-s -w" -o /out/apiserver ./apiserver && \
+    CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
+    go build -trimpath -ldflags="-s -w" -o /out/operator ./controllers
+# The release files do not depend on the platform, so the compiler runs on that
+# of the build.
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 go run ./apiserver model build --out /out/models && \
+    chmod -R a+rX /out/models
+
+FROM ${BASE} AS apiserver
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/apiserver /apiserver
+COPY --from=build /out/models /models
+USER 65532:65532
+EXPOSE 8443 8081
+ENTRYPOINT ["/apiserver"]
+CMD ["serve"]
+
+FROM ${BASE} AS operator
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/operator /operator
+USER 65532:65532
+EXPOSE 8080 8081
+ENTRYPOINT ["/operator"]

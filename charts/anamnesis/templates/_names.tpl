@@ -1,0 +1,39 @@
+{{/* The name of the operator's objects: anamnesis-operator for a release named anamnesis. */}}
+{{- define "anamnesis.name" -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride }}
+{{- else if contains .Chart.Name .Release.Name -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}-operator
+{{- else -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}-anamnesis-operator
+{{- end -}}
+{{- end -}}
+
+{{/* The labels that select the operator's pods. They never change. */}}
+{{- define "anamnesis.selector" -}}
+app.kubernetes.io/name: anamnesis-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "anamnesis.labels" -}}
+{{ include "anamnesis.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* The reference of an image: a dict of image and the root. */}}
+{{- define "anamnesis.image" -}}
+{{- with .image -}}
+{{- if .digest -}}
+{{ .repository }}@{{ .digest }}
+{{- else -}}
+{{ .repository }}:{{ .tag | default $.root.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the operator may do with Instances and their objects, generated from its code. */}}
+{{- define "anamnesis.rules" -}}
+{{- (.Files.Get "files/role.yaml" | fromYaml).rules | toYaml -}}
+{{- end -}}

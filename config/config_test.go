@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package config_test holds the manifests under config and the chart against
+// each other and against the code: they must install the same thing, and no
+// more than the operator needs.
+package config_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	psaapi "k8s.io/pod-security-admission/api"
+	psapolicy "k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/yaml"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+const (
+	root             = ".."
+	releaseName      = "anamnesis"
+	releaseNamespace = "anamnesis-system"
+)
+
+// tool runs one of the developer tools at the root of the repository and gives
+// what it prints.
+func tool(arguments ...string) (string, error) {
+	command := exec.Command("go", append([]string{"tool", "-modfile=hack/tools/go.mod"}, arguments...)...)
+	command.Dir = root
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(arguments, " "), err, stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// kustomize builds the manifests of a folder.
+func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
+	t.Helper()
+	output, err := tool("kustomize", "build", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, output)
+}
+
+// renderChart gives what the chart's templates make of some values. Helm built
+// from its module does not know which Kubernetes it was built for, so it is told
+// one.
+func renderChart(values ...string) (string, error) {
+	arguments := []string{
+		"helm", "template", releaseName, "charts/anamnesis", "--namespace", releaseNamespace,
+		"--include-crds", "--kube-version", "1.36.0",
+	}
+	for _, value := range values {
+		arguments = append(arguments, "--set", value)
+	}
+	return tool(arguments...)
+}
+
+func helm(t *testing.T, values ...string) []*unstructured.Unstructured {
+	t.Helper()
+	output, err := renderChart(values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, output)
+}
+
+func parse(t *testing.T, manifests string) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifests)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatalf("reading manifests: %v", err)
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(document, &object.Object); err != nil {
+			t.Fatalf("parsing a manifest: %v", err)
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// key tells objects apart: Deployment anamnesis-system/anamnesis-operator.
+func key(object *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
+}
+
+// find gives the one object of a kind.
+func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	t.Helper()
+	var found []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetKind() == kind {
+			found = append(found, object)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("there are %d objects of kind %s, want 1", len(found), kind)
+	}
+	return found[0]
+}
+
+// as converts an object into its Go type and refuses fields that it lacks.
+func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
+	t.Helper()
+	into := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, into, true); err != nil {
+		t.Fatalf("%s: %v", key(object), err)
+	}
+	return into
+}
+
+// comparableObjects are the objects by key, without what only one way of installing
+// has: the Namespace, which Helm makes by a flag, and Helm's own labels.
+func comparableObjects(objects []*unstructured.Unstructured) map[string]map[string]any {
+	byKey := map[string]map[string]any{}
+	for _, object := range objects {
+		if object.GetKind() == "Namespace" {
+			continue
+		}
+		labels := object.GetLabels()
+		for _, label := range []string{"helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/version"} {
+			delete(labels, label)
+		}
+		if object.GetKind() == "CustomResourceDefinition" {
+			labels = nil
+		}
+		object.SetLabels(labels)
+		byKey[key(object)] = object.Object
+	}
+	return byKey
+}
+
+func TestChartInstallsWhatKustomizeDoes(t *testing.T) {
+	t.Parallel()
+	fromKustomize := comparableObjects(kustomize(t, "config/default"))
+	fromChart := comparableObjects(helm(t))
+	if diff := cmp.Diff(fromKustomize, fromChart); diff != "" {
+		t.Errorf("config/default and charts/anamnesis install different things (-kustomize +chart):\n%s", diff)
+	}
+	if len(fromChart) < 9 {
+		t.Errorf("only %d objects were compared", len(fromChart))
+	}
+}
+
+func TestNamespacedInstall(t *testing.T) {
+	t.Parallel()
+	everywhere := as[rbacv1.ClusterRole](t, find(t, helm(t), "ClusterRole"))
+	objects := helm(t, "watch.namespaces={clinic,pharmacy}")
+
+	roles := map[string][]rbacv1.PolicyRule{}
+	bound := map[string][]rbacv1.Subject{}
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "ClusterRole", "ClusterRoleBinding":
+			t.Errorf("%s reaches beyond the namespaces of the list", key(object))
+		case "Role":
+			roles[key(object)] = as[rbacv1.Role](t, object).Rules
+		case "RoleBinding":
+			bound[key(object)] = as[rbacv1.RoleBinding](t, object).Subjects
+		}
+	}
+	operator := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "anamnesis-operator", Namespace: releaseNamespace}}
+	for _, namespace := range []string{"clinic", "pharmacy"} {
+		name := namespace + "/anamnesis-operator-instances"
+		if diff := cmp.Diff(everywhere.Rules, roles["Role "+name]); diff != "" {
+			t.Errorf("the rules in %s are not those of the ClusterRole (-cluster +namespace):\n%s", namespace, diff)
+		}
+		if diff := cmp.Diff(operator, bound["RoleBinding "+name]); diff != "" {
+			t.Errorf("the role in %s is bound to (-want +got):\n%s", namespace, diff)
+		}
+	}
+	arguments := operatorPod(t, objects).Spec.Containers[0].Args
+	if !slices.Contains(arguments, "--namespaces=clinic,pharmacy") {
+		t.Errorf("the operator is not told its namespaces: %v", arguments)
+	}
+}
+
+// TestOwnNamespaceRole keeps Secrets out of what the operator may always do: an
+// install for some namespaces must not read those of its own.
+func TestOwnNamespaceRole(t *testing.T) {
+	t.Parallel()
+	role := as[rbacv1.Role](t, find(t, helm(t), "Role"))
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}
+	if diff := cmp.Diff(want, role.Rules); diff != "" {
+		t.Errorf("rules in the operator's own namespace (-want +got):\n%s", diff)
+	}
+}
+
+func TestChartValues(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for name, test := range map[string]struct {
+		values []string
+		want   string
+	}{
+		"a tag":            {[]string{"image.tag=v9"}, "image: ghcr.io/anamnesis-dev/operator:v9"},
+		"a digest":         {[]string{"image.tag=v9", "image.digest=" + digest}, "image: ghcr.io/anamnesis-dev/operator@" + digest},
+		"the server's tag": {[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9"}, "--server-image=registry.example/s:v9"},
+		"a label selector": {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
+		"concurrency":      {[]string{"concurrency=50"}, "--concurrency=50"},
+		"replicas":         {[]string{"replicas=2"}, "replicas: 2"},
+		"other API ports":  {[]string{"networkPolicy.kubernetesAPIPorts={16443}"}, "port: 16443"},
+		"another name":     {[]string{"fullnameOverride=ops"}, "name: ops-metrics"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			output, err := renderChart(test.values...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(output, test.want) {
+				t.Errorf("with %v the chart does not say %q", test.values, test.want)
+			}
+		})
+	}
+}
+
+func TestChartRefuses(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{
+		"an unknown value":         "serverimage.tag=v9",
+		"a namespace that is none": "watch.namespaces={Clinic_1}",
+		"no concurrency":           "concurrency=0",
+		"a digest cut short":       "image.digest=sha256:abc",
+		"a tag with a digest":      "image.repository=registry.example/o@sha256:abc",
+		"a port that is none":      "networkPolicy.kubernetesAPIPorts={70000}",
+		"a pull policy of its own": "image.pullPolicy=Sometimes",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := renderChart(value)
+			if err == nil {
+				t.Fatalf("%s was taken", value)
+			}
+			if !strings.Contains(err.Error(), "values don't meet the specifications of the schema") {
+				t.Errorf("%s was refused for another reason: %v", value, err)
+			}
+		})
+	}
+}
+
+func TestNetworkPolicyCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, object := range helm(t, "networkPolicy.enabled=false") {
+		if object.GetKind() == "NetworkPolicy" {
+			t.Errorf("%s is there", key(object))
+		}
+	}
+}
+
+func operatorPod(t *testing.T, objects []*unstructured.Unstructured) *corev1.PodTemplateSpec {
+	t.Helper()
+	return &as[appsv1.Deployment](t, find(t, objects, "Deployment")).Spec.Template
+}
+
+// TestOperatorIsRestricted holds the operator's pod against the level that its
+// own namespace enforces.
+func TestOperatorIsRestricted(t *testing.T) {
+	t.Parallel()
+	evaluator, err := psapolicy.NewEvaluator(psapolicy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := operatorPod(t, kustomize(t, "config/default"))
+	restricted := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
+	result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
+	if !result.Allowed {
+		t.Errorf("the operator's pod breaks the restricted level: %s", result.ForbiddenDetail())
+	}
+}
+
+// TestAdminAccessIsOneLabel keeps the label that opens the operator's metrics
+// the same as the one that opens those of the tenants.
+func TestAdminAccessIsOneLabel(t *testing.T) {
+	t.Parallel()
+	policy := find(t, helm(t), "NetworkPolicy")
+	encoded, err := yaml.Marshal(policy.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(encoded), resources.AdminAccessLabel+`: "true"`); got != 2 {
+		t.Errorf("the label %s stands %d times in the policy, want 2:\n%s", resources.AdminAccessLabel, got, encoded)
+	}
+}
+
+// TestSamples decodes every sample strictly: a field that the API does not have
+// is a mistake.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("samples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	instances := map[string]string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range parse(t, string(content)) {
+			if object.GetKind() == "Instance" {
+				instance := as[v1alpha1.Instance](t, object)
+				instances[instance.Namespace+"/"+instance.Name] = filepath.Base(file)
+			}
+		}
+	}
+	want := map[string]string{"anamnesis-demo/demo": "demo.yaml", "anamnesis-acme/acme": "external-postgres.yaml"}
+	if diff := cmp.Diff(want, instances); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+// TestSampleFolder has what `make run` applies.
+func TestSampleFolder(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	for _, object := range kustomize(t, "config/samples") {
+		keys = append(keys, key(object))
+	}
+	slices.Sort(keys)
+	if diff := cmp.Diff([]string{"Instance anamnesis-demo/demo", "Namespace /anamnesis-demo"}, keys); diff != "" {
+		t.Errorf("objects of config/samples (-want +got):\n%s", diff)
+	}
+}
