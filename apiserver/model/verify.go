@@ -48,13 +48,18 @@ func verifyMeta(r *Release) error {
 	if !ValidModelID(m.ModelID) {
 		return fmt.Errorf("the model id %q is not one of small letters, digits and dashes", m.ModelID)
 	}
-	if _, err := time.Parse(VersionLayout, m.Version); err != nil {
-		return fmt.Errorf("the version is not a time in UTC such as %s: %w", VersionLayout, err)
+	if !validVersion(m.Version) {
+		return fmt.Errorf("the version %q is not a time in UTC such as %s", m.Version, VersionLayout)
 	}
 	if m.Language == "" || m.ChoicePresent == "" || m.ChoiceAbsent == "" || m.ChoiceUnknown == "" {
 		return errors.New("the language or the label of a choice is missing")
 	}
 	return nil
+}
+
+func validVersion(version string) bool {
+	_, err := time.Parse(VersionLayout, version)
+	return err == nil && len(version) == len(VersionLayout)
 }
 
 // ValidModelID reports whether an id is one of small letters, digits and

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+)
+
+const (
+	may      = "2026-05-01T00:00:00Z"
+	november = "2026-11-21T00:00:00Z"
+)
+
+// put writes the release file of a model at a version.
+func put(t *testing.T, dir string, releases ...model.Wanted) {
+	t.Helper()
+	for _, w := range releases {
+		b := modeltest.New().Condition("c_1", 0.1).Symptom("s_1", 0.1).Link("c_1", "s_1", 0.5)
+		b.Draft().Meta.ModelID, b.Draft().Meta.Version = w.ID, w.Version
+		if err := model.WriteFile(filepath.Join(dir, model.FileName(w.ID, w.Version)), b.Bytes(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openLibrary(t *testing.T, dir string, wanted ...model.Wanted) *model.Library {
+	t.Helper()
+	library, err := model.OpenLibrary(dir, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(library.Close)
+	return library
+}
+
+func served(library *model.Library) []string {
+	var ids []string
+	for _, meta := range library.Releases() {
+		ids = append(ids, meta.ModelID+"@"+meta.Version)
+	}
+	return ids
+}
+
+func TestParseWanted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text string
+		want model.Wanted
+		ok   bool
+	}{
+		{"service-en", model.Wanted{ID: "service-en"}, true},
+		{"service-en@" + may, model.Wanted{ID: "service-en", Version: may}, true},
+		{"", model.Wanted{}, false},
+		{"@" + may, model.Wanted{}, false},
+		{"service-en@", model.Wanted{}, false},
+		{"service-en@latest", model.Wanted{}, false},
+		{"service-en@2026-05-01T00:00:00.5Z", model.Wanted{}, false},
+		{"service-en@2026-05-01T00:00:00+00:00", model.Wanted{}, false},
+		{"service-en@2026-13-01T00:00:00Z", model.Wanted{}, false},
+		{"Service EN", model.Wanted{}, false},
+		{"../service-en", model.Wanted{}, false},
+	} {
+		got, err := model.ParseWanted(test.text)
+		if (err == nil) != test.ok || got != test.want {
+			t.Errorf("ParseWanted(%q) = %v, %v", test.text, got, err)
+		}
+		if err == nil && got.String() != test.text {
+			t.Errorf("%v shows as %q", got, got.String())
+		}
+		if err != nil && !strings.Contains(err.Error(), "service-en@2026-11-21T00:00:00Z") {
+			t.Errorf("the error %q does not show what is expected", err)
+		}
+	}
+}
+
+func TestOpenLibraryChooses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir,
+		model.Wanted{ID: "a-first", Version: may},
+		model.Wanted{ID: "service-en", Version: may},
+		model.Wanted{ID: "service-en", Version: november},
+		model.Wanted{ID: "service-de", Version: november})
+	for _, name := range []string{"README.md", "service-fr.release", "service-fr@soon.release", ".service-en@2027-01-01T00-00-00Z.release.123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		wanted []model.Wanted
+		want   []string
+	}{
+		{"every model at its newest, the default first", nil, []string{"service-en@" + november, "a-first@" + may, "service-de@" + november}},
+		{"the newest of one", []model.Wanted{{ID: "service-en"}}, []string{"service-en@" + november}},
+		{"a version by name", []model.Wanted{{ID: "service-en", Version: may}}, []string{"service-en@" + may}},
+		{"the order asked for", []model.Wanted{{ID: "service-de"}, {ID: "service-en"}}, []string{"service-de@" + november, "service-en@" + november}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, served(openLibrary(t, dir, test.wanted...))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestOpenLibraryRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may}, model.Wanted{ID: "service-de", Version: may})
+	renamed := t.TempDir()
+	put(t, renamed, model.Wanted{ID: "service-en", Version: may})
+	if err := os.Rename(filepath.Join(renamed, model.FileName("service-en", may)), filepath.Join(renamed, model.FileName("service-de", may))); err != nil {
+		t.Fatal(err)
+	}
+	damaged := t.TempDir()
+	if err := os.WriteFile(filepath.Join(damaged, model.FileName("service-en", may)), []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		dir    string
+		wanted []model.Wanted
+		says   []string
+	}{
+		{"an unknown model", dir, []model.Wanted{{ID: "service-fr"}}, []string{"service-fr", "service-de@" + may, "service-en@" + may}},
+		{"a version that no release has", dir, []model.Wanted{{ID: "service-en", Version: november}}, []string{"service-en@" + november, "there are", "service-en@" + may}},
+		{"a model twice", dir, []model.Wanted{{ID: "service-en"}, {ID: "service-en", Version: may}}, []string{"service-en is wanted twice"}},
+		{"an empty directory", t.TempDir(), nil, []string{"no release files", "service-en@"}},
+		{"no directory", filepath.Join(dir, "none"), nil, []string{"listing the release files"}},
+		{"a file that holds another release", renamed, nil, []string{"service-de@", "holds service-en@" + may}},
+		{"a file that is none", damaged, nil, []string{"not a release file"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := model.OpenLibrary(test.dir, test.wanted)
+			if err == nil {
+				t.Fatal("the library opened")
+			}
+			for _, say := range test.says {
+				if !strings.Contains(err.Error(), say) {
+					t.Errorf("the error %q does not say %q", err, say)
+				}
+			}
+		})
+	}
+}
+
+func TestAcquire(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may}, model.Wanted{ID: "service-de", Version: may})
+	library := openLibrary(t, dir)
+	for id, want := range map[string]string{
+		"":               "service-en",
+		"service-en":     "service-en",
+		"service-de":     "service-de",
+		"infermedica-en": "service-en",
+		"infermedica-de": "service-de",
+	} {
+		lease, err := library.Acquire(id)
+		if err != nil {
+			t.Fatalf("Acquire(%q): %v", id, err)
+		}
+		if got := lease.Release().Meta.ModelID; got != want {
+			t.Errorf("Acquire(%q) leases %s, want %s", id, got, want)
+		}
+		lease.Done()
+	}
+	for _, id := range []string{"service-fr", "infermedica-fr", "infermedica-", "en"} {
+		var unknown *model.UnknownModelError
+		if _, err := library.Acquire(id); !errors.As(err, &unknown) {
+			t.Errorf("Acquire(%q): %v", id, err)
+		} else if want := `unknown model "` + id + `": this instance serves service-en, service-de`; err.Error() != want {
+			t.Errorf("Acquire(%q) says %q, want %q", id, err, want)
+		}
+	}
+}
+
+func TestRefreshServesTheNewest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may}, model.Wanted{ID: "service-de", Version: may})
+	library := openLibrary(t, dir, model.Wanted{ID: "service-en"}, model.Wanted{ID: "service-de", Version: may})
+	if changed, err := library.Refresh(); changed || err != nil {
+		t.Fatalf("with nothing new: %t, %v", changed, err)
+	}
+	lease, err := library.Acquire("service-en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, model.Wanted{ID: "service-en", Version: november}, model.Wanted{ID: "service-de", Version: november})
+	if changed, err := library.Refresh(); !changed || err != nil {
+		t.Fatalf("with a newer release: %t, %v", changed, err)
+	}
+	if diff := cmp.Diff([]string{"service-en@" + november, "service-de@" + may}, served(library)); diff != "" {
+		t.Error(diff)
+	}
+	// The lease of the release that was replaced is still good.
+	if r := lease.Release(); r.Meta.Version != may || r.ConditionID(0) != "c_1" || r.Text(r.Conditions[0].Name) != "c_1" {
+		t.Error("the lease does not hold what it was given")
+	}
+	lease.Done()
+	lease.Done()
+	if len(lease.Release().Conditions) != 0 {
+		t.Error("the replaced release is still mapped after its last lease")
+	}
+}
+
+func TestRefreshKeepsWhatItHasAfterAnError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may})
+	library := openLibrary(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, model.FileName("service-en", november)), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := library.Refresh(); changed || err == nil {
+		t.Errorf("with a damaged release: %t, %v", changed, err)
+	}
+	if diff := cmp.Diff([]string{"service-en@" + may}, served(library)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCloseWaitsForLeases(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may})
+	library := openLibrary(t, dir)
+	first, _ := library.Acquire("")
+	second, err := library.Acquire("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	library.Close()
+	library.Close()
+	if _, err := library.Acquire(""); !errors.Is(err, model.ErrClosed) {
+		t.Errorf("Acquire after Close: %v", err)
+	}
+	first.Done()
+	if got := second.Release().ConditionID(0); got != "c_1" {
+		t.Errorf("the second lease reads %q", got)
+	}
+	second.Done()
+	if len(second.Release().Conditions) != 0 {
+		t.Error("the release is still mapped after its last lease")
+	}
+}
+
+// Readers that come and go while releases are replaced under them always read
+// a whole release; the race detector and the memory map watch.
+func TestLeasesUnderReplacement(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, model.Wanted{ID: "service-en", Version: may})
+	library := openLibrary(t, dir)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				lease, err := library.Acquire("service-en")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if r := lease.Release(); r.Text(r.Conditions[0].Name) != "c_1" {
+					t.Error("the lease reads something else")
+				}
+				lease.Done()
+			}
+		})
+	}
+	for day := 1; day <= 20; day++ {
+		version := "2026-12-01T00:00:" + string(rune('0'+day/10)) + string(rune('0'+day%10)) + "Z"
+		put(t, dir, model.Wanted{ID: "service-en", Version: version})
+		if changed, err := library.Refresh(); !changed || err != nil {
+			t.Fatal(changed, err)
+		}
+	}
+	close(stop)
+	readers.Wait()
+}
