@@ -24,9 +24,6 @@ type Result struct {
 	Report Report
 }
 
-// Languages are the languages that the content can be compiled in.
-func Languages(content fs.FS) ([]string, error) { return source.Languages(content) }
-
 // Compile compiles the content in one language, a folder under lang. The same
 // content gives the same bytes. All that the content must not say is found at
 // once: the error then is a source.Error with one line for each, as

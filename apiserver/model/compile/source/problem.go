@@ -5,6 +5,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -63,4 +64,14 @@ func (e Error) Error() string {
 		lines[i] = problem.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// In is the error with file names as seen from outside the content's
+// directory.
+func (e Error) In(dir string) Error {
+	outside := slices.Clone(e)
+	for i := range outside {
+		outside[i].File = path.Join(dir, outside[i].File)
+	}
+	return outside
 }
