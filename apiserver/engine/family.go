@@ -69,7 +69,6 @@ func (s *scratch) makePlan() {
 		case f.choice == Unknown:
 		case f.choice == Absent && o.Parent == model.None && exclusiveGroup(s.r, f.observation) == model.None:
 			s.absorbAbsent(o)
-		case f.choice == Absent && o.Links.Len() == 0:
 		default:
 			s.addWithRelatives(f.observation)
 		}

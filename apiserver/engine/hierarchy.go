@@ -90,20 +90,19 @@ func (p *Patient) chosen(r *model.Release, group model.GroupIndex) model.Observa
 	return chosen
 }
 
-// settle makes the items beside the chosen one known to say nothing more. An
-// item that was chosen too hands down that it was initial.
+// settle makes the items beside the chosen one, and all below them, known to
+// say nothing more. An item that was chosen too hands down that it was initial.
 func (p *Patient) settle(r *model.Release, group model.GroupIndex, chosen model.ObservationIndex) {
 	for _, item := range model.Part(r.GroupItems, r.Groups[group].Items) {
 		if item == chosen {
 			continue
 		}
-		beside := p.know(item)
-		if beside.choice != Present {
-			continue
+		if beside := p.know(item); beside.choice == Present {
+			beside.choice = Unknown
+			initial := beside.initial
+			believed := p.find(chosen)
+			believed.initial = believed.initial || initial
 		}
-		beside.choice = Unknown
-		believed := p.find(chosen)
-		believed.initial = believed.initial || p.find(item).initial
 		p.silence(r, item)
 	}
 }
