@@ -12,3 +12,8 @@ import _ "embed" // the contracts are embedded
 //
 //go:embed engine-v3.yaml
 var EngineV3 []byte
+
+// Guidance is the contract of the guidance platform under /api, as YAML.
+//
+//go:embed guidance.yaml
+var Guidance []byte

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package guidance is the guidance platform's HTTP: it translates between the
+// contract openapi/guidance.yaml and the packages that decide, which are
+// identity and storage. Request ids, the access log, recovery and cross-origin
+// answers are put around it by the server. No rule of the domain lives here.
+package guidance
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// Usage reads usage counts; every storage.Store does.
+type Usage interface {
+	Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error)
+}
+
+// Options are what the handlers call. All are required.
+type Options struct {
+	Authority *identity.Authority // gives tokens and knows who calls with one
+	Usage     Usage
+	Now       func() time.Time
+	Log       *slog.Logger // of faults, each once
+}
+
+// New serves the contract on its full paths, and answers every other path with
+// 404. It is to be mounted at the root, or under the first part of its paths
+// without that being cut off.
+func New(options Options) http.Handler {
+	h := handlers{options}
+	router := chi.NewRouter()
+	router.NotFound(notFound)
+	router.MethodNotAllowed(methodNotAllowed(router))
+	strict := contract.NewStrictHandlerWithOptions(h, nil, contract.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  badBody,
+		ResponseErrorHandlerFunc: h.fault,
+	})
+	return contract.HandlerWithOptions(strict, contract.ChiServerOptions{
+		BaseRouter:       router,
+		ErrorHandlerFunc: badParameter,
+		// The last is the outermost.
+		Middlewares: []contract.MiddlewareFunc{readBody, h.authorize, middleware.Endpoint},
+	})
+}
+
+// handlers implements the generated server.
+type handlers struct{ Options }
+
+var _ contract.StrictServerInterface = handlers{}

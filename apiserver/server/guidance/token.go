@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+)
+
+// CreateToken implements the contract.
+func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenRequestObject) (contract.CreateTokenResponseObject, error) {
+	application, ok := ctx.Value(credentialsKey{}).(credentials)
+	if !ok {
+		return tokenError{identity.InvalidClient, "the header Authorization: Basic <base64 of id:key> is missing"}, nil
+	}
+	body := request.JSONBody
+	if body == nil {
+		body = request.FormdataBody
+	}
+	if body == nil {
+		return tokenError{identity.InvalidRequest, "there is no body"}, nil
+	}
+	token, err := h.Authority.Token(identity.TokenRequest{
+		Instance:  orEmpty(request.Params.InstanceID),
+		ID:        application.id,
+		Key:       application.key,
+		GrantType: orEmpty(body.GrantType),
+		Scope:     orEmpty(body.Scope),
+	})
+	var refused *identity.OAuthError
+	if errors.As(err, &refused) {
+		return tokenError(*refused), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return contract.CreateToken200JSONResponse{
+		Headers: contract.CreateToken200ResponseHeaders{CacheControl: "no-store"},
+		Body: contract.Token{
+			AccessToken: token,
+			TokenType:   contract.TokenTokenTypeBearer,
+			ExpiresIn:   int(identity.TokenLifetime.Seconds()),
+		},
+	}, nil
+}
+
+// tokenError is an error of createToken.
+type tokenError identity.OAuthError
+
+// VisitCreateTokenResponse writes it with the status of its code.
+func (e tokenError) VisitCreateTokenResponse(w http.ResponseWriter) error {
+	status := http.StatusBadRequest
+	if e.Code == identity.InvalidClient {
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Basic realm="anamnesis"`) // RFC 6749, section 5.2
+	}
+	writeOAuthError(w, status, contract.OAuthErrorError(e.Code), e.Description)
+	return nil
+}
+
+// GetKeys implements the contract.
+func (h handlers) GetKeys(context.Context, contract.GetKeysRequestObject) (contract.GetKeysResponseObject, error) {
+	var keys []contract.Key
+	for _, key := range h.Authority.Keys.Public() {
+		keys = append(keys, contract.Key{
+			Kty: contract.KeyKty(key.KeyType),
+			Crv: contract.KeyCrv(key.Curve),
+			Alg: contract.KeyAlg(key.Algorithm),
+			Use: contract.KeyUse(key.Use),
+			Kid: key.ID,
+			X:   key.X,
+		})
+	}
+	return contract.GetKeys200JSONResponse{
+		Headers: contract.GetKeys200ResponseHeaders{CacheControl: "public, max-age=300"},
+		Body:    contract.Keys{Keys: keys},
+	}, nil
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

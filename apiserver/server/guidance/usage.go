@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"time"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+const (
+	// usagePatience is how long storage may take to read counts.
+	usagePatience = 10 * time.Second
+
+	// retryAfter is when to come back to storage that is down, in seconds.
+	retryAfter = 5
+)
+
+// ListUsage implements the contract.
+func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageRequestObject) (contract.ListUsageResponseObject, error) {
+	from, to, wrong := period(orEmpty(request.Params.From), orEmpty(request.Params.To), storage.DateOf(h.Now()))
+	if len(wrong) > 0 {
+		return contract.ListUsage422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, usagePatience)
+	defer cancel()
+	counts, err := h.Usage.Usage(limited, from, to)
+	if err != nil {
+		if ctx.Err() == nil { // else the caller is gone
+			h.Log.ErrorContext(ctx, "usage cannot be read", "requestId", middleware.CallOf(ctx).RequestID, "error", err)
+		}
+		return contract.ListUsage503JSONResponse{UnavailableJSONResponse: contract.UnavailableJSONResponse{
+			Headers: contract.UnavailableResponseHeaders{RetryAfter: retryAfter},
+			Body:    contract.Error{Detail: "the storage of usage counts cannot be reached now; try again"},
+		}}, nil
+	}
+	answer := make(contract.ListUsage200JSONResponse, len(counts))
+	for i, count := range counts {
+		answer[i] = contract.UsageCount{
+			Date:        count.Date.String(),
+			Application: count.Application,
+			Endpoint:    count.Endpoint,
+			Calls:       count.Calls,
+		}
+	}
+	return answer, nil
+}
+
+// period reads the first and the last day that are asked for, and says what is
+// wrong with them. Left out, the last day is today and the first is thirty days
+// before the last.
+func period(fromText, toText string, today storage.Date) (from, to storage.Date, wrong []contract.FieldError) {
+	day := func(field, text string, otherwise storage.Date) storage.Date {
+		if text == "" {
+			return otherwise
+		}
+		date, err := storage.ParseDate(text)
+		if err != nil {
+			wrong = append(wrong, contract.FieldError{Field: field, Message: err.Error()})
+		}
+		return date
+	}
+	to = day("to", toText, today)
+	from = day("from", fromText, earlier(to))
+	if len(wrong) == 0 && from.Compare(to) > 0 {
+		wrong = append(wrong, contract.FieldError{Field: "from", Message: "it is after the last day, " + to.String()})
+	}
+	return from, to, wrong
+}
+
+// earlier is thirty days before the date, or the first date there is.
+func earlier(date storage.Date) storage.Date {
+	if earlier := date.AddDays(-30); earlier.Valid() {
+		return earlier
+	}
+	return storage.Date{Year: 1, Month: time.January, Day: 1}
+}
