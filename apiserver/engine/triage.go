@@ -82,7 +82,7 @@ func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
 	s.infer()
 	level, cause := s.triage()
 	if o.ThreeLevels {
-		level = threeLevels(level)
+		level = InThreeLevels(level)
 	}
 	return Triage{Level: level, RootCause: cause, Serious: s.serious()}
 }
@@ -225,8 +225,8 @@ func (s *scratch) serious() []SeriousObservation {
 	return list
 }
 
-// threeLevels folds the five levels into three.
-func threeLevels(level model.TriageLevel) model.TriageLevel {
+// InThreeLevels folds the five levels into the three of clients that ask for them.
+func InThreeLevels(level model.TriageLevel) model.TriageLevel {
 	switch level {
 	case model.Consultation24:
 		return model.Consultation
