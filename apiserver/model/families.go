@@ -20,6 +20,9 @@ func verifyFamilies(r *Release) error {
 		if o.Parent != None {
 			children++
 		}
+	}
+	for i := range r.Observations {
+		o := &r.Observations[i]
 		last := ObservationIndex(-1)
 		for _, child := range Part(r.ChildRefs, o.Children) {
 			if child <= last || int(child) >= len(r.Observations) || r.Observations[child].Parent != ObservationIndex(i) {
@@ -72,15 +75,14 @@ func (r *Release) ownAncestor() ObservationIndex {
 }
 
 // An Excess is a place where a part is more frequent than its whole: a child
-// than its parent, or in a group of which one item holds the items together
-// than their parent, in an ordered group also the items above a level than
-// those above the level below. The engine takes such numbers apart into
-// noisy-OR terms, which would be negative.
+// than its parent, or the items of a group of which one holds, together, than
+// theirs. The engine takes such numbers apart into noisy-OR terms, of which
+// some would be negative.
 type Excess struct {
 	// Condition is the one whose shares are at odds, None when it is the
 	// leaks.
 	Condition ConditionIndex
-	Whole     []ObservationIndex
+	Whole     ObservationIndex
 	Part      []ObservationIndex
 	// Share is that of the part, Limit the highest that the whole allows.
 	// An observation that the condition is not linked to counts with its
@@ -93,48 +95,32 @@ type Excess struct {
 //
 // A part of share s and leak l fits into a whole of share S and leak L when
 // s <= S, l <= L, and the links do the same: (s-l)/(1-l) <= (S-L)/(1-L).
+// Within an ordered group nothing more is needed: as no share is under its
+// leak, the items from one level up always fit into those from the level below.
 func (r *Release) Excesses() iter.Seq[Excess] {
 	return func(yield func(Excess) bool) {
 		for i, o := range r.Observations {
-			if o.Parent == None {
-				continue
-			}
-			chain := []ObservationIndex{ObservationIndex(i)}
-			if !r.excessesOf([]ObservationIndex{o.Parent}, chain, yield) {
+			if o.Parent != None && !r.excessesOf(o.Parent, []ObservationIndex{ObservationIndex(i)}, yield) {
 				return
 			}
 		}
 		for _, g := range r.Groups {
-			if g.Type == GroupSingle && g.Parent != None && !r.excessesOfGroup(g, yield) {
+			items := Part(r.GroupItems, g.Items)
+			if g.Type == GroupSingle && g.Parent != None && !r.excessesOf(g.Parent, items, yield) {
 				return
 			}
 		}
 	}
 }
 
-// excessesOfGroup compares all items with the parent and, in an ordered
-// group, the items from each level up with those from the level below up.
-func (r *Release) excessesOfGroup(g Group, yield func(Excess) bool) bool {
-	items := Part(r.GroupItems, g.Items)
-	if !r.excessesOf([]ObservationIndex{g.Parent}, items, yield) {
-		return false
-	}
-	for level := 1; g.Ordered && level < len(items); level++ {
-		if !r.excessesOf(items[level-1:], items[level:], yield) {
-			return false
-		}
-	}
-	return true
-}
-
 // excessesOf compares a part with its whole, in the leaks and then for every
 // condition linked to the part. It is false when yield wants no more.
-func (r *Release) excessesOf(whole, part []ObservationIndex, yield func(Excess) bool) bool {
-	wholeLeak, partLeak := r.leaks(whole), r.leaks(part)
+func (r *Release) excessesOf(whole ObservationIndex, part []ObservationIndex, yield func(Excess) bool) bool {
+	wholeLeak, partLeak := r.Observations[whole].Leak, r.leaks(part)
 	if partLeak > wholeLeak {
 		return yield(Excess{Condition: None, Whole: whole, Part: part, Share: partLeak, Limit: wholeLeak})
 	}
-	wholeLinks, partLinks := r.walk(whole), r.walk(part)
+	wholeLinks, partLinks := r.walk([]ObservationIndex{whole}), r.walk(part)
 	for {
 		condition, ok := partLinks.next()
 		if !ok {
@@ -210,7 +196,7 @@ func verifyFrequencies(r *Release) error {
 		if e.Condition != None {
 			whose = r.ConditionID(e.Condition)
 		}
-		return fmt.Errorf("observation %s: %v in %s, over the %v that %s allows", r.ObservationID(e.Part[0]), e.Share, whose, e.Limit, r.ObservationID(e.Whole[0]))
+		return fmt.Errorf("observation %s: %v in %s, over the %v that %s allows", r.ObservationID(e.Part[0]), e.Share, whose, e.Limit, r.ObservationID(e.Whole))
 	}
 	return nil
 }

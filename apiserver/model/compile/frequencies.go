@@ -15,7 +15,7 @@ import (
 // together than theirs.
 func (c *compiler) checkFrequencies(release *model.Release) {
 	for e := range release.Excesses() {
-		part, whole := c.observationsAt(e.Part), c.observationsAt(e.Whole)
+		part, whole := c.observationsAt(e.Part), c.observationsAt([]model.ObservationIndex{e.Whole})
 		if hasNoLeak(part) || hasNoLeak(whole) {
 			continue // refused already
 		}

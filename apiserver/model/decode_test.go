@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// small is a draft with something in every section.
+func small() *Draft {
+	named := []*DraftNamed{{Number: 1, Name: "One"}}
+	headache := &DraftObservation{Number: 1, Name: "Headache", AgeTo: MaxAge, Leak: 0.1, Synonyms: []string{"head pain"}}
+	mild := &DraftObservation{Number: 2, Name: "Mild headache", AgeTo: MaxAge, Leak: 0.05, Parent: headache, Relation: SeverityRelation}
+	severe := &DraftObservation{Number: 3, Name: "Severe headache", AgeTo: MaxAge, Leak: 0.01, Parent: headache, Relation: SeverityRelation}
+	smoker := &DraftObservation{Number: 1, Kind: RiskFactor, Name: "Smoker", AgeTo: MaxAge, Leak: 0.2}
+	condition := func(number uint32) *DraftCondition {
+		c := &DraftCondition{
+			Number: number, Name: "Migraine", Synonyms: []string{"megrim"}, Categories: named, Specialists: named, AgeTo: MaxAge, Triage: Consultation,
+			Findings: []DraftFinding{{headache, 0.9}, {mild, 0.3}, {severe, 0.4}},
+			Factors:  []DraftFactor{{smoker, 2, 0.8}},
+		}
+		c.Prior[Female][3] = 0.01
+		return c
+	}
+	return &Draft{
+		Meta:         Meta{ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en", ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know"},
+		Conditions:   []*DraftCondition{condition(1), condition(2)},
+		Observations: []*DraftObservation{headache, mild, severe, smoker},
+		Groups:       []*DraftGroup{{Question: "How bad?", Type: GroupSingle, Ordered: true, Parent: headache, Items: []*DraftObservation{mild, severe}}},
+		Tuples:       []DraftTuple{{Observations: []*DraftObservation{headache, smoker}, Level: Emergency, Reason: "both"}},
+		Specialists:  named,
+		Categories:   named,
+	}
+}
+
+func mustEncode(t interface{ Fatal(...any) }, r *Release) []byte {
+	data, err := Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestDecodeReturnsWhatWasEncoded(t *testing.T) {
+	t.Parallel()
+	want := small().Layout()
+	got, err := Decode(mustEncode(t, want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := cmpopts.IgnoreFields(Release{}, "unmap")
+	if diff := cmp.Diff(want, got, blank, cmp.AllowUnexported(Release{}, Condition{}, Observation{}, Link{}, Factor{}, Group{}, Tuple{}, Synonym{})); diff != "" {
+		t.Error(diff)
+	}
+	if again := mustEncode(t, got); !bytes.Equal(again, mustEncode(t, want)) {
+		t.Error("what was decoded encodes to other bytes")
+	}
+}
+
+// Records are used in place: the file must hold them exactly as memory does,
+// padding included, and every alignment must be met.
+func TestRecordsHaveNoHiddenPadding(t *testing.T) {
+	t.Parallel()
+	r := small().Layout()
+	for _, section := range sectionTypes {
+		data, err := section.encode(nil, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var attached Release
+		if len(data)%section.recordSize != 0 {
+			t.Errorf("%s: %d bytes are no whole number of records of %d", section.name, len(data), section.recordSize)
+			continue
+		}
+		section.attach(&attached, alignedCopy(data))
+		again, err := section.encode(nil, &attached)
+		if err != nil || !bytes.Equal(data, again) {
+			t.Errorf("%s: attached in place it encodes to other bytes, %v", section.name, err)
+		}
+	}
+	for name, sizes := range map[string][2]int{
+		"Condition":   {binary.Size(Condition{}), recordSize(t, "conditions")},
+		"Observation": {binary.Size(Observation{}), recordSize(t, "observations")},
+		"Link":        {binary.Size(Link{}), recordSize(t, "links by condition")},
+		"Factor":      {binary.Size(Factor{}), recordSize(t, "factors")},
+		"Group":       {binary.Size(Group{}), recordSize(t, "groups")},
+		"Tuple":       {binary.Size(Tuple{}), recordSize(t, "tuples")},
+		"Named":       {binary.Size(Named{}), recordSize(t, "specialists")},
+		"Synonym":     {binary.Size(Synonym{}), recordSize(t, "synonyms")},
+	} {
+		if sizes[0] != sizes[1] {
+			t.Errorf("%s has %d bytes in the file and %d in memory", name, sizes[0], sizes[1])
+		}
+	}
+}
+
+func recordSize(t *testing.T, name string) int {
+	t.Helper()
+	for _, section := range sectionTypes {
+		if section.name == name {
+			return section.recordSize
+		}
+	}
+	t.Fatalf("no section is called %s", name)
+	return 0
+}
+
+func TestDecodeTakesBytesAtAnyAddress(t *testing.T) {
+	t.Parallel()
+	data := mustEncode(t, small().Layout())
+	for shift := range alignment {
+		moved := append(make([]byte, shift, shift+len(data)), data...)[shift:]
+		if r, err := Decode(moved); err != nil || r.ConditionID(1) != "c_2" {
+			t.Errorf("moved by %d bytes: %v", shift, err)
+		}
+	}
+}
+
+func TestDecodeRefusesOtherFiles(t *testing.T) {
+	t.Parallel()
+	data := mustEncode(t, small().Layout())
+	edited := func(edit func(data []byte) []byte) []byte { return edit(bytes.Clone(data)) }
+	for _, test := range []struct {
+		name string
+		data []byte
+		says string
+	}{
+		{"nothing", nil, "not a release file"},
+		{"less than a header", data[:headerSize-1], "not a release file"},
+		{"another kind of file", bytes.Repeat([]byte("PK\x03\x04"), 100), "not a release file"},
+		{"line endings changed on the way", bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), "not a release file"},
+		{"another format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "reads format 1"},
+		{"the last byte lost", data[:len(data)-1], "truncated"},
+		{"only the header", data[:headerSize], "truncated"},
+		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 17 sections"},
+		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
+		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
+		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},
+		{"other records", resealed(data, func(table []tableEntry, _ *header) { table[2].RecordSize += 8 }), "section 2, conditions: records of"},
+		{"a gap", resealed(data, func(table []tableEntry, _ *header) { table[2].Offset += 8 }), "section 2, conditions: begins at byte"},
+		{"a section over the end", resealed(data, func(table []tableEntry, _ *header) { table[2].Size = 1 << 40 }), "section 2, conditions: 1099511627776 bytes"},
+		{"a section that overflows", resealed(data, func(table []tableEntry, _ *header) { table[2].Size = 1<<64 - 1 }), "section 2, conditions: 18446744073709551615 bytes"},
+		{"part of a record", resealed(data, func(table []tableEntry, _ *header) { table[2].Size-- }), "no whole number of records"},
+		{"bytes behind the last section", resealed(append(bytes.Clone(data), make([]byte, 8)...), func(_ []tableEntry, h *header) { h.FileSize += 8 }), "8 bytes follow"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Decode(test.data)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if !strings.Contains(err.Error(), test.says) {
+				t.Errorf("the error %q does not say %q", err, test.says)
+			}
+		})
+	}
+}
+
+// resealed edits the header and the section table of a file and sets the
+// checksum of the table right, as an attacker or another encoder would.
+func resealed(data []byte, edit func(table []tableEntry, head *header)) []byte {
+	var head header
+	table := make([]tableEntry, len(sectionTypes))
+	rows := data[headerSize:][:tableEntrySize*len(table)]
+	_, errHead := binary.Decode(data, binary.LittleEndian, &head)
+	_, errTable := binary.Decode(rows, binary.LittleEndian, table)
+	edit(table, &head)
+	edited, errRows := binary.Append(nil, binary.LittleEndian, table)
+	head.TableChecksum = crc32.Checksum(edited, castagnoli)
+	file, errFile := binary.Append(nil, binary.LittleEndian, head)
+	if err := errors.Join(errHead, errTable, errRows, errFile); err != nil {
+		panic(err)
+	}
+	file = append(file, edited...)
+	return append(file, data[len(file):]...)
+}
+
+// Any damage at all shows: there is no byte of a release file that could be
+// another one unnoticed.
+func TestDecodeNoticesEveryDamage(t *testing.T) {
+	t.Parallel()
+	data := mustEncode(t, small().Layout())
+	rapid.Check(t, func(t *rapid.T) {
+		damaged := bytes.Clone(data)
+		at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
+		damaged[at] ^= rapid.ByteRange(1, 255).Draw(t, "bits")
+		if _, err := Decode(damaged); err == nil {
+			t.Fatalf("byte %d was damaged unnoticed", at)
+		}
+	})
+}
+
+func TestDecodeNoticesEveryTruncation(t *testing.T) {
+	t.Parallel()
+	data := mustEncode(t, small().Layout())
+	for length := range data {
+		if _, err := Decode(data[:length]); err == nil {
+			t.Fatalf("cut to %d bytes of %d unnoticed", length, len(data))
+		}
+	}
+}
+
+func TestOpenAndClose(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "small.release")
+	if err := WriteFile(path, mustEncode(t, small().Layout())); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Text(r.Conditions[0].Name); got != "Migraine" {
+		t.Errorf("the first condition is %q", got)
+	}
+	// An open release does not need its name any more.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Text(r.Observations[0].Name); got != "Headache" {
+		t.Errorf("the first observation is %q", got)
+	}
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if r.Meta.ModelID != "service-en" || r.Conditions != nil {
+		t.Errorf("a closed release still has %d conditions, and is %q", len(r.Conditions), r.Meta.ModelID)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := mustEncode(t, small().Layout())
+	for name, content := range map[string][]byte{"empty": nil, "truncated": data[:len(data)/2]} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, says := range map[string]string{"empty": "not a release file", "truncated": "truncated", "missing": "no such file", ".": "not a release file"} {
+		path := filepath.Join(dir, name)
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+			t.Errorf("Open(%s): %v, want it to say %q and the path", name, err, says)
+		}
+	}
+}
+
+func TestWriteFileLeavesAllOrNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.release")
+	for _, content := range []string{"first", "second"} {
+		if err := WriteFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != content {
+			t.Errorf("it holds %q, %v, want %q", got, err, content)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("its mode is %v, %v: others must be able to read it", info.Mode(), err)
+	}
+	if err := WriteFile(filepath.Join(dir, "missing", "a.release"), nil); err == nil {
+		t.Error("it was written into a directory that is not there")
+	}
+	// A rename that cannot be done leaves no temporary file behind.
+	if err := os.MkdirAll(filepath.Join(dir, "taken", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(filepath.Join(dir, "taken"), []byte("x")); err == nil {
+		t.Error("a directory was replaced")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the directory holds %v, %v, want a.release and taken", entries, err)
+	}
+}

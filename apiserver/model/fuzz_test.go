@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"testing"
+)
+
+// FuzzDecode feeds damaged files as they are, and once more with all their
+// checksums set right, so that the checks behind the checksums are reached.
+// None may crash, and what is accepted must be safe to read from end to end.
+func FuzzDecode(f *testing.F) {
+	file := mustEncode(f, small().Layout())
+	f.Add(file)
+	f.Add(file[:len(file)/2])
+	f.Add(mustEncode(f, (&Draft{Meta: small().Meta}).Layout()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, file := range [][]byte{data, reseal(data)} {
+			if r, err := Decode(file); err == nil {
+				walk(r)
+			}
+		}
+	})
+}
+
+// reseal is the file with the size and all checksums that its header and its
+// section table should have. What is too short for them stays as it is.
+func reseal(data []byte) []byte {
+	if len(data) < headerSize+tableEntrySize*len(sectionTypes) {
+		return data
+	}
+	table := make([]tableEntry, len(sectionTypes))
+	rows := data[headerSize:][:tableEntrySize*len(table)]
+	_, err := binary.Decode(rows, binary.LittleEndian, table)
+	for i, e := range table {
+		if limit := uint64(len(data)); e.Offset <= limit && e.Size <= limit-e.Offset {
+			table[i].Checksum = crc32.Checksum(data[e.Offset:][:e.Size], castagnoli)
+		}
+	}
+	rows, errRows := binary.Append(nil, binary.LittleEndian, table)
+	head, errHead := binary.Append(nil, binary.LittleEndian, header{
+		Magic:         [len(magic)]byte([]byte(magic)),
+		Format:        FormatVersion,
+		SectionCount:  uint32(len(table)),
+		FileSize:      uint64(len(data)),
+		TableChecksum: crc32.Checksum(rows, castagnoli),
+	})
+	if err := errors.Join(err, errRows, errHead); err != nil {
+		panic(err)
+	}
+	sealed := append(head, rows...)
+	return append(sealed, data[len(sealed):]...)
+}
+
+// walk reads all that a reader could reach, as readers do.
+func walk(r *Release) {
+	sum := 0.0
+	for i := range r.Conditions {
+		c := &r.Conditions[i]
+		for _, ref := range []StringRef{c.Name, c.CommonName, c.ICD10, c.Hint} {
+			sum += float64(len(r.Text(ref)))
+		}
+		for _, link := range Part(r.LinksByCondition, c.Links) {
+			sum += r.Observations[link.Other].Leak + link.Lambda
+		}
+		for _, ref := range Part(r.CategoryRefs, c.Categories) {
+			sum += float64(len(r.CategoryID(ref)))
+		}
+		for _, ref := range Part(r.SpecialistRefs, c.Specialists) {
+			sum += float64(len(r.SpecialistID(ref)))
+		}
+		if at, ok := r.ConditionByID(r.ConditionID(ConditionIndex(i))); !ok || int(at) != i {
+			panic("a condition is not found by its id")
+		}
+	}
+	for i := range r.Observations {
+		sum += walkObservation(r, ObservationIndex(i))
+	}
+	for _, s := range r.Synonyms {
+		sum += float64(len(r.Text(s.Wording)))
+		if s.Condition {
+			sum += float64(r.Conditions[s.Concept].Number)
+		} else {
+			sum += float64(r.Observations[s.Concept].Number)
+		}
+	}
+	for _, t := range r.Tuples {
+		sum += float64(len(Part(r.TupleItems, t.Observations)) + len(r.Text(t.Reason)))
+	}
+	if sum < 0 {
+		panic("a sum of lengths and probabilities is negative")
+	}
+}
+
+func walkObservation(r *Release, i ObservationIndex) float64 {
+	o := &r.Observations[i]
+	sum := o.Leak
+	for _, ref := range []StringRef{o.Name, o.CommonName, o.Question, o.QuestionThirdPerson} {
+		sum += float64(len(r.Text(ref)))
+	}
+	for _, link := range Part(r.LinksByObservation, o.Links) {
+		sum += r.Conditions[link.Other].Prior[Female][0]
+	}
+	for _, f := range Part(r.Factors, o.Factors) {
+		sum += r.Conditions[f.Condition].Prior[Male][0] + f.Present
+	}
+	for steps, parent := 0, o.Parent; parent != None; parent = r.Observations[parent].Parent {
+		if steps++; steps > len(r.Observations) {
+			panic("parents go round in a cycle")
+		}
+	}
+	if o.Group != None {
+		g := &r.Groups[o.Group]
+		sum += float64(len(Part(r.GroupItems, g.Items)) + len(r.Text(g.Question)))
+	}
+	if at, ok := r.ObservationByID(r.ObservationID(i)); !ok || at != i {
+		panic("an observation is not found by its id")
+	}
+	return sum
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// Files whose checksums are right may still say what no reader could work
+// with: another compiler made them, or somebody who means harm. Each case
+// breaks one thing that readers rely on.
+func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		spoil func(r *Release)
+		says  string
+	}{
+		{"no model id", func(r *Release) { r.Meta.ModelID = "" }, "model id"},
+		{"a model id that leaves the directory", func(r *Release) { r.Meta.ModelID = "../x" }, "model id"},
+		{"a model id like a flag", func(r *Release) { r.Meta.ModelID = "-x" }, "model id"},
+		{"a version that is no time", func(r *Release) { r.Meta.Version = "latest" }, "version"},
+		{"a version with a fraction", func(r *Release) { r.Meta.Version = "2026-11-21T00:00:00.25Z" }, "version"},
+		{"no language", func(r *Release) { r.Meta.Language = "" }, "language"},
+		{"no label", func(r *Release) { r.Meta.ChoiceUnknown = "" }, "label of a choice"},
+
+		{"text over the end", func(r *Release) { r.Conditions[0].Name.Length = math.MaxUint32 }, "leaves the strings section"},
+		{"text behind the end", func(r *Release) { r.Conditions[0].Hint = StringRef{Offset: math.MaxUint32, Length: 1} }, "leaves the strings section"},
+		{"text that is no UTF-8", func(r *Release) { r.strings[r.Observations[0].Name.Offset] = 0xff }, "not UTF-8"},
+		{"a specialist's text over the end", func(r *Release) { r.Specialists[0].Name.Offset = math.MaxUint32 }, "leaves the strings section"},
+
+		{"specialists out of order", func(r *Release) { r.Specialists[0].Number = 0 }, "specialist or category"},
+		{"conditions out of order", func(r *Release) { r.Conditions[1].Number = 1 }, "condition number 1 follows 1"},
+		{"a condition numbered zero", func(r *Release) { r.Conditions[0].Number = 0 }, "condition number 0"},
+		{"a condition without a name", func(r *Release) { r.Conditions[0].Name = StringRef{} }, "c_1: no name"},
+		{"a condition of no sex there is", func(r *Release) { r.Conditions[0].Sex = 3 }, "c_1: sex"},
+		{"a condition of no channel there is", func(r *Release) { r.Conditions[0].Channel = 4 }, "channel"},
+		{"a condition of no severity there is", func(r *Release) { r.Conditions[0].Severity = 3 }, "severity"},
+		{"a condition of no acuteness there is", func(r *Release) { r.Conditions[0].Acuteness = 4 }, "acuteness"},
+		{"a condition of no prevalence there is", func(r *Release) { r.Conditions[0].Prevalence = 4 }, "prevalence"},
+		{"a condition without a triage level", func(r *Release) { r.Conditions[0].Triage = NoTriageLevel }, "triage level"},
+		{"a condition of no triage level there is", func(r *Release) { r.Conditions[0].Triage = 6 }, "triage level"},
+		{"a condition of no age", func(r *Release) { r.Conditions[0].AgeFrom = MaxAge + 1 }, "ages from"},
+		{"a prior of one", func(r *Release) { r.Conditions[0].Prior[Male][0] = 1 }, "prior 1"},
+		{"a negative prior", func(r *Release) { r.Conditions[0].Prior[Male][0] = -0.1 }, "prior -0.1"},
+		{"a prior that is no number", func(r *Release) { r.Conditions[0].Prior[Male][0] = math.NaN() }, "prior NaN"},
+		{"links that overlap", func(r *Release) { r.Conditions[1].Links.Start-- }, "links by condition [2,6)"},
+		{"links that run backwards", func(r *Release) { r.Conditions[0].Links = Span{0, 0}; r.Conditions[1].Links = Span{0, math.MaxUint32} }, "links by condition"},
+		{"links of nobody", func(r *Release) { r.Conditions[1].Links.End-- }, "1 of the links by condition"},
+		{"a category there is not", func(r *Release) { r.CategoryRefs[0] = 1 }, "category reference 1"},
+		{"a specialist there is not", func(r *Release) { r.SpecialistRefs[1] = math.MaxUint32 }, "specialist reference"},
+		{"categories of nobody", func(r *Release) { r.CategoryRefs = append(r.CategoryRefs, 0) }, "category references belong to nothing"},
+
+		{"an observation of no kind there is", func(r *Release) { r.Observations[3].Kind = 3 }, "unknown kind"},
+		{"observations out of order", func(r *Release) { r.Observations[1].Number = 1 }, "out of order"},
+		{"kinds out of order", func(r *Release) { r.Observations[0].Kind = LabResult }, "out of order"},
+		{"an observation numbered zero", func(r *Release) { r.Observations[3].Number = 0 }, "out of order"},
+		{"an observation without a name", func(r *Release) { r.Observations[0].Name = StringRef{} }, "s_1: no name"},
+		{"an observation of no seriousness there is", func(r *Release) { r.Observations[0].Seriousness = 4 }, "seriousness"},
+		{"an observation of no age", func(r *Release) { r.Observations[0].AgeTo = 0; r.Observations[0].AgeFrom = 1 }, "ages from"},
+		{"a leak of zero", func(r *Release) { r.Observations[3].Leak = 0 }, "leak 0"},
+		{"a leak of one", func(r *Release) { r.Observations[3].Leak = 1 }, "leak 1"},
+		{"a leak that is no number", func(r *Release) { r.Observations[3].Leak = math.NaN() }, "leak NaN"},
+		{"a group there is not", func(r *Release) { r.Observations[3].Group = 1 }, "group 1"},
+		{"a group before the first", func(r *Release) { r.Observations[3].Group = -2 }, "group -2"},
+
+		{"one direction of the links missing", func(r *Release) {
+			r.LinksByObservation = r.LinksByObservation[:5]
+			r.Observations[2].Links.End, r.Observations[3].Links = 5, Span{5, 5}
+		}, "6 links by condition, 5 by observation"},
+		{"a link to nothing", func(r *Release) { r.LinksByCondition[2].Other = 4 }, "link to observation 4"},
+		{"a link to the wrong side", func(r *Release) { r.LinksByCondition[0].Other = -1 }, "link to observation -1"},
+		{"links out of order", func(r *Release) { r.LinksByCondition[1].Other = 0 }, "link to observation 0 behind 0"},
+		{"a share of one", func(r *Release) { setShare(r, 0, 0, 1) }, "share 1"},
+		{"a share under the leak", func(r *Release) { setShare(r, 0, 0, 0.05) }, "share 0.05"},
+		{"a share that is no number", func(r *Release) { setShare(r, 0, 0, math.NaN()) }, "share NaN"},
+		{"a lambda that does not follow", func(r *Release) { r.LinksByCondition[0].Lambda = 0.5 }, "do not follow"},
+		{"an entropy that is no number", func(r *Release) { r.LinksByCondition[0].Entropy = math.NaN() }, "do not follow"},
+		{"directions that differ", func(r *Release) { r.LinksByObservation[0].Share = 0.91 }, "not the same from the side"},
+		{"a link of another condition", func(r *Release) { r.LinksByObservation[0].Other = 1 }, "not the same from the side"},
+
+		{"a factor of no condition", func(r *Release) { r.Factors[1].Condition = 2 }, "factor of condition 2"},
+		{"factors out of order", func(r *Release) { r.Factors[1].Condition = 0 }, "factor of condition 0 behind 0"},
+		{"a factor of zero", func(r *Release) { r.Factors[0].Present = 0 }, "factors 0 and"},
+		{"an endless factor", func(r *Release) { r.Factors[0].Absent = math.Inf(1) }, "and +Inf"},
+
+		{"a parent there is not", func(r *Release) { r.Observations[1].Parent = 4 }, "parent 4"},
+		{"a parent before the first", func(r *Release) { r.Observations[1].Parent = -2 }, "parent -2"},
+		{"a parent without a relation", func(r *Release) { r.Observations[1].Relation = NoRelation }, "without a relation"},
+		{"a relation without a parent", func(r *Release) { r.Observations[0].Relation = Location }, "to no parent"},
+		{"a parent that is no symptom", func(r *Release) { r.Observations[1].Parent = 3 }, "no symptom"},
+		{"a child of another", func(r *Release) { r.ChildRefs[0] = 3 }, "3 is no child"},
+		{"a child there is not", func(r *Release) { r.ChildRefs[1] = 4 }, "4 is no child"},
+		{"a child that its parent does not name", func(r *Release) {
+			r.ChildRefs = r.ChildRefs[:1]
+			for i := range r.Observations {
+				s := &r.Observations[i].Children
+				s.Start, s.End = min(s.Start, 1), min(s.End, 1)
+			}
+		}, "2 observations have a parent, 1 are children"},
+		{"its own parent", func(r *Release) {
+			r.Observations[0].Parent, r.Observations[0].Relation = 0, Location
+			r.ChildRefs = []ObservationIndex{0, 1, 2}
+			for i := range r.Observations {
+				r.Observations[i].Children = Span{3, 3}
+			}
+			r.Observations[0].Children = Span{0, 3}
+		}, "its own ancestor"},
+
+		{"a group of no type there is", func(r *Release) { r.Groups[0].Type = 2 }, "neither group_single"},
+		{"an order in a group of many", func(r *Release) { r.Groups[0].Type = GroupMultiple }, "ordered"},
+		{"a group of another's children", func(r *Release) { r.Groups[0].Parent = 3 }, "another parent"},
+		{"a group of a parent there is not", func(r *Release) { r.Groups[0].Parent = 9 }, "group 0: parent 9"},
+		{"a group of no items", func(r *Release) { r.Groups[0].Items = Span{} }, "no items"},
+		{"a group over the end", func(r *Release) { r.Groups[0].Items.End = 3 }, "group items"},
+		{"an item there is not", func(r *Release) { r.GroupItems[0] = 9 }, "item 9"},
+		{"an item twice", func(r *Release) { r.GroupItems[0] = 2 }, "item 2"},
+		{"an item of no group", func(r *Release) { r.Observations[1].Group = None }, "item 1"},
+		{"a member that is no item", func(r *Release) { r.Observations[3].Group = 0 }, "p_1 is no item of its group"},
+
+		{"a tuple of nothing there is", func(r *Release) { r.TupleItems[1] = 4 }, "tuple 0: observation 4"},
+		{"a tuple out of order", func(r *Release) { r.TupleItems[1] = 0 }, "tuple 0: observation 0 behind 0"},
+		{"a tuple of one", func(r *Release) { r.Tuples[0].Observations.End = 1; r.TupleItems = r.TupleItems[:1] }, "two or more"},
+		{"a tuple of no level", func(r *Release) { r.Tuples[0].Level = NoTriageLevel }, "no triage level"},
+		{"a tuple's text over the end", func(r *Release) { r.Tuples[0].Reason.Offset = math.MaxUint32 }, "tuple 0: text"},
+
+		{"a synonym of nothing there is", func(r *Release) { r.Synonyms[0].Concept = 4 }, "concept 4"},
+		{"a synonym of no condition there is", func(r *Release) { r.Synonyms[1].Concept = 2 }, "concept 2"},
+		{"a synonym before the first", func(r *Release) { r.Synonyms[1].Concept = -1 }, "concept -1"},
+		{"synonyms out of order", func(r *Release) { r.Synonyms[0], r.Synonyms[2] = r.Synonyms[2], r.Synonyms[0] }, "order of wording"},
+		{"a synonym's text over the end", func(r *Release) { r.Synonyms[0].Wording.Length = math.MaxUint32 }, "synonym 0: text"},
+
+		{"a child with a higher leak", func(r *Release) { r.Observations[2].Leak = 0.11; setShare(r, 0, 2, 0.4); setShare(r, 1, 2, 0.4) }, "observation s_3: 0.11 in background, over the 0.1 that s_1 allows"},
+		{"a child with a higher share", func(r *Release) { setShare(r, 0, 2, 0.95) }, "observation s_3: 0.95 in c_1, over"},
+		{"items over their parent", func(r *Release) { setShare(r, 1, 2, 0.65) }, "in c_2, over"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := small().Layout()
+			test.spoil(r)
+			_, err := Decode(mustEncode(t, r))
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if !strings.Contains(err.Error(), test.says) {
+				t.Errorf("the error %q does not say %q", err, test.says)
+			}
+		})
+	}
+}
+
+// setShare sets a share on both sides, with what follows from it.
+func setShare(r *Release, condition, observation int32, share float64) {
+	set := func(links []Link, other int32) {
+		for i := range links {
+			if links[i].Other == other {
+				links[i].Share = share
+				links[i].Lambda = Lambda(share, r.Observations[observation].Leak)
+				links[i].Entropy = BinaryEntropy(share)
+			}
+		}
+	}
+	set(Part(r.LinksByCondition, r.Conditions[condition].Links), observation)
+	set(Part(r.LinksByObservation, r.Observations[observation].Links), condition)
+}
+
+// Whatever one number of a release is changed to, Decode answers without a
+// crash, and what it accepts can be walked from end to end.
+func TestDecodeSurvivesAnySpoiledNumber(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		file := mustEncode(t, small().Layout())
+		section := rapid.IntRange(0, len(sectionTypes)-1).Draw(t, "section")
+		table, err := readTable(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := file[table[section].Offset:][:table[section].Size]
+		for range rapid.IntRange(1, 4).Draw(t, "spoils") {
+			at := rapid.IntRange(0, len(content)-1).Draw(t, "at")
+			content[at] = rapid.Byte().Draw(t, "byte")
+		}
+		if r, err := Decode(reseal(file)); err == nil {
+			walk(r)
+		}
+	})
+}
+
+// A bool in a file can be a byte that is neither; the encoder writes none.
+func TestDecodeRefusesBytesThatAreNoBool(t *testing.T) {
+	t.Parallel()
+	for section, offset := range map[string]uintptr{"groups": unsafe.Offsetof(Group{}.Ordered), "synonyms": unsafe.Offsetof(Synonym{}.Condition)} {
+		file := mustEncode(t, small().Layout())
+		table, err := readTable(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range table {
+			if sectionTypes[i].name == section {
+				file[uintptr(table[i].Offset)+offset] = 2
+			}
+		}
+		if _, err := Decode(reseal(file)); err == nil || !strings.Contains(err.Error(), "neither") {
+			t.Errorf("%s: a bool of 2: %v", section, err)
+		}
+	}
+}
+
+// What Excesses accepts can be taken apart as the engine does, without a
+// negative term, and its limit is the border.
+func TestExcessLimitIsTheBorder(t *testing.T) {
+	t.Parallel()
+	probability := rapid.Float64Range(0.01, 0.98)
+	rapid.Check(t, func(t *rapid.T) {
+		r := small().Layout()
+		parentLeak := probability.Draw(t, "parent leak")
+		childLeak := parentLeak * rapid.Float64Range(0.01, 1).Draw(t, "child leak")
+		parentShare := parentLeak + (0.99-parentLeak)*probability.Draw(t, "parent share")
+		childShare := childLeak + (0.99-childLeak)*probability.Draw(t, "child share")
+		r.Groups = nil
+		r.Observations[0].Leak, r.Observations[1].Leak, r.Observations[2].Leak = parentLeak, childLeak, childLeak/2
+		setShare(r, 0, 0, parentShare)
+		setShare(r, 0, 1, childShare)
+		setShare(r, 0, 2, childLeak/2)
+		setShare(r, 1, 0, parentShare)
+		setShare(r, 1, 1, childLeak)
+		setShare(r, 1, 2, childLeak/2)
+
+		p, c := Lambda(parentShare, parentLeak), Lambda(childShare, childLeak)
+		fits := c <= p && childShare <= parentShare
+		for e := range r.Excesses() {
+			if fits || e.Condition != 0 {
+				t.Fatalf("%+v, where the child's share %v and link %v are within the parent's %v and %v", e, childShare, c, parentShare, p)
+			}
+			const rounding = 1e-12
+			if e.Limit > parentShare+rounding || Lambda(e.Limit, childLeak) > p+rounding {
+				t.Fatalf("the limit %v does not fit either", e.Limit)
+			}
+			fits = true // found, once
+		}
+		if !fits {
+			t.Fatal("the excess was not found")
+		}
+	})
+}
+
+func TestLambdaUndoesTheNoisyOr(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		leak := rapid.Float64Range(0.0001, 0.99).Draw(t, "leak")
+		lambda := rapid.Float64Range(0, 0.99).Draw(t, "lambda")
+		share := 1 - (1-leak)*(1-lambda)
+		if got := Lambda(share, leak); math.Abs(got-lambda) > 1e-9 {
+			t.Fatalf("Lambda(%v, %v) = %v, want %v", share, leak, got, lambda)
+		}
+	})
+	if got := Lambda(0.3, 0.3); got != 0 {
+		t.Errorf("a share that is all background has the link %v", got)
+	}
+}
+
+func TestBinaryEntropy(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[float64]float64{0: 0, 1: 0, 0.5: math.Ln2, 0.25: 2*math.Ln2 - 0.75*math.Log(3)} {
+		if got := BinaryEntropy(p); math.Abs(got-want) > 1e-15 {
+			t.Errorf("BinaryEntropy(%v) = %v, want %v", p, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		if h, mirrored := BinaryEntropy(p), BinaryEntropy(1-p); h < 0 || h > math.Ln2 || math.Abs(h-mirrored) > 1e-12 {
+			t.Fatalf("BinaryEntropy(%v) = %v, of the opposite %v", p, h, mirrored)
+		}
+	})
+}
