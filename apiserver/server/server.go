@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package server puts the HTTP handlers of a server together: those of the
+// tenant and those of the administrator, each on an address of its own. The
+// APIs are in folders beside it, what happens around their handlers in
+// middleware. Sockets, files and processes are the business of package serve.
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
+)
+
+// Options are what the tenant's handler stands on. All are required.
+type Options struct {
+	Models       v3.Models
+	Engine       *engine.Engine
+	Applications middleware.Applications
+	Usage        middleware.Counter
+	// AllowsOrigin says whether pages of a web origin may call.
+	AllowsOrigin func(origin string) bool
+	// Leaving says that the server is about to stop.
+	Leaving  func() bool
+	Observer middleware.Observer
+	Log      *slog.Logger
+}
+
+// New makes the handler of the tenant's address.
+func New(o Options) http.Handler {
+	router := chi.NewRouter()
+	router.Use(
+		middleware.Identify,
+		middleware.Observe(o.Log, o.Observer),
+		middleware.Leave(o.Leaving),
+		middleware.Recover(o.Log, internalError),
+		middleware.AllowOrigins(o.AllowsOrigin),
+	)
+	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
+		v3.Fail(w, http.StatusNotFound, "there is nothing at this address; the endpoints are under /v3")
+	})
+	router.MethodNotAllowed(methodNotAllowed(router))
+	router.Group(func(r chi.Router) {
+		r.Use(
+			middleware.Endpoint,
+			middleware.Authenticate(o.Applications, forbidden),
+			middleware.CountUsage(o.Usage),
+		)
+		v3.New(v3.Options{Models: o.Models, Engine: o.Engine, Log: o.Log}).Mount(r)
+	})
+	return router
+}
+
+func internalError(w http.ResponseWriter, r *http.Request) {
+	v3.Fail(w, http.StatusInternalServerError,
+		"the service failed to answer; its log has more under request id "+middleware.CallOf(r.Context()).RequestID)
+}
+
+func forbidden(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
+}
+
+// methodNotAllowed answers with the methods that the address has.
+func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+				allowed = append(allowed, method)
+			}
+		}
+		methods := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", methods)
+		v3.Fail(w, http.StatusMethodNotAllowed, "this address takes "+methods+" only")
+	}
+}

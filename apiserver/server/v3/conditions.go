@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v3
+
+import (
+	"context"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+// ListConditions implements enginev3.StrictServerInterface.
+func (a *API) ListConditions(ctx context.Context, request enginev3.ListConditionsRequestObject) (enginev3.ListConditionsResponseObject, error) {
+	months, err := ageOfQuery(request.Params.AgeValue, request.Params.AgeUnit)
+	if err != nil {
+		return nil, err
+	}
+	release := releaseOf(ctx)
+	conditions := catalogue.Conditions(release, months)
+	list := make(enginev3.ListConditions200JSONResponse, len(conditions))
+	for i, condition := range conditions {
+		list[i] = writeCondition(release, condition, isTrue(request.Params.EnableTriage3))
+		if isTrue(request.Params.IncludeSpecialists) {
+			list[i].Specialists = writeSpecialists(release, condition)
+		}
+	}
+	return list, nil
+}
+
+// GetCondition implements enginev3.StrictServerInterface.
+func (a *API) GetCondition(ctx context.Context, request enginev3.GetConditionRequestObject) (enginev3.GetConditionResponseObject, error) {
+	if _, err := ageOfQuery(request.Params.AgeValue, request.Params.AgeUnit); err != nil {
+		return nil, err
+	}
+	release := releaseOf(ctx)
+	condition, ok := release.ConditionByID(request.ID)
+	if !ok {
+		return nil, notFound("condition", request.ID)
+	}
+	return enginev3.GetCondition200JSONResponse(
+		writeCondition(release, condition, isTrue(request.Params.EnableTriage3))), nil
+}
+
+func writeCondition(r *model.Release, i model.ConditionIndex, threeLevels bool) enginev3.Condition {
+	c := &r.Conditions[i]
+	level := c.Triage
+	if threeLevels {
+		level = engine.InThreeLevels(level)
+	}
+	return enginev3.Condition{
+		ID:         r.ConditionID(i),
+		Name:       r.Text(c.Name),
+		CommonName: r.Text(c.CommonName),
+		SexFilter:  enginev3.SexFilter(c.Sex.String()),
+		Categories: categoryNames(r, c),
+		Prevalence: enginev3.Prevalence(c.Prevalence.String()),
+		Acuteness:  enginev3.Acuteness(c.Acuteness.String()),
+		Severity:   enginev3.Severity(c.Severity.String()),
+		Extras: enginev3.ConditionExtras{
+			Hint:      textOrNull(r, c.Hint),
+			Icd10Code: textOrNull(r, c.ICD10),
+		},
+		TriageLevel:        enginev3.TriageLevel(level.String()),
+		RecommendedChannel: enginev3.Channel(c.Channel.String()),
+	}
+}
+
+func categoryNames(r *model.Release, c *model.Condition) []string {
+	names := make([]string, 0, c.Categories.Len())
+	for _, category := range model.Part(r.CategoryRefs, c.Categories) {
+		names = append(names, r.Text(r.Categories[category].Name))
+	}
+	return names
+}
+
+func writeSpecialists(r *model.Release, i model.ConditionIndex) *[]enginev3.Specialist {
+	refs := model.Part(r.SpecialistRefs, r.Conditions[i].Specialists)
+	list := make([]enginev3.Specialist, len(refs))
+	for i, specialist := range refs {
+		list[i] = enginev3.Specialist{ID: r.SpecialistID(specialist), Name: r.Text(r.Specialists[specialist].Name)}
+	}
+	return &list
+}
+
+// textOrNull is nil for a text that the release does not have.
+func textOrNull(r *model.Release, ref model.StringRef) *string {
+	if ref.Length == 0 {
+		return nil
+	}
+	text := r.Text(ref)
+	return &text
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v3
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+)
+
+// Fail answers with an error of the contract.
+func Fail(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A client that is gone does not read this.
+	_ = json.NewEncoder(w).Encode(enginev3.Error{Message: message})
+}
+
+// A requestError is an error that the client made and is told of.
+type requestError struct {
+	status  int
+	message string
+}
+
+func (e *requestError) Error() string { return e.message }
+
+func badRequest(format string, arguments ...any) error {
+	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, arguments...)}
+}
+
+// fail answers with what a client can do about an error, and logs the rest.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if answered, ok := w.(chimiddleware.WrapResponseWriter); ok && answered.Status() != 0 {
+		return // the client went away while the answer was written
+	}
+	if told := clientError(err); told != nil {
+		Fail(w, told.status, told.message)
+		return
+	}
+	id := middleware.CallOf(r.Context()).RequestID
+	a.log.LogAttrs(r.Context(), slog.LevelError, "a request failed",
+		slog.String("requestId", id), slog.Any("error", err))
+	Fail(w, http.StatusInternalServerError, "the service failed to answer; its log has more under request id "+id)
+}
+
+// clientError is the error to tell the client, nil when it is not the
+// client's.
+func clientError(err error) *requestError {
+	var (
+		request    *requestError
+		unknownID  *catalogue.UnknownIDError
+		evidence   *engine.EvidenceError
+		missing    *enginev3.RequiredParamError
+		format     *enginev3.InvalidParamFormatError
+		tooMany    *enginev3.TooManyValuesForParamError
+		wrongType  *json.UnmarshalTypeError
+		badMessage string
+	)
+	switch {
+	case errors.As(err, &request):
+		return request
+	case errors.As(err, &unknownID):
+		return &requestError{http.StatusNotFound, "no concept has the id " + quote(unknownID.ID)}
+	case errors.As(err, &evidence):
+		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Position, quote(evidence.ID), evidence.Problem)
+	case errors.As(err, &missing):
+		badMessage = fmt.Sprintf("%s: missing, expected %s", missing.ParamName, expectedOf(missing.ParamName))
+	case errors.As(err, &format):
+		badMessage = fmt.Sprintf("%s: expected %s", format.ParamName, expectedOf(format.ParamName))
+	case errors.As(err, &tooMany):
+		badMessage = fmt.Sprintf("%s: expected one value, got %d", tooMany.ParamName, tooMany.Count)
+	case errors.As(err, &wrongType):
+		badMessage = describeWrongType(wrongType)
+	default:
+		return nil
+	}
+	return &requestError{http.StatusBadRequest, badMessage}
+}
+
+// expectedOf says what a parameter of the address must be.
+func expectedOf(parameter string) string {
+	switch parameter {
+	case "age.value":
+		return "one whole number: 1 to 130 years, or 0 to 1560 with age.unit month"
+	case "enable_triage_3", "include_specialists":
+		return "true or false, once"
+	default:
+		return "one value"
+	}
+}
+
+// describeWrongType names the field and what was expected of it.
+func describeWrongType(err *json.UnmarshalTypeError) string {
+	field := err.Field
+	if field == "" {
+		field = "the body"
+	}
+	expected := "an object"
+	switch err.Type.Kind() {
+	case reflect.String:
+		expected = "a string"
+	case reflect.Bool:
+		expected = "true or false"
+	case reflect.Float64:
+		expected = "a number"
+	case reflect.Slice:
+		expected = "a list"
+	}
+	return fmt.Sprintf("%s: expected %s, got %s, at byte %d", field, expected, err.Value, err.Offset)
+}
+
+// quote repeats what a client sent, but no novel.
+func quote(text string) string {
+	const limit = 64
+	if utf8.RuneCountInString(text) > limit {
+		text = string([]rune(text)[:limit]) + "…"
+	}
+	return strconv.Quote(text)
+}
