@@ -275,13 +275,20 @@ type Rollout struct {
 	// LastReady is the template that last became ready.
 	// +optional
 	LastReady string `json:"lastReady,omitempty"`
+	// ProvenServer is the build of the server that the spec was last fulfilled
+	// with.
+	// +optional
+	ProvenServer ServerPin `json:"provenServer,omitzero"`
 	// Failed is the template that did not become ready in time. It is not tried
-	// again in this generation of the spec.
+	// again in the generation of the spec that it was made from.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 	// FailedGeneration is the generation of the spec that Failed was made from.
 	// +optional
 	FailedGeneration int64 `json:"failedGeneration,omitempty"`
+	// FailedBecause is what kept the pods of Failed from becoming ready.
+	// +optional
+	FailedBecause string `json:"failedBecause,omitempty"`
 }
 
 // InventoryEntry names one object that belongs to an Instance.

@@ -20,7 +20,7 @@ import (
 const HashAnnotation = "anamnesis.dev/applied-hash"
 
 // hashDigits is the length of a hash, in hexadecimal digits.
-const hashDigits = 16
+const hashDigits = 12
 
 // Applier writes objects as one field manager.
 type Applier struct {

@@ -20,8 +20,11 @@ const (
 	// metrics are scraped and the process is profiled.
 	AdminAccessLabel = "anamnesis.dev/admin-access"
 
+	// InstanceLabel is on every object that the operator makes, with the name of
+	// the Instance it belongs to.
+	InstanceLabel = "app.kubernetes.io/instance"
+
 	nameLabel      = "app.kubernetes.io/name"
-	instanceLabel  = "app.kubernetes.io/instance"
 	componentLabel = "app.kubernetes.io/component"
 )
 
@@ -44,7 +47,7 @@ func Selector(instance *v1alpha1.Instance) map[string]string {
 func ownSelector(instance *v1alpha1.Instance) map[string]string {
 	return map[string]string{
 		nameLabel:     "anamnesis",
-		instanceLabel: instance.Name,
+		InstanceLabel: instance.Name,
 	}
 }
 

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// secretIndex is the name of the index of Instances by the Secrets that they
+// refer to.
+const secretIndex = "spec.secretRefs"
+
+// Options are what an administrator decides about the operator.
+type Options struct {
+	// Namespace is the operator's own.
+	Namespace string
+	// Namespaces whose Instances it cares for; none: all.
+	Namespaces []string
+	// Selector of the Instances that it cares for.
+	Selector labels.Selector
+	// ServerImage that Instances get.
+	ServerImage string
+	// MaxConcurrentImageUpdates is how many Instances may be on their way to
+	// another server image at a time.
+	MaxConcurrentImageUpdates int
+	// Concurrency is how many Instances are reconciled at a time.
+	Concurrency int
+	// Resync is how often to look at what cannot be watched.
+	Resync time.Duration
+}
+
+// CacheOptions trim the cache to what is compared: of our kinds the objects that
+// the operator made, and of each no record of who owns which field.
+func CacheOptions(options Options) cache.Options {
+	ours := labels.SelectorFromSet(labels.Set{resources.ManagedByLabel: resources.ManagedByValue})
+	byObject := map[client.Object]cache.ByObject{
+		&v1alpha1.Instance{}: {Label: options.Selector},
+	}
+	for _, kind := range childKinds {
+		byObject[kind.object] = cache.ByObject{Label: ours, Namespaces: namespacesOf(options, kind.name == kindSecret)}
+	}
+	return cache.Options{
+		DefaultNamespaces:           namespacesOf(options, false),
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ByObject:                    byObject,
+		ReaderFailOnMissingInformer: true,
+	}
+}
+
+// namespacesOf are the namespaces that are watched, nil for all; with the
+// operator's own where its authority is looked for.
+func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
+	if len(options.Namespaces) == 0 {
+		return nil
+	}
+	namespaces := map[string]cache.Config{}
+	for _, namespace := range options.Namespaces {
+		namespaces[namespace] = cache.Config{}
+	}
+	if withOwn {
+		namespaces[options.Namespace] = cache.Config{}
+	}
+	return namespaces
+}
+
+// Setup adds the reconciler of Instances, and the wave that moves them to
+// another server image, to a manager whose cache has CacheOptions.
+func Setup(ctx context.Context, manager ctrl.Manager, registry prometheus.Registerer, options Options) error {
+	reconciler, err := newReconciler(manager, registry, options)
+	if err != nil {
+		return err
+	}
+	return reconciler.addTo(ctx, manager, options)
+}
+
+func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
+	measurements, err := newMeasurements(registry, manager.GetClient())
+	if err != nil {
+		return nil, err
+	}
+	reconciler := &Reconciler{
+		client:       manager.GetClient(),
+		live:         manager.GetAPIReader(),
+		recorder:     manager.GetEventRecorder(FieldManager),
+		measurements: measurements,
+		target:       v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision},
+		resync:       options.Resync,
+		now:          time.Now,
+	}
+	reconciler.authority = &authorityStore{client: reconciler.client, live: reconciler.live, namespace: options.Namespace}
+	reconciler.wave = newWave(reconciler.client, reconciler.target, options.MaxConcurrentImageUpdates)
+	return reconciler, nil
+}
+
+// addTo has a manager run the reconciler, and the wave beside it.
+func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Options) error {
+	if err := addIndexes(ctx, manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	referenced, err := referencedCache(manager, options)
+	if err != nil {
+		return err
+	}
+	if err := manager.Add(r.wave); err != nil {
+		return fmt.Errorf("adding the wave: %w", err)
+	}
+	return r.watch(manager, referenced, options)
+}
+
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, kind := range childKinds {
+		if err := indexer.IndexField(ctx, kind.object, instanceUIDIndex, instanceUIDs); err != nil {
+			return fmt.Errorf("indexing each %s: %w", kind.name, err)
+		}
+	}
+	err := indexer.IndexField(ctx, &v1alpha1.Instance{}, secretIndex, func(object client.Object) []string {
+		instance, ok := object.(*v1alpha1.Instance)
+		if !ok {
+			return nil
+		}
+		return referencedSecrets(instance)
+	})
+	if err != nil {
+		return fmt.Errorf("indexing Instances by the Secrets that they refer to: %w", err)
+	}
+	return nil
+}
+
+// referencedCache holds the names of those Secrets of other people that ask for
+// being watched, and nothing of their content.
+func referencedCache(manager ctrl.Manager, options Options) (cache.Cache, error) {
+	watched, err := cache.New(manager.GetConfig(), cache.Options{
+		HTTPClient:           manager.GetHTTPClient(),
+		Scheme:               manager.GetScheme(),
+		Mapper:               manager.GetRESTMapper(),
+		DefaultNamespaces:    namespacesOf(options, false),
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1alpha1.WatchLabel: "true"}),
+		DefaultTransform:     cache.TransformStripManagedFields(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the cache of referenced Secrets: %w", err)
+	}
+	if err := manager.Add(watched); err != nil {
+		return nil, fmt.Errorf("adding the cache of referenced Secrets: %w", err)
+	}
+	return watched, nil
+}
+
+// watch says what makes the operator visit an Instance.
+func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
+	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindSecret}}
+	changed := predicate.Or(
+		predicate.TypedGenerationChangedPredicate[client.Object]{},
+		predicate.TypedAnnotationChangedPredicate[client.Object]{})
+	err := ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.Instance{}, builder.WithPredicates(changed)).
+		Owns(&appsv1.Deployment{}).
+		Owns(&batchv1.Job{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfClaim)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.authority.isAuthority))).
+		WatchesRawSource(source.Kind(referenced, secret, handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
+		WatchesRawSource(source.Channel(r.wave.visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
+		WithOptions(controllerOptions(options)).
+		Named("instance").
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("adding the controller of Instances: %w", err)
+	}
+	return nil
+}
+
+const (
+	// firstRetry and lastRetry bound the pauses between tries of one Instance
+	// that meets a transient error.
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+	// visitTimeout bounds one visit, so that a request that hangs holds a worker
+	// no longer.
+	visitTimeout = time.Minute
+)
+
+// controllerOptions limit how often each Instance is tried again, and nothing
+// across Instances: a flood of broken ones must not use up what the healthy
+// ones need.
+func controllerOptions(options Options) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: options.Concurrency,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		ReconciliationTimeout:   visitTimeout,
+	}
+}
+
+// instanceOfClaim finds the Instance of a volume claim, which has no owner
+// reference, by its name label.
+func instanceOfClaim(_ context.Context, claim client.Object) []reconcile.Request {
+	name := claim.GetLabels()[resources.InstanceLabel]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: claim.GetNamespace(), Name: name}}}
+}
+
+func instanceItself(_ context.Context, instance *v1alpha1.Instance) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(instance)}}
+}
+
+// instancesReferringTo finds the Instances whose specs name a Secret.
+func (r *Reconciler) instancesReferringTo(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
+	return r.requests(ctx, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name})
+}
+
+// allInstances are all whose certificates a new authority must issue again.
+func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.requests(ctx)
+}
+
+func (r *Reconciler) requests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+	var list v1alpha1.InstanceList
+	if err := r.client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "listing the Instances that a Secret concerns")
+		return nil
+	}
+	requests := make([]reconcile.Request, len(list.Items))
+	for i := range list.Items {
+		requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
+	}
+	return requests
+}
