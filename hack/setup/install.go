@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,16 +16,16 @@ import (
 const clusterSettings = "/etc/postgresql-common/createcluster.d/anamnesis-setup.conf"
 
 // install installs Debian's package and leaves nothing running.
-func install(ctx context.Context, progress io.Writer) (err error) {
+func install(ctx context.Context) (err error) {
 	undo, err := withoutCluster()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, undo()) }()
-	if err := apt(ctx, progress, "update"); err != nil {
+	if err := apt(ctx, "update"); err != nil {
 		return err
 	}
-	return apt(ctx, progress, "install", "--yes", "--no-install-recommends", "postgresql")
+	return apt(ctx, "install", "--yes", "--no-install-recommends", "postgresql")
 }
 
 // withoutCluster keeps the installation from making a cluster, until undo. The
@@ -41,13 +40,13 @@ func withoutCluster() (undo func() error, err error) {
 	return func() error { return os.Remove(clusterSettings) }, nil
 }
 
-// apt runs apt-get, which asks no questions and waits for another that runs.
-func apt(ctx context.Context, progress io.Writer, args ...string) error {
-	command := exec.CommandContext(ctx, "apt-get", append([]string{"--quiet=2", "--option=DPkg::Lock::Timeout=300"}, args...)...)
+// apt runs apt-get, which asks no questions, waits for another that runs, and
+// is heard only when it fails.
+func apt(ctx context.Context, args ...string) error {
+	command := exec.CommandContext(ctx, "apt-get", append([]string{"--option=DPkg::Lock::Timeout=300"}, args...)...)
 	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8")
-	command.Stdout, command.Stderr = progress, progress
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("apt-get %s: %w", args[0], err)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s: %w\n%s", args[0], err, output)
 	}
 	return nil
 }

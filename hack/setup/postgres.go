@@ -68,7 +68,7 @@ func ensureInstalled(ctx context.Context, progress io.Writer) error {
 		return fmt.Errorf("%w; elsewhere install the PostgreSQL server of your system, and its initdb and postgres will be found", err)
 	}
 	fmt.Fprintln(progress, "installing Debian's PostgreSQL, without a cluster of its own")
-	if err := install(ctx, progress); err != nil {
+	if err := install(ctx); err != nil {
 		return fmt.Errorf("install Debian's package postgresql: %w", err)
 	}
 	_, err = postgrestest.Programs()

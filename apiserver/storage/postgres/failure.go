@@ -48,7 +48,7 @@ func reason(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, pgconn.ErrConnClosed):
 		return "the server closed the connection"
 	}
-	return fmt.Sprintf("no connection to the server, or an answer that makes no sense (%T)", innermost(err))
+	return "the server cannot be talked to; host, port and sslmode in the database URL have to be those of a PostgreSQL server"
 }
 
 func timeout(err error) bool {
@@ -79,24 +79,4 @@ func serverReason(err *pgconn.PgError) string {
 		return fmt.Sprintf("%s (SQLSTATE %s)", reason, err.Code)
 	}
 	return fmt.Sprintf("the server answered with SQLSTATE %s", err.Code)
-}
-
-// innermost follows the first branch of err to its end.
-func innermost(err error) error {
-	for {
-		switch wrapper := err.(type) { //nolint:errorlint // each layer is looked at
-		case interface{ Unwrap() error }:
-			if wrapper.Unwrap() == nil {
-				return err
-			}
-			err = wrapper.Unwrap()
-		case interface{ Unwrap() []error }:
-			if len(wrapper.Unwrap()) == 0 {
-				return err
-			}
-			err = wrapper.Unwrap()[0]
-		default:
-			return err
-		}
-	}
 }
