@@ -107,13 +107,14 @@ var needed = map[string][]string{
 	"networking.k8s.io/networkpolicies": {"get", "list", "watch", "create", "patch", "delete"},
 	"policy/poddisruptionbudgets":       {"get", "list", "watch", "create", "patch", "delete"},
 
-	// What the answer of a preflight check and the last good template are read
-	// from.
-	"/pods":            {"get", "list", "watch"},
-	"apps/replicasets": {"get", "list", "watch"},
+	// Where it reads the answer of a preflight check, the template that was good
+	// last, and what keeps pods and volumes from coming up.
+	"/pods":                         {"list"},
+	"apps/replicasets":              {"list"},
+	"/events":                       {"list"},
+	"storage.k8s.io/storageclasses": {"get", "list"},
 
 	// What it tells people.
-	"/events":              {"create", "patch"},
 	"events.k8s.io/events": {"create", "patch"},
 }
 
