@@ -247,35 +247,35 @@ func verifyLinks(r *Release) error {
 	for i := range r.Conditions {
 		last := int32(-1)
 		for _, link := range Part(r.LinksByCondition, r.Conditions[i].Links) {
-			if err := verifyLink(r, int32(i), link, last, seen); err != nil {
-				return fmt.Errorf("condition %s: %w", r.ConditionID(ConditionIndex(i)), err)
+			if link.Other <= last || int(link.Other) >= len(r.Observations) {
+				return fmt.Errorf("condition %s: link to observation %d behind %d, where there are %d", r.ConditionID(ConditionIndex(i)), link.Other, last, len(r.Observations))
 			}
 			last = link.Other
+			if err := verifyLink(r, int32(i), link, seen); err != nil {
+				return fmt.Errorf("condition %s, link to %s: %w", r.ConditionID(ConditionIndex(i)), r.ObservationID(ObservationIndex(last)), err)
+			}
 		}
 	}
 	return nil
 }
 
-func verifyLink(r *Release, condition int32, link Link, last int32, seen []uint32) error {
-	if link.Other <= last || int(link.Other) >= len(r.Observations) {
-		return fmt.Errorf("link to observation %d behind %d, where there are %d", link.Other, last, len(r.Observations))
-	}
+// verifyLink checks one link by condition, and that it is the next of the
+// links by observation that were not seen yet.
+func verifyLink(r *Release, condition int32, link Link, seen []uint32) error {
 	o := &r.Observations[link.Other]
-	id := r.ObservationID(ObservationIndex(link.Other))
 	if !inside(link.Share) || link.Share < o.Leak {
-		return fmt.Errorf("link to %s: share %v, expected one of at least the leak %v and less than 1", id, link.Share, o.Leak)
+		return fmt.Errorf("share %v, expected one of at least the leak %v and less than 1", link.Share, o.Leak)
 	}
 	const rounding = 1e-12 // logarithms differ in the last bits between processors
 	if link.Lambda != Lambda(link.Share, o.Leak) || !(math.Abs(link.Entropy-BinaryEntropy(link.Share)) <= rounding) {
-		return fmt.Errorf("link to %s: lambda %v and entropy %v do not follow from share %v and leak %v", id, link.Lambda, link.Entropy, link.Share, o.Leak)
+		return fmt.Errorf("lambda %v and entropy %v do not follow from share %v and leak %v", link.Lambda, link.Entropy, link.Share, o.Leak)
 	}
-	mirror := link
-	mirror.Other = condition
 	at := o.Links.Start + seen[link.Other]
-	if at >= o.Links.End || r.LinksByObservation[at] != mirror {
-		return fmt.Errorf("link to %s: not the same from the side of the observation", id)
-	}
 	seen[link.Other]++
+	link.Other = condition
+	if at >= o.Links.End || r.LinksByObservation[at] != link {
+		return errors.New("not the same from the side of the observation")
+	}
 	return nil
 }
 
