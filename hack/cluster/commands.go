@@ -89,11 +89,11 @@ func makeImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error
 	return image.Write(*name, files, *out)
 }
 
-func load(_ context.Context, cluster lifecycle.Cluster, archives []string) error {
+func load(ctx context.Context, cluster lifecycle.Cluster, archives []string) error {
 	if len(archives) == 0 {
 		return errors.New("load needs at least one image archive, such as `image` makes")
 	}
-	return cluster.Load(archives)
+	return cluster.Load(ctx, archives)
 }
 
 // kubectl becomes kubectl, so that signals and the exit status are its own.
@@ -110,7 +110,7 @@ func kubectl(_ context.Context, cluster lifecycle.Cluster, arguments []string) e
 	return nil
 }
 
-func relayTo(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
+func relayTo(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 takes a free one")
 	to := flags.String("to", "", "`target`: svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT")
@@ -122,7 +122,7 @@ func relayTo(_ context.Context, cluster lifecycle.Cluster, arguments []string) e
 		return err
 	}
 	if !*background {
-		return cluster.Node.Relay(*listen, *to, func(address string) { fmt.Println(address) })
+		return cluster.Node.Relay(ctx, *listen, *to, func(address string) { fmt.Println(address) })
 	}
 	started, err := cluster.Node.RelayInBackground(*listen, *to)
 	if err != nil {
@@ -132,13 +132,12 @@ func relayTo(_ context.Context, cluster lifecycle.Cluster, arguments []string) e
 	return nil
 }
 
-// execute waits for the command, which signals of the terminal reach by
-// themselves and which ends when this process does.
-func execute(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
+// execute waits for the command, which is told to end when this process is.
+func execute(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	if len(arguments) == 0 {
 		return errors.New("exec needs a command")
 	}
-	cmd := cluster.Node.Command(arguments[0], arguments[1:]...)
+	cmd := cluster.Node.Command(ctx, arguments[0], arguments[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cluster.Node.Run(cmd)
 	if ended := new(exec.ExitError); errors.As(err, &ended) {

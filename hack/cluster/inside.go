@@ -71,7 +71,8 @@ func nodeRelay(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	return relay.Serve(ctx, listener, func(ctx context.Context) (string, error) { return target.Resolve(ctx, client) })
+	resolve := func(ctx context.Context) (string, error) { return target.Resolve(ctx, client) }
+	return relay.Serve(ctx, listener, resolve)
 }
 
 // insideClient is the administrator's client as the node sees the cluster.

@@ -146,14 +146,14 @@ func (c Cluster) clean() error {
 }
 
 // Load imports image archives into the node.
-func (c Cluster) Load(archives []string) error {
+func (c Cluster) Load(ctx context.Context, archives []string) error {
 	for _, archive := range archives {
 		file, err := os.Open(archive)
 		if err != nil {
 			return fmt.Errorf("opening an image archive: %w", err)
 		}
 		defer func() { _ = file.Close() }()
-		if err := c.Node.Import(file); err != nil {
+		if err := c.Node.Import(ctx, file); err != nil {
 			return fmt.Errorf("importing %s: %w", archive, err)
 		}
 	}

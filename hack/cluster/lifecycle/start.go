@@ -49,7 +49,7 @@ func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binar
 		{"start the node in its namespaces", c.Node.Boot},
 		{"relay the API server", c.relayAPIServer},
 		{"API server ready", func() error { return c.await(ctx, apiServerReady) }},
-		{"load the cluster's own images", func() error { return c.Load(archives) }},
+		{"load the cluster's own images", func() error { return c.Load(ctx, archives) }},
 		{"install DNS and storage class", c.installAddons},
 		{"node ready", func() error { return c.await(ctx, nodeReady) }},
 		{"DNS ready", func() error { return c.await(ctx, dnsReady) }},
@@ -137,10 +137,14 @@ func (c Cluster) await(ctx context.Context, ask func(context.Context, kubernetes
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var answer error
 	for {
-		answer := ask(ctx, client)
-		if answer == nil {
+		latest := ask(ctx, client)
+		if latest == nil {
 			return nil
+		}
+		if ctx.Err() == nil {
+			answer = latest
 		}
 		if err := c.Node.Check(); err != nil {
 			return err

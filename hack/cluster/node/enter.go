@@ -66,26 +66,16 @@ func enter(pid int) error {
 	return nil
 }
 
-// Run runs the command within the node and waits for it. When this process
-// ends first, so does the command.
+// Run runs the command within the node and waits for it.
 func (n Node) Run(cmd *exec.Cmd) error {
-	attributes := attributesOf(cmd)
-	attributes.Pdeathsig = unix.SIGKILL
 	return n.within(cmd.Run)
 }
 
-// Start starts the command within the node, where it lives until the node ends.
+// Start starts the command within the node, where it lives until the node
+// ends, in a session of its own.
 func (n Node) Start(cmd *exec.Cmd) error {
-	attributes := attributesOf(cmd)
-	attributes.Setsid = true
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	return n.within(cmd.Start)
-}
-
-func attributesOf(cmd *exec.Cmd) *unix.SysProcAttr {
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &unix.SysProcAttr{}
-	}
-	return cmd.SysProcAttr
 }
 
 func (n Node) within(start func() error) error {

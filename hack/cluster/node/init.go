@@ -25,6 +25,9 @@ func Init(state place.State) error {
 	if err := makeNetwork(); err != nil {
 		return err
 	}
+	if err := tellMade(os.NewFile(3, "made")); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	defer stop()
 	family := newFamily()
@@ -37,6 +40,14 @@ func Init(state place.State) error {
 		_ = os.WriteFile(place.Inside+"/failed", []byte(failed), 0o600)
 	}
 	return err
+}
+
+// tellMade tells Boot that the node can be entered.
+func tellMade(pipe *os.File) error {
+	if _, err := pipe.WriteString("made"); err != nil {
+		return fmt.Errorf("telling that the node is made: %w", err)
+	}
+	return pipe.Close()
 }
 
 // startAll starts the components in their order, each when what it waits for

@@ -10,8 +10,10 @@ package node
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -69,7 +71,8 @@ func (n Node) process() (Process, error) {
 }
 
 // Boot starts the node's first process. The state folder must hold what
-// Prepare writes. It does not wait for anything to be ready.
+// Prepare writes. It returns when the node has its mounts and its network, so
+// that it can be entered, and does not wait for any component.
 func (n Node) Boot() error {
 	if err := n.makeCgroups(); err != nil {
 		return err
@@ -79,20 +82,34 @@ func (n Node) Boot() error {
 		return fmt.Errorf("opening the node's log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	cmd := itself(InitCommand, string(n.State))
+	made, tell, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("making a pipe to the node: %w", err)
+	}
+	defer func() { _ = made.Close() }()
+	cmd := itself(context.Background(), InitCommand, string(n.State))
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{tell}
 	cmd.SysProcAttr = &unix.SysProcAttr{
 		Setsid:     true,
 		Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID,
 	}
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	_ = tell.Close()
+	if err != nil {
 		return fmt.Errorf("starting the node in namespaces of its own: %w", err)
 	}
 	process, err := identify(cmd.Process.Pid)
 	if err != nil {
 		return n.explain(fmt.Errorf("the node ended at once: %w", err))
 	}
-	return writeRecord(n.State.Path("node.json"), process)
+	if err := writeRecord(n.State.Path("node.json"), process); err != nil {
+		return fmt.Errorf("writing down the node's process: %w", err)
+	}
+	if told, err := io.ReadAll(made); err != nil || len(told) == 0 {
+		return n.explain(errors.Join(errors.New("the node could not be made"), err))
+	}
+	return nil
 }
 
 // Halt ends every process of the node and removes its control groups. The
@@ -139,12 +156,14 @@ func (n Node) LogTail(component string) string {
 }
 
 // Command is a command for Run or Start in the present working folder, with
-// the machine's environment but the node's tools and kubeconfig.
-func (n Node) Command(name string, args ...string) *exec.Cmd {
+// the machine's environment but the node's tools and kubeconfig. It is told to
+// end when the context does.
+func (n Node) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	if machine.Exists(n.State.Path("bin", name)) {
 		name = path.Join(bin, name)
 	}
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.Env = append(os.Environ(), environment()...)
 	cmd.Dir, _ = os.Getwd()
 	return cmd
@@ -168,8 +187,8 @@ const Kubeconfig = place.Inside + "/users/admin"
 
 // itself is this program with another command line. The link leads to the
 // right file even when `go run` has deleted it meanwhile.
-func itself(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	cmd.Args[0] = "anamnesis-cluster"
 	cmd.Env = environment()
 	return cmd

@@ -25,52 +25,87 @@ type Process struct {
 
 // identify returns the process that has the number now.
 func identify(pid int) (Process, error) {
-	stat, err := readStat(pid)
-	return Process{PID: pid, Start: stat.start}, err
+	start, err := readStart(pid)
+	return Process{PID: pid, Start: start}, err
 }
 
-// Alive says whether the process still runs.
+// Alive says whether any thread of the process still runs.
 func (p Process) Alive() bool {
-	stat, err := readStat(p.PID)
-	return p.PID > 0 && err == nil && stat.start == p.Start && stat.state != 'Z'
+	handle, err := p.open()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = unix.Close(handle) }()
+	ended, err := hasEnded(handle, 0)
+	return err == nil && !ended
 }
 
-// Kill ends the process at once and waits until it is gone.
+// Kill ends the process at once and waits until the kernel is done with it,
+// which for the first of a PID namespace is when all others are gone.
 func (p Process) Kill() error {
-	for deadline := time.Now().Add(20 * time.Second); p.Alive(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("process %d is still there after being killed", p.PID)
-		}
-		if err := unix.Kill(p.PID, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("killing process %d: %w", p.PID, err)
-		}
+	handle, err := p.open()
+	if err != nil {
+		return nil // it has ended already
+	}
+	defer func() { _ = unix.Close(handle) }()
+	if err := unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("killing process %d: %w", p.PID, err)
+	}
+	ended, err := hasEnded(handle, 20*time.Second)
+	if err == nil && !ended {
+		err = errors.New("it is still there")
+	}
+	if err != nil {
+		return fmt.Errorf("waiting for the end of process %d: %w", p.PID, err)
 	}
 	return nil
 }
 
-type stat struct {
-	state byte
-	start uint64
+// open returns a handle that means this process and no later one of its number.
+func (p Process) open() (int, error) {
+	if p.PID <= 0 {
+		return -1, unix.ESRCH
+	}
+	handle, err := unix.PidfdOpen(p.PID, 0)
+	if err != nil {
+		return -1, err
+	}
+	if start, err := readStart(p.PID); err != nil || start != p.Start {
+		_ = unix.Close(handle)
+		return -1, unix.ESRCH
+	}
+	return handle, nil
 }
 
-func readStat(pid int) (stat, error) {
+// hasEnded waits for a handle to say that its process has ended.
+func hasEnded(handle int, patience time.Duration) (bool, error) {
+	deadline := time.Now().Add(patience)
+	for {
+		polled := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
+		count, err := unix.Poll(polled, int(max(0, time.Until(deadline)).Milliseconds()))
+		if !errors.Is(err, unix.EINTR) {
+			return count > 0, err
+		}
+	}
+}
+
+func readStart(pid int) (uint64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return stat{}, err
+		return 0, err
 	}
-	return parseStat(content)
+	return parseStart(content)
 }
 
-// parseStat reads the fields behind the program's name, which is in brackets
-// and may hold anything, brackets too.
-func parseStat(content []byte) (stat, error) {
-	fields := bytes.Fields(content[bytes.LastIndexByte(content, ')')+1:])
-	const state, start = 0, 19
+// parseStart reads the 22nd field of /proc/PID/stat. It counts from behind the
+// program's name, which is in brackets and may hold anything, brackets too.
+func parseStart(stat []byte) (uint64, error) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const start = 22 - 3
 	if len(fields) <= start {
-		return stat{}, fmt.Errorf("reading the state of a process from %q: too few fields", content)
+		return 0, fmt.Errorf("reading when a process started from %q: too few fields", stat)
 	}
-	ticks, err := strconv.ParseUint(string(fields[start]), 10, 64)
-	return stat{state: fields[state][0], start: ticks}, err
+	return strconv.ParseUint(string(fields[start]), 10, 64)
 }
 
 // writeRecord and readRecord keep a value in a file of the state folder.

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -43,13 +44,13 @@ func (n Node) Relays() ([]Relay, error) {
 
 // Relay runs a relay until it or this process ends. It tells ready the address
 // on which it listens, which matters when listen asks for port 0.
-func (n Node) Relay(listen, to string, ready func(address string)) error {
+func (n Node) Relay(ctx context.Context, listen, to string, ready func(address string)) error {
 	end, err := openEnd(listen)
 	if err != nil {
 		return err
 	}
 	defer end.close()
-	cmd := end.command(to)
+	cmd := end.command(ctx, to)
 	cmd.Stderr = os.Stderr
 	ready(end.address)
 	return n.Run(cmd)
@@ -90,7 +91,7 @@ func (n Node) startRelay(listen, to string) (Relay, error) {
 		return Relay{}, fmt.Errorf("opening the log of a relay: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	cmd := end.command(to)
+	cmd := end.command(context.Background(), to)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := n.Start(cmd); err != nil {
 		return Relay{}, fmt.Errorf("starting a relay from %s to %s: %w", relay.Listen, to, err)
@@ -126,8 +127,8 @@ func openEnd(listen string) (end, error) {
 func (e end) close() { _ = e.file.Close() }
 
 // command is the relay's process, which finds its listener as file 3.
-func (e end) command(to string) *exec.Cmd {
-	cmd := itself(RelayCommand, to)
+func (e end) command(ctx context.Context, to string) *exec.Cmd {
+	cmd := itself(ctx, RelayCommand, to)
 	cmd.ExtraFiles = []*os.File{e.file}
 	return cmd
 }

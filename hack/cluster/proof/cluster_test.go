@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build proof
+
+package proof
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
+)
+
+// cluster is the program under proof, with a state folder of its own.
+type cluster struct {
+	folder, program, server string
+}
+
+func build(t *testing.T) *cluster {
+	t.Helper()
+	folder := t.TempDir()
+	c := &cluster{folder: folder, program: filepath.Join(folder, "cluster"), server: filepath.Join(folder, "server")}
+	for _, target := range []struct{ output, source string }{{c.program, ".."}, {c.server, "./server"}} {
+		cmd := exec.Command("go", "build", "-o", target.output, target.source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", target.source, err, output)
+		}
+	}
+	return c
+}
+
+func (c *cluster) path(elements ...string) string {
+	return filepath.Join(append([]string{c.folder}, elements...)...)
+}
+
+func (c *cluster) command(arguments ...string) *exec.Cmd {
+	cmd := exec.Command(c.program, arguments...)
+	cmd.Env = append(os.Environ(), "ANAMNESIS_STATE="+c.path("state with space"))
+	return cmd
+}
+
+func (c *cluster) must(t *testing.T, arguments ...string) string {
+	t.Helper()
+	output, err := c.command(arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("cluster %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+	if arguments[0] == "up" {
+		t.Logf("cluster up\n%s", output)
+	}
+	return string(output)
+}
+
+func (c *cluster) refuses(t *testing.T, words string, arguments ...string) {
+	t.Helper()
+	output, err := c.command(arguments...).CombinedOutput()
+	if err == nil || !strings.Contains(string(output), words) {
+		t.Errorf("cluster %s: %v, want a refusal with %q\n%s", strings.Join(arguments, " "), err, words, output)
+	}
+}
+
+func (c *cluster) tryNode(arguments ...string) (string, error) {
+	output, err := c.command(append([]string{"exec"}, arguments...)...).CombinedOutput()
+	return string(output), err
+}
+
+// inNode runs a program in the node until the returned function is called.
+func (c *cluster) inNode(t *testing.T, arguments ...string) (end func()) {
+	t.Helper()
+	cmd := c.command(append([]string{"exec"}, arguments...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	}
+}
+
+func (c *cluster) podAddress(t *testing.T, app string) string {
+	t.Helper()
+	return c.must(t, "kubectl", "-n", "proof", "get", "pods", "-l", "app="+app, "-o", "jsonpath={.items[0].status.podIP}")
+}
+
+// pid is the node's first process, as the machine sees it: the parent of none
+// of ours, so it is found by what it was called with.
+func (c *cluster) pid(t *testing.T) int {
+	t.Helper()
+	for pid := range processes(t) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.Contains(string(line), "node-init\x00"+c.path("state with space")) {
+			return pid
+		}
+	}
+	t.Fatal("the node's first process is not there")
+	return 0
+}
+
+func (c *cluster) crash(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(c.pid(t), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// namespaces returns the names of the node's namespaces, which no other gets
+// before the test ends.
+func (c *cluster) namespaces(t *testing.T) []string {
+	t.Helper()
+	pid := c.pid(t)
+	for _, kind := range kinds {
+		held, err := os.Open(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = held.Close() })
+	}
+	return namespacesOf(pid)
+}
+
+var kinds = []string{"net", "pid", "mnt"}
+
+func namespacesOf(pid int) []string {
+	var found []string
+	for _, kind := range kinds {
+		name, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
+		found = append(found, name)
+	}
+	return found
+}
+
+func processes(t *testing.T) map[int]bool {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]bool{}
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			found[pid] = true
+		}
+	}
+	return found
+}
+
+// lookAround is what the machine looks like: its devices, addresses, routes
+// and packet rules, its mounts, and the folders a Kubernetes may leave.
+func lookAround(t *testing.T, c *cluster) string {
+	t.Helper()
+	var seen strings.Builder
+	for _, line := range []string{
+		"ip -oneline link | grep --invert-match --extended-regexp ': (veth|tap)'",
+		"ip -oneline address",
+		"ip route",
+		"nft list ruleset",
+		"cat /proc/self/mounts",
+		"cat /proc/sys/net/ipv4/ip_forward",
+		"ls -d /var/lib/cni /var/lib/kubelet /var/lib/containerd /run/containerd /etc/cni /opt/cni /opt/containerd /var/log/pods /var/log/containers /run/netns /usr/libexec/kubernetes 2>/dev/null || true",
+	} {
+		output, err := exec.Command("sh", "-c", line).CombinedOutput()
+		if err != nil && !strings.Contains(line, "nft") {
+			t.Fatalf("%s: %v\n%s", line, err, output)
+		}
+		fmt.Fprintf(&seen, "%s\n%s\n", line, output)
+	}
+	return seen.String()
+}
+
+// nothingLeft holds the machine against what it was, and looks for anybody who
+// still lives in a namespace of the node.
+func (c *cluster) nothingLeft(t *testing.T, before string, inhabited []string) {
+	t.Helper()
+	if after := lookAround(t, c); after != before {
+		t.Errorf("the machine is not what it was before:\n%s\nafter:\n%s", before, after)
+	}
+	for pid := range processes(t) {
+		for _, namespace := range namespacesOf(pid) {
+			if namespace != "" && slices.Contains(inhabited, namespace) {
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				t.Errorf("process %d (%q) still lives in the node's namespace %s", pid, line, namespace)
+			}
+		}
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), c.path("state with space")) {
+			t.Errorf("process %d is left: %q", pid, line)
+		}
+	}
+	if _, err := os.Stat(c.path("state with space")); !os.IsNotExist(err) {
+		t.Errorf("the state folder is left: %v", err)
+	}
+	groups, err := filepath.Glob("/sys/fs/cgroup/*/" + place.State(c.path("state with space")).ID())
+	if err != nil || len(groups) > 0 {
+		t.Errorf("control groups are left: %v %v", err, groups)
+	}
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command server is what the proof runs in the cluster's pods: it says who it
+// is, fetches what it is asked to, and keeps a note on a volume.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// note is where the volume is mounted.
+const note = "/data/note"
+
+func main() {
+	addresses := os.Args[1:]
+	handler := http.NewServeMux()
+	handler.HandleFunc("GET /", whoami)
+	handler.HandleFunc("GET /fetch", fetch)
+	handler.HandleFunc("GET /note", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, note) })
+	handler.HandleFunc("PUT /note", keep)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	servers := make([]*http.Server, 0, len(addresses))
+	for _, address := range addresses {
+		server := &http.Server{Addr: address, Handler: goodbye(ctx, handler), ReadHeaderTimeout: 5 * time.Second}
+		servers = append(servers, server)
+		go func() {
+			if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+				log.Fatal(err)
+			}
+		}()
+	}
+	log.Printf("serving on %v", addresses)
+	<-ctx.Done()
+	drain(servers)
+}
+
+// drain goes on serving until the Service leads elsewhere.
+func drain(servers []*http.Server) {
+	time.Sleep(4 * time.Second)
+	for _, server := range servers {
+		_ = server.Shutdown(context.Background())
+	}
+}
+
+// goodbye tells clients to come back on another connection once the server
+// has been told to end.
+func goodbye(ending context.Context, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ending.Err() != nil {
+			w.Header().Set("Connection", "close")
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+func whoami(w http.ResponseWriter, _ *http.Request) {
+	name, err := os.Hostname()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	fmt.Fprintln(w, name)
+}
+
+func fetch(w http.ResponseWriter, r *http.Request) {
+	client := http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(r.URL.Query().Get("url"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	w.WriteHeader(response.StatusCode)
+	_, _ = io.Copy(w, response.Body)
+}
+
+func keep(w http.ResponseWriter, r *http.Request) {
+	content, err := io.ReadAll(io.LimitReader(r.Body, 1<<10))
+	if err == nil {
+		err = os.WriteFile(note, content, 0o640)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
