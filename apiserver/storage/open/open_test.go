@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package open_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
+
+func TestOpenPicksByScheme(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Database(t)
+	for url, right := range map[string]func(storage.Store) bool{
+		"sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db"): isA[*sqlite.Store],
+		server: isA[*postgres.Store],
+		strings.Replace(server, "postgres:", "postgresql:", 1): isA[*postgres.Store],
+	} {
+		store, err := open.Open(t.Context(), url)
+		if err != nil {
+			t.Errorf("open: %v", err)
+			continue
+		}
+		if !right(store) {
+			t.Errorf("%.8s… was opened as a %T", url, store)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func isA[S storage.Store](store storage.Store) bool {
+	_, is := store.(S)
+	return is
+}
+
+func TestInvalidURL(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"", "sqlite", "sqlite:", "anamnesis.db", "mysql://hunter2@localhost/x", "SQLITE:x", "hunter2", "postgres:hunter2"} {
+		store, err := open.Open(t.Context(), url)
+		if !errors.Is(err, storage.ErrInvalidURL) || store != nil {
+			t.Errorf("%q: got %v and error %v, want an error that wraps ErrInvalidURL and no store", url, store, err)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the error %q tells what may be a secret", err)
+		}
+	}
+}
+
+// What may pass does not look like an error that stays.
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "missing", "anamnesis.db"))
+	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrInvalidURL) || store != nil {
+		t.Errorf("got %v and error %v", store, err)
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "anamnesis.db")
+	for range 2 {
+		if err := open.Migrate(t.Context(), "sqlite:"+path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the store was not closed: %v", err)
+	}
+	if err := open.Migrate(t.Context(), "nothing"); !errors.Is(err, storage.ErrInvalidURL) {
+		t.Errorf("got error %v", err)
+	}
+}
