@@ -91,6 +91,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   string
+	closes bool // the connection, by the header Connection: close
 }
 
 func (r *rig) do(t testing.TB, c call) answer {
@@ -120,7 +121,7 @@ func (r *rig) doWith(t testing.TB, client *http.Client, c call) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, string(body)}
+	return answer{response.StatusCode, response.Header, string(body), response.Close}
 }
 
 func get(path string) call { return call{method: http.MethodGet, path: path} }

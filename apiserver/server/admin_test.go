@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+)
+
+func ask(handler http.Handler, path string) (status int, body string) {
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	return recorder.Code, recorder.Body.String()
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	var releases, storage error
+	var leaving atomic.Bool
+	probe := func(err *error) func() (string, error) {
+		return func() (string, error) { return "fine", *err }
+	}
+	admin := server.Admin(server.AdminOptions{
+		Metrics: http.NotFoundHandler(), Leaving: leaving.Load,
+		Checks: []server.Check{
+			{Name: "releases", Probe: probe(&releases)},
+			{Name: "storage", Probe: probe(&storage), OnlyBefore: true},
+		},
+	})
+	down := errors.New("connection refused")
+	for _, step := range []struct {
+		name    string
+		do      func()
+		status  int
+		verbose string
+	}{
+		{"storage not there yet", func() { storage = down }, 503, "[+] releases: fine\n[-] storage: connection refused\nnot ready\n"},
+		{"nothing there", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[-] storage: connection refused\nnot ready\n"},
+		{"storage there, no releases", func() { storage = nil }, 503, "[-] releases: none\n[+] storage: fine\nnot ready\n"},
+		{"storage gone before all was well", func() { releases, storage = nil, down }, 503, "[+] releases: fine\n[-] storage: connection refused\nnot ready\n"},
+		{"all well", func() { storage = nil }, 200, "[+] releases: fine\n[+] storage: fine\nready\n"},
+		{"storage gone later", func() { storage = down }, 200, "[+] releases: fine\n[!] storage: connection refused; serving goes on\nready\n"},
+		{"releases gone later", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[!] storage: connection refused; serving goes on\nnot ready\n"},
+		{"all well again", func() { releases, storage = nil, nil }, 200, "[+] releases: fine\n[+] storage: fine\nready\n"},
+		{"leaving", func() { leaving.Store(true) }, 503, "[+] releases: fine\n[+] storage: fine\n[-] process: about to stop\nnot ready\n"},
+	} {
+		step.do()
+		brief := "ready\n"
+		if step.status != 200 {
+			brief = step.verbose // whoever is not let in should see why
+		}
+		if status, body := ask(admin, "/readyz"); status != step.status || body != brief {
+			t.Errorf("%s: answered %d %q, expected %d %q", step.name, status, body, step.status, brief)
+		}
+		if status, body := ask(admin, "/readyz?verbose"); status != step.status || body != step.verbose {
+			t.Errorf("%s: answered %d %q, expected %d %q", step.name, status, body, step.status, step.verbose)
+		}
+		if status, body := ask(admin, "/livez"); status != 200 || body != "alive\n" {
+			t.Errorf("%s: /livez answered %d %q", step.name, status, body)
+		}
+	}
+}
+
+func TestAdminAddresses(t *testing.T) {
+	t.Parallel()
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics")) })
+	admin := server.Admin(server.AdminOptions{Metrics: metrics, Leaving: func() bool { return false }})
+	for path, want := range map[string]string{
+		"/metrics":                     "metrics",
+		"/debug/pprof/":                "goroutine",
+		"/debug/pprof/heap?debug=1":    "heap profile",
+		"/debug/pprof/cmdline":         "",
+		"/debug/pprof/symbol":          "num_symbols",
+		"/debug/pprof/trace?seconds=0": "",
+	} {
+		if status, body := ask(admin, path); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s answered %d %.80q", path, status, body)
+		}
+	}
+	if status, _ := ask(admin, "/v3/info"); status != 404 {
+		t.Errorf("/v3/info answered %d on the administrator's address", status)
+	}
+}
