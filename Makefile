@@ -41,8 +41,9 @@ test: test-unit test-cluster test-e2e ## Run everything that a change must pass.
 .PHONY: test-unit
 test-unit: $(CLUSTER) ## Unit tests, storage on real PostgreSQL, envtest; with -race.
 	@echo "== tests, with the race detector"
-	@$(CLUSTER) build assets
-	@go run ./hack/setup postgres -- env KUBEBUILDER_ASSETS="$$($(CLUSTER) assets)" go test -race -timeout 20m $$(go list ./... | grep -v /test/e2e)
+	@$(CLUSTER) build
+	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; \
+	  go run ./hack/setup postgres -- go test -race -timeout 20m $$(go list ./... | grep -v /test/e2e)
 
 .PHONY: test-cluster
 test-cluster: ## Tests of the local cluster's own code.

@@ -11,6 +11,7 @@ import (
 
 // The sample Instance of config/samples, and where `make run` relays it to.
 const (
+	SampleManifest  = "config/samples/demo.yaml"
 	SampleNamespace = "anamnesis-demo"
 	SampleInstance  = "demo"
 	sampleHost      = SampleInstance + "." + SampleNamespace + ".svc"
@@ -35,7 +36,7 @@ func Demonstrate(ctx context.Context, p Platform) error {
 		{"install the operator", func() error { return p.Install(ctx, images) }},
 		{"apply the sample Instance", func() error { return p.applySample(ctx) }},
 		{"wait until it is ready", func() error { return p.WaitReady(ctx, SampleNamespace, SampleInstance, images.Server) }},
-		{"relay it to " + sampleListen, func() error { return p.Relay(ctx, sampleListen, SampleNamespace, SampleInstance, 443) }},
+		{"relay it to " + sampleListen, func() error { return p.relaySample(ctx) }},
 	}
 	for _, step := range steps {
 		if err := p.Step(step.name, step.do); err != nil {
@@ -46,7 +47,12 @@ func Demonstrate(ctx context.Context, p Platform) error {
 }
 
 func (p Platform) applySample(ctx context.Context) error {
-	_, err := p.Kubectl(ctx, "apply", "--filename", filepath.Join("config", "samples", "embedded.yaml"))
+	_, err := p.Kubectl(ctx, "apply", "--filename", SampleManifest)
+	return err
+}
+
+func (p Platform) relaySample(ctx context.Context) error {
+	_, err := p.Relay(ctx, sampleListen, SampleNamespace, SampleInstance, 443)
 	return err
 }
 
@@ -61,7 +67,7 @@ func (p Platform) printSession(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(p.Root, path), []byte(authority), 0o600); err != nil {
 		return fmt.Errorf("write the Instance's certificate authority: %w", err)
 	}
-	fmt.Fprintf(p.Progress, sessionText, sampleHost, sampleListen, path, SampleNamespace, SampleInstance, fmt.Sprintf(sampleQuestion, "s_1"))
+	fmt.Fprintf(p.Progress, sessionText, sampleHost, sampleListen, path, SampleNamespace, SampleInstance, fmt.Sprintf(sampleQuestion, "s_33"))
 	return nil
 }
 

@@ -21,7 +21,7 @@ type Images struct {
 // BuildImages builds both images from the tree and loads them into the
 // cluster.
 func (p Platform) BuildImages(ctx context.Context) (Images, error) {
-	server, err := p.build(ctx, "apiserver", "./apiserver")
+	server, err := p.BuildCommand(ctx, "apiserver", "./apiserver")
 	if err != nil {
 		return Images{}, err
 	}
@@ -40,15 +40,15 @@ func (p Platform) BuildImages(ctx context.Context) (Images, error) {
 // LoadCommand builds a Go command, makes an image that runs it, loads that
 // into the cluster and returns its reference.
 func (p Platform) LoadCommand(ctx context.Context, name, source string) (string, error) {
-	binary, err := p.build(ctx, name, source)
+	binary, err := p.BuildCommand(ctx, name, source)
 	if err != nil {
 		return "", err
 	}
 	return p.load(ctx, binary)
 }
 
-// build builds a static binary and returns its path.
-func (p Platform) build(ctx context.Context, name, source string) (string, error) {
+// BuildCommand builds a Go command as a static binary and returns its path.
+func (p Platform) BuildCommand(ctx context.Context, name, source string) (string, error) {
 	binary := filepath.Join(p.Root, "bin", "image", name)
 	cmd := p.command(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, source)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
@@ -79,9 +79,9 @@ func (p Platform) load(ctx context.Context, binary string, releases ...string) (
 	name := filepath.Base(binary)
 	ref := fmt.Sprintf("localhost/anamnesis/%s:%s", name, tag)
 	archive := binary + ".tar"
-	args := []string{"image", "--name", ref, "--out", archive, "--binary", binary + "=/" + name}
+	args := []string{"image", "-name", ref, "-out", archive, "-binary", binary + "=/" + name}
 	for _, release := range releases {
-		args = append(args, "--file", release+"=/models/"+filepath.Base(release))
+		args = append(args, "-file", release+"=/models/"+filepath.Base(release))
 	}
 	if _, err := p.run(p.cluster(ctx, args...)); err != nil {
 		return "", err

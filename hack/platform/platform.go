@@ -74,12 +74,12 @@ func (p Platform) ExecCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return p.cluster(ctx, append([]string{"exec"}, args...)...)
 }
 
-// Relay makes a Service's port reachable on a loopback address of the machine,
-// until the cluster goes down.
-func (p Platform) Relay(ctx context.Context, listen, namespace, service string, port int) error {
+// Relay makes a Service's port reachable at a loopback address of the machine
+// until the cluster goes down, and returns the address. Port 0 takes a free one.
+func (p Platform) Relay(ctx context.Context, listen, namespace, service string, port int) (string, error) {
 	target := fmt.Sprintf("svc/%s/%s:%d", namespace, service, port)
-	_, err := p.run(p.cluster(ctx, "relay", "--background", "--listen", listen, "--to", target))
-	return err
+	address, err := p.run(p.cluster(ctx, "relay", "-background", "-listen", listen, "-to", target))
+	return strings.TrimSpace(address), err
 }
 
 // Kubeconfig is the path of the cluster's kubeconfig.

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +15,7 @@ import (
 
 // TestSample applies the sample that the README applies, and asks it.
 func TestSample(t *testing.T) {
-	sample := filepath.Join("config", "samples", "embedded.yaml")
-	if _, err := cluster.Kubectl(t.Context(), "apply", "--filename", sample); err != nil {
+	if _, err := cluster.Kubectl(t.Context(), "apply", "--filename", platform.SampleManifest); err != nil {
 		t.Fatal(err)
 	}
 	demo := tenant{t: t, key: client.ObjectKey{Namespace: platform.SampleNamespace, Name: platform.SampleInstance}}
