@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/image"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/lifecycle"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/relay"
@@ -30,8 +32,17 @@ func down(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
 	return cluster.Down()
 }
 
-func buildTools(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
-	_, err := cluster.Build(ctx)
+func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) error {
+	if len(names) == 1 && names[0] == "assets" {
+		names = build.Assets
+	}
+	known := build.Tools()
+	for _, name := range names {
+		if !slices.ContainsFunc(known, func(tool build.Tool) bool { return tool.Name == name }) {
+			return fmt.Errorf("build knows no tool %q", name)
+		}
+	}
+	_, err := cluster.Build(ctx, names...)
 	return err
 }
 

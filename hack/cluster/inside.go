@@ -24,6 +24,7 @@ import (
 var insideCommands = map[string]func(context.Context, []string) error{
 	node.InitCommand:  nodeInit,
 	node.AgentCommand: nodeAgent,
+	node.ExecCommand:  nodeExec,
 	node.RelayCommand: nodeRelay,
 }
 
@@ -53,6 +54,13 @@ func nodeAgent(ctx context.Context, _ []string) error {
 		return ctx.Err()
 	})
 	return group.Wait()
+}
+
+func nodeExec(_ context.Context, arguments []string) error {
+	if len(arguments) == 0 {
+		return errors.New("there is no command to become")
+	}
+	return node.Exec(arguments[0], arguments[1:]...)
 }
 
 func nodeRelay(ctx context.Context, arguments []string) error {

@@ -26,7 +26,7 @@ type command struct {
 var commands = []command{
 	{"up", "", "build what is missing, start the cluster, wait until it is ready", up},
 	{"down", "", "end the cluster and remove everything of it but the cache", down},
-	{"build", "", "only build what is missing", buildTools},
+	{"build", "[assets|TOOL...]", "only build what is missing: of all tools, those for envtest, or those named", buildTools},
 	{"status", "", "say whether the cluster is up, and what is relayed", status},
 	{"env", "", "print KUBECONFIG, KUBEBUILDER_ASSETS and PATH for a shell", env},
 	{"image", "-name REF -binary PATH[=/in/image] [-file PATH=/in/image] -out TAR", "make an image archive of static binaries", makeImage},

@@ -11,15 +11,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// LinkAssets makes the folder that envtest takes as KUBEBUILDER_ASSETS, named
-// by the version of Kubernetes, and returns its path.
-func LinkAssets(cache place.Cache, binaries []Binary) (string, error) {
-	wanted := slices.DeleteFunc(slices.Clone(binaries), func(b Binary) bool { return !slices.Contains(Assets, b.Name) })
-	folder := AssetsFolder(cache, binaries)
-	return folder, Link(folder, wanted)
+// LinkAssets makes the folder that envtest takes as KUBEBUILDER_ASSETS, with
+// those of its tools that are built.
+func LinkAssets(cache place.Cache, binaries []Binary) error {
+	unwanted := func(b Binary) bool { return !slices.Contains(Assets, b.Name) || !b.Built() }
+	return Link(AssetsFolder(cache, binaries), slices.DeleteFunc(slices.Clone(binaries), unwanted))
 }
 
-// AssetsFolder is where LinkAssets links to.
+// AssetsFolder is where LinkAssets links to, named by Kubernetes' version.
 func AssetsFolder(cache place.Cache, binaries []Binary) string {
 	apiserver := slices.IndexFunc(binaries, func(b Binary) bool { return b.Name == "kube-apiserver" })
 	return cache.Assets(binaries[apiserver].Version)

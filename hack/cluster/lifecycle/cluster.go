@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/machine"
@@ -33,9 +34,10 @@ func New(output io.Writer) (Cluster, error) {
 	return Cluster{Cache: cache, Node: node.Node{State: state}, Output: output}, err
 }
 
-// Build builds what is missing in the cache, in the order of build.Tools, and
-// returns all of it. The folder for envtest is there as soon as its tools are.
-func (c Cluster) Build(ctx context.Context) ([]build.Binary, error) {
+// Build builds what is missing in the cache of the tools with these names, all
+// of them when there is none, in the order of build.Tools. It returns all tools
+// and links the folder for envtest to those that are there.
+func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, error) {
 	builder, err := c.builder()
 	if err != nil {
 		return nil, err
@@ -46,19 +48,15 @@ func (c Cluster) Build(ctx context.Context) ([]build.Binary, error) {
 	}
 	steps := newSteps(c.Output)
 	for _, binary := range binaries {
-		if binary.Built() {
+		if binary.Built() || (len(names) > 0 && !slices.Contains(names, binary.Name)) {
 			continue
 		}
 		name := "build " + binary.Name + " " + binary.Version
 		if err := steps.do(name, func() error { return builder.Build(ctx, binary) }); err != nil {
 			return nil, err
 		}
-		if _, err := build.LinkAssets(c.Cache, binaries); err != nil {
-			return nil, err
-		}
 	}
-	_, err = build.LinkAssets(c.Cache, binaries)
-	return binaries, err
+	return binaries, build.LinkAssets(c.Cache, binaries)
 }
 
 func (c Cluster) builder() (build.Builder, error) {

@@ -48,6 +48,11 @@ func (f *family) start(component component) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = nothing.Close() }()
 	program := "/proc/self/exe"
 	if component.program != "" {
 		program = path.Join(bin, component.program)
@@ -57,7 +62,7 @@ func (f *family) start(component component) error {
 	process, err := os.StartProcess(program, append([]string{component.name}, component.args...), &os.ProcAttr{
 		Dir:   place.Inside,
 		Env:   environment(),
-		Files: []*os.File{nil, log, log},
+		Files: []*os.File{nothing, log, log},
 	})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +31,8 @@ const (
 	InitCommand = "node-init"
 	// AgentCommand enforces policies and provisions volumes.
 	AgentCommand = "node-agent"
+	// ExecCommand becomes the command that is its arguments.
+	ExecCommand = "node-exec"
 	// RelayCommand relays its listener to the target that is its argument.
 	RelayCommand = "node-relay"
 )
@@ -155,18 +157,34 @@ func (n Node) LogTail(component string) string {
 	return "\t" + strings.Join(all[max(0, len(all)-lines):], "\n\t")
 }
 
-// Command is a command for Run or Start in the present working folder, with
-// the machine's environment but the node's tools and kubeconfig. It is told to
-// end when the context does.
+// Command is a command for Run in the present working folder, with the
+// machine's environment but the node's tools and kubeconfig. It is told to end
+// when the context does, and killed when this process is.
 func (n Node) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	if machine.Exists(n.State.Path("bin", name)) {
-		name = path.Join(bin, name)
-	}
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := itself(ctx, append([]string{ExecCommand, name}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.Env = append(os.Environ(), environment()...)
 	cmd.Dir, _ = os.Getwd()
 	return cmd
+}
+
+// Exec becomes the command, looked up as the node sees it. It is bound to the
+// life of the thread that Run waits on, which only a process can do for itself
+// that was born into another PID namespace: syscall.SysProcAttr.Pdeathsig takes
+// a parent that it cannot see for one that has died.
+func Exec(name string, args ...string) error {
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("binding %s to its caller: %w", name, err)
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return err
+	}
+	if err := unix.Exec(found, append([]string{name}, args...), os.Environ()); err != nil {
+		return fmt.Errorf("running %s: %w", found, err)
+	}
+	return nil
 }
 
 // bin holds a link to each of the node's tools.

@@ -24,7 +24,7 @@ func (n Node) Prepare(binaries []build.Binary) error {
 		return err
 	}
 	for _, folder := range []string{"logs", "pki", "users", "etcd", "containerd", "kubelet", "pod-logs", "volumes", "cni"} {
-		if err := os.MkdirAll(n.State.Path(folder), 0o755); err != nil {
+		if err := os.Mkdir(n.State.Path(folder), 0o700); err != nil {
 			return fmt.Errorf("preparing the state folder: %w", err)
 		}
 	}

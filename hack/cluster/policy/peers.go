@@ -4,6 +4,7 @@ package policy
 
 import (
 	"net/netip"
+	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,21 @@ func blockOf(block *networkingv1.IPBlock) []group {
 			peers.Except = append(peers.Except, except.Masked())
 		}
 	}
+	peers.Except = disjoint(peers.Except)
 	return []group{{Peers: peers}}
+}
+
+// disjoint leaves out prefixes within others, which nftables would refuse in
+// one set.
+func disjoint(prefixes []netip.Prefix) []netip.Prefix {
+	slices.SortFunc(prefixes, netip.Prefix.Compare)
+	var kept []netip.Prefix
+	for _, prefix := range prefixes {
+		if len(kept) == 0 || !kept[len(kept)-1].Overlaps(prefix) {
+			kept = append(kept, prefix)
+		}
+	}
+	return kept
 }
 
 // matches is false for a selector that the API server would not have let in.
