@@ -14,6 +14,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -72,7 +73,8 @@ func CacheOptions(options Options) cache.Options {
 }
 
 // namespacesOf are the namespaces that are watched, nil for all; with the
-// operator's own where its authority is looked for.
+// operator's own where its authority is looked for, which is all that it may
+// read there.
 func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
 	if len(options.Namespaces) == 0 {
 		return nil
@@ -81,8 +83,10 @@ func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
 	for _, namespace := range options.Namespaces {
 		namespaces[namespace] = cache.Config{}
 	}
-	if withOwn {
-		namespaces[options.Namespace] = cache.Config{}
+	if _, watched := namespaces[options.Namespace]; withOwn && !watched {
+		namespaces[options.Namespace] = cache.Config{
+			FieldSelector: fields.OneTermEqualSelector("metadata.name", AuthoritySecretName),
+		}
 	}
 	return namespaces
 }
