@@ -29,6 +29,9 @@ func (c *compiler) checkFrequencies(release *model.Release) {
 		line, _ := d.findingLine(part)
 		p := c.at(d.source.File, line)
 		if _, listed := d.findingLine(whole); !listed {
+			if len(part) > 1 {
+				continue // told of each child
+			}
 			p.add("%s lists %s but not %s, which then has its background as share: list it too", d.source.Slug.Text, slugs(part), slugs(whole))
 			continue
 		}

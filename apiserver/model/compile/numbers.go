@@ -51,21 +51,18 @@ func prevalence(per10000 float64) model.Prevalence {
 // ages reads the ages that a concept applies to, in months.
 func ages(p place, a source.Ages) (from, to uint16) {
 	from, to = 0, model.MaxAge
+	var errFrom, errTo error
 	if a.From.Line != 0 {
-		first, _, err := parseAge(a.From.Text)
-		if err != nil {
-			p.line(a.From.Line).add("%v", err)
+		if from, _, errFrom = parseAge(a.From.Text); errFrom != nil {
+			p.line(a.From.Line).add("%v", errFrom)
 		}
-		from = first
 	}
 	if a.To.Line != 0 {
-		_, last, err := parseAge(a.To.Text)
-		if err != nil {
-			p.line(a.To.Line).add("%v", err)
+		if _, to, errTo = parseAge(a.To.Text); errTo != nil {
+			p.line(a.To.Line).add("%v", errTo)
 		}
-		to = last
 	}
-	if from > to {
+	if from > to && errFrom == nil && errTo == nil {
 		p.line(a.To.Line).add("ages from %s to %s: the first is over the last", a.From.Text, a.To.Text)
 	}
 	return from, to

@@ -71,8 +71,11 @@ func (c *compiler) linkParents() {
 		}
 	}
 	for _, g := range c.core.Groups {
+		if c.observations[g.Parent.Text] == nil {
+			continue // none, or refused with the group
+		}
 		for _, item := range g.Items {
-			if o := c.observations[item.Text]; o != nil && g.Parent.Line != 0 {
+			if o := c.observations[item.Text]; o != nil {
 				c.linkParent(c.at(g.File, item.Line), o, g.Parent.Text)
 			}
 		}

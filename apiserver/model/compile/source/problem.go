@@ -43,8 +43,8 @@ func (p *Problems) List() []Problem {
 	})
 }
 
-// Broken reports whether some file is not YAML, so that nothing it holds was
-// read and what refers to it would seem to refer to nothing.
+// Broken reports whether some file is not YAML or has a key twice, so that
+// what it holds was not read and would seem not to be there.
 func (p *Problems) Broken() bool { return p.broken }
 
 // Err is nil when there are no problems, else an Error with all of them.

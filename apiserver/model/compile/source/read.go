@@ -176,7 +176,6 @@ func (r *reader) read(name string, into any) {
 var (
 	messageLine = regexp.MustCompile(`^line (\d+): `)
 	unknownKey  = regexp.MustCompile(`^field (\S+) not found in type .*`)
-	repeatedKey = regexp.MustCompile(`^field (\S+) already set in type .*`)
 )
 
 // add notes what package yaml says is wrong with a file.
@@ -187,7 +186,9 @@ func (p *Problems) add(name, message string) {
 		message = message[len(match[0]):]
 	}
 	message = unknownKey.ReplaceAllString(message, "unknown key $1")
-	message = repeatedKey.ReplaceAllString(message, "key $1 stands here twice")
+	if strings.HasPrefix(message, "mapping key ") {
+		p.broken = true // a mapping with a key twice is not read at all
+	}
 	p.Add(at, "%s", message)
 }
 
