@@ -87,16 +87,24 @@ func listChildren(ctx context.Context, reader client.Reader, instance *v1alpha1.
 		if err != nil {
 			return nil, fmt.Errorf("listing each %s of the Instance: %w", kind.name, err)
 		}
-		err = meta.EachListItem(list, func(item runtime.Object) error {
-			object := item.(client.Object) //nolint:errcheck // every item of these lists is an object
+		for _, object := range objectsOf(list) {
 			found[childKey{kind.name, object.GetName()}] = object
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading the list of each %s: %w", kind.name, err)
 		}
 	}
 	return found, nil
+}
+
+// objectsOf gives the items of a list.
+func objectsOf(list client.ObjectList) []client.Object {
+	var objects []client.Object
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		objects = append(objects, item.(client.Object)) //nolint:errcheck // every item of an object list is an object
+		return nil
+	})
+	if err != nil {
+		panic(fmt.Sprintf("%T is no list: %v", list, err))
+	}
+	return objects
 }
 
 // newChild gives an empty object of a kind.

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// kstatus reads an Instance as Flux and others do who know nothing of it.
+func (p *platform) kstatus(name string) status.Status {
+	p.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Instance"))
+	read(p, name, object)
+	result, err := status.Compute(object)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return result.Status
+}
+
+func TestInstanceBecomesReady(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True VolumeBound", "ModelsReady=True ModelsPinned", "Available=True Serving")
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.CurrentStatus))
+
+	acme := read(p, "acme", &v1alpha1.Instance{})
+	acme.Status.Conditions, acme.Status.Rollout = nil, v1alpha1.Rollout{}
+	want := v1alpha1.InstanceStatus{
+		ObservedGeneration: 1,
+		URL:                "https://acme." + p.namespace + ".svc",
+		Server:             v1alpha1.ServerPin{Image: serverImage, Revision: 1},
+		Models:             []v1alpha1.Model{{ID: "service-en", Version: newestVersion}},
+		ModelIDs:           "service-en",
+		Storage:            "Embedded",
+		Replicas:           1,
+		ReadyReplicas:      1,
+		Inventory: []v1alpha1.InventoryEntry{
+			{Kind: "ConfigMap", Name: "acme-config"},
+			{Kind: "Deployment", Name: "acme"},
+			{Kind: "NetworkPolicy", Name: "acme"},
+			{Kind: "PersistentVolumeClaim", Name: "acme-data"},
+			{Kind: "Secret", Name: "acme-app-default"},
+			{Kind: "Secret", Name: "acme-credentials"},
+			{Kind: "Secret", Name: "acme-signing-keys"},
+			{Kind: "Secret", Name: "acme-tls"},
+			{Kind: "Service", Name: "acme"},
+			{Kind: "ServiceAccount", Name: "acme"},
+		},
+	}
+	if diff := cmp.Diff(want, acme.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryChildButDataBelongsToItsInstance(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	acme := read(p, "acme", &v1alpha1.Instance{})
+	for _, entry := range acme.Status.Inventory {
+		object := read(p, entry.Name, newChild(entry.Kind))
+		if entry.Kind == kindPersistentVolumeClaim {
+			p.Expect(object.GetOwnerReferences()).To(gomega.BeEmpty(), "data outlives its Instance")
+			p.Expect(object.GetLabels()).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(acme.UID)))
+			continue
+		}
+		owner := metav1.GetControllerOf(object)
+		if owner == nil || owner.UID != acme.UID {
+			t.Errorf("%s %s is owned by %v", entry.Kind, entry.Name, owner)
+		}
+	}
+}
+
+func TestNewInstanceIsNotTakenForReady(t *testing.T) {
+	p := newPlatform(t)
+	p.stop()
+	p.create(p.instance("acme"))
+	p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.ObservedGeneration).To(gomega.Equal(int64(-1)))
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.InProgressStatus))
+}
+
+func TestSettledInstanceIsReconciledWithoutAWrite(t *testing.T) {
+	for name, build := range map[string]func(*platform) *v1alpha1.Instance{
+		"embedded": func(p *platform) *v1alpha1.Instance {
+			instance := p.instance("acme")
+			instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example"}}
+			return instance
+		},
+		"external": func(p *platform) *v1alpha1.Instance {
+			instance := p.external("acme")
+			instance.Spec.Applications = []v1alpha1.Application{{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}}, {Name: "kiosk"}}
+			instance.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU:    mustQuantity("1000m"),
+				corev1.ResourceMemory: mustQuantity("1024Mi"),
+			}}
+			return instance
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t)
+			p.create(build(p))
+			p.reaches("acme", "Ready=True Ready")
+			p.settle()
+			before := p.writes.all()
+			for range 3 {
+				p.visitAgain("acme")
+			}
+			p.settle()
+			if diff := cmp.Diff(before, p.writes.all()); diff != "" {
+				t.Errorf("writes at rest (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOtherOwnersOfFieldsAreLeftInPeace(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	edit(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
+		metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, "other.example/owner", "somebody")
+		deployment.Spec.Template.Spec.Containers = append(deployment.Spec.Template.Spec.Containers, corev1.Container{Name: "sidecar", Image: "sidecar"})
+	})
+	p.settle()
+	before := p.writes.all()
+	p.visitAgain("acme")
+	p.settle()
+	if diff := cmp.Diff(before, p.writes.all()); diff != "" {
+		t.Errorf("writes (+):\n%s", diff)
+	}
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec.Template.Spec.Containers).To(gomega.HaveLen(2))
+}
+
+func TestWhatOthersChangedOfOursIsPutBack(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	for name, change := range map[string]struct {
+		harm   func()
+		healed func() bool
+	}{
+		"a port of the Service": {
+			harm: func() {
+				edit(p, "acme", &corev1.Service{}, func(service *corev1.Service) { service.Spec.Ports[0].TargetPort = intstr.FromInt32(1) })
+			},
+			healed: func() bool {
+				return read(p, "acme", &corev1.Service{}).Spec.Ports[0].TargetPort == intstr.FromString("https")
+			},
+		},
+		"the image of the Deployment": {
+			harm: func() {
+				edit(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
+					deployment.Spec.Template.Spec.Containers[0].Image = "evil"
+				})
+			},
+			healed: func() bool {
+				return read(p, "acme", &appsv1.Deployment{}).Spec.Template.Spec.Containers[0].Image == serverImage
+			},
+		},
+		"the NetworkPolicy is gone": {
+			harm: func() {
+				if err := p.Delete(t.Context(), read(p, "acme", &networkingv1.NetworkPolicy{})); err != nil {
+					t.Fatal(err)
+				}
+			},
+			healed: func() bool { return p.get("acme", &networkingv1.NetworkPolicy{}) },
+		},
+		"the operator's label is gone": {
+			harm: func() {
+				edit(p, "acme", &corev1.ServiceAccount{}, func(account *corev1.ServiceAccount) { account.Labels = nil })
+			},
+			healed: func() bool {
+				return read(p, "acme", &corev1.ServiceAccount{}).Labels[resources.ManagedByLabel] != ""
+			},
+		},
+	} {
+		change.harm()
+		p.Eventually(change.healed).Should(gomega.BeTrue(), name)
+	}
+}
+
+func TestWhatIsNoLongerWantedIsPruned(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	instance.Spec.Applications = []v1alpha1.Application{{Name: "portal"}, {Name: "kiosk"}}
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(p.get("acme", &policyv1.PodDisruptionBudget{})).To(gomega.BeTrue())
+	key := read(p, "acme-app-portal", &corev1.Secret{}).Data["key"]
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Applications = instance.Spec.Applications[:1]
+		instance.Spec.Replicas = 1
+	})
+	p.Eventually(func() bool {
+		return p.get("acme-app-kiosk", &corev1.Secret{}) || p.get("acme", &policyv1.PodDisruptionBudget{})
+	}).Should(gomega.BeFalse())
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(read(p, "acme-app-portal", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key), "an application that stays keeps its key")
+	p.Expect(read(p, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.HaveLen(1)))
+	for _, entry := range read(p, "acme", &v1alpha1.Instance{}).Status.Inventory {
+		p.Expect(entry.Name).NotTo(gomega.ContainSubstring("kiosk"))
+		p.Expect(entry.Kind).NotTo(gomega.Equal("Job"), "the preflight Job is cleaned up")
+	}
+}
+
+func TestWhatIsNotOursIsRefused(t *testing.T) {
+	p := newPlatform(t)
+	foreign := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: p.namespace},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	p.create(foreign)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False ObjectNotOurs", "Stalled=True ObjectNotOurs")
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("Service acme"))
+	p.Expect(read(p, "acme", &corev1.Service{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion), "it was not touched")
+
+	if err := p.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	p.visitAgain("acme")
+	p.reaches("acme", "Ready=True Ready")
+}
+
+func TestChildrenOfAnEarlierInstanceAreWaitedFor(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.namespace = "elsewhere" })
+	left := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: p.namespace, OwnerReferences: []metav1.OwnerReference{{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Instance", Name: "acme", UID: "earlier", Controller: new(bool),
+	}}}}
+	*left.OwnerReferences[0].Controller = true
+	p.create(left)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False ObjectBeingDeleted", "Reconciling=True ObjectBeingDeleted")
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.InProgressStatus))
+}
+
+func TestSuspendedInstanceIsLeftAsItIs(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend, instance.Spec.Replicas = true, 3 })
+	p.reaches("acme", "Ready=True Suspended")
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.CurrentStatus))
+	if err := p.Delete(t.Context(), read(p, "acme", &networkingv1.NetworkPolicy{})); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	p.Expect(p.get("acme", &networkingv1.NetworkPolicy{})).To(gomega.BeFalse())
+	p.Expect(*read(p, "acme", &appsv1.Deployment{}).Spec.Replicas).To(gomega.Equal(int32(2)))
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend = false })
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(*read(p, "acme", &appsv1.Deployment{}).Spec.Replicas).To(gomega.Equal(int32(3)))
+	p.Expect(p.get("acme", &networkingv1.NetworkPolicy{})).To(gomega.BeTrue())
+}
+
+func TestHibernatedInstanceRunsNoPodsAndKeepsItsData(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	key := read(p, "acme-app-default", &corev1.Secret{}).Data["key"]
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true })
+	p.reaches("acme", "Ready=True Hibernated", "Available=False Hibernated")
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.CurrentStatus))
+	p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Replicas).To(gomega.BeZero())
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Hibernate = false })
+	p.reaches("acme", "Ready=True Ready", "Available=True Serving")
+	p.Expect(read(p, "acme-data", &corev1.PersistentVolumeClaim{}).UID).To(gomega.Equal(claim.UID))
+	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key))
+}
+
+// remove deletes an Instance and waits until it and its children are gone.
+func (p *platform) remove(name string) {
+	p.t.Helper()
+	if err := p.Delete(p.t.Context(), read(p, name, &v1alpha1.Instance{})); err != nil {
+		p.t.Fatal(err)
+	}
+	p.Eventually(func() bool { return p.get(name, &v1alpha1.Instance{}) || p.get(name, &appsv1.Deployment{}) }).Should(gomega.BeFalse())
+}
+
+func TestRetainedDataIsTakenUpOnlyByName(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	earlier := read(p, "acme", &v1alpha1.Instance{}).UID
+	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	p.remove("acme")
+	p.Expect(read(p, "acme-data", &corev1.PersistentVolumeClaim{}).UID).To(gomega.Equal(claim.UID), "the data is still there")
+
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False DataOfAnotherInstance", "StorageReady=False DataOfAnotherInstance", "Stalled=True DataOfAnotherInstance")
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("anamnesis.dev/adopt: " + string(earlier)))
+	p.Expect(p.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod touches data that is not its own")
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}
+	})
+	p.reaches("acme", "Ready=True Ready")
+	adopted := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	p.Expect(adopted.UID).To(gomega.Equal(claim.UID))
+	p.Expect(adopted.Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(read(p, "acme", &v1alpha1.Instance{}).UID)))
+}
+
+func TestDeletedDataGoesWithItsInstance(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.instance("acme")
+	instance.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	p.remove("acme")
+	p.Eventually(func() bool { return p.get("acme-data", &corev1.PersistentVolumeClaim{}) }).Should(gomega.BeFalse())
+}
+
+func TestDataIsSettledOnlyAfterThePodsEnded(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.instance("acme")
+	instance.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "acme-1", Namespace: p.namespace, Labels: resources.Selector(instance)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "apiserver", Image: serverImage}}},
+	}
+	p.create(pod)
+	if err := p.Delete(t.Context(), read(p, "acme", &v1alpha1.Instance{})); err != nil {
+		t.Fatal(err)
+	}
+	p.Eventually(func() string { return p.message("acme", "Ready") }).Should(gomega.Equal("the pods are ending"))
+	p.Expect(read(p, "acme-data", &corev1.PersistentVolumeClaim{}).DeletionTimestamp).To(gomega.BeNil())
+	if err := p.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	p.Eventually(func() bool {
+		return p.get("acme", &v1alpha1.Instance{}) || p.get("acme-data", &corev1.PersistentVolumeClaim{})
+	}).Should(gomega.BeFalse())
+}
+
+func TestEventsAreWrittenOnTransitionsOnly(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	for range 3 {
+		p.visitAgain("acme")
+	}
+	reasons := func() []string {
+		var events corev1.EventList
+		if err := p.List(t.Context(), &events, client.InNamespace(p.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, event := range events.Items {
+			if event.InvolvedObject.Kind == "Instance" {
+				lines = append(lines, fmt.Sprint(event.Type, " ", event.Reason))
+			}
+		}
+		return lines
+	}
+	p.Eventually(reasons).Should(gomega.ContainElement("Normal Ready"))
+	p.settle()
+	counts := map[string]int{}
+	for _, reason := range reasons() {
+		counts[reason]++
+	}
+	p.Expect(counts["Normal Ready"]).To(gomega.Equal(1))
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// A world does in one namespace what the rest of Kubernetes does: it binds
+// volumes, runs Jobs and Deployments, and collects garbage.
+type world struct {
+	client    client.Client
+	namespace string
+
+	mutex sync.Mutex
+	// catalogue is what each server image holds: model ids and their versions,
+	// the newest first.
+	catalogue map[string]map[string][]string
+	// broken says that the pods of a template never become ready.
+	broken func(corev1.PodTemplateSpec) bool
+	// unbound says that volumes are not bound.
+	unbound bool
+	// idle says that Jobs are not run.
+	idle bool
+}
+
+const newestVersion, olderVersion = "2026-11-21T00:00:00Z", "2026-05-01T00:00:00Z"
+
+func newWorld(t *testing.T, writer client.Client, namespace string) *world {
+	models := map[string][]string{"service-en": {newestVersion, olderVersion}, "service-de": {newestVersion}}
+	w := &world{
+		client:    writer,
+		namespace: namespace,
+		catalogue: map[string]map[string][]string{serverImage: models, nextServerImage: models},
+		broken:    func(corev1.PodTemplateSpec) bool { return false },
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if err := w.turn(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+				t.Errorf("the world stands still: %v", err)
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return w
+}
+
+// change changes how the world is.
+func (w *world) change(how func(*world)) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	how(w)
+}
+
+func (w *world) turn(ctx context.Context) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runDeployments, w.collectGarbage} {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) bindVolumes(ctx context.Context) error {
+	var claims corev1.PersistentVolumeClaimList
+	if err := w.client.List(ctx, &claims, client.InNamespace(w.namespace)); err != nil {
+		return err
+	}
+	for _, claim := range claims.Items {
+		phase := corev1.ClaimBound
+		if w.unbound {
+			phase = corev1.ClaimPending
+		}
+		if claim.Status.Phase == phase {
+			continue
+		}
+		claim.Status.Phase = phase
+		if err := w.client.Status().Update(ctx, &claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) runJobs(ctx context.Context) error {
+	var jobs batchv1.JobList
+	if err := w.client.List(ctx, &jobs, client.InNamespace(w.namespace)); err != nil {
+		return err
+	}
+	for _, job := range jobs.Items {
+		if len(job.Status.Conditions) > 0 || w.idle {
+			continue
+		}
+		if err := w.runJob(ctx, &job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runJob does what the server's model check does, by the world's catalogue.
+func (w *world) runJob(ctx context.Context, job *batchv1.Job) error {
+	container := job.Spec.Template.Spec.Containers[0]
+	code, message := w.checkModels(container.Image, container.Args)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: job.Name + "-abcde", Namespace: w.namespace,
+			Labels:          map[string]string{batchv1.JobNameLabel: job.Name},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: job.Spec.Template.Spec,
+	}
+	if err := w.client.Create(ctx, pod); client.IgnoreAlreadyExists(err) != nil {
+		return err
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  container.Name,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message, FinishedAt: metav1.Now()}},
+	}}
+	if err := w.client.Status().Update(ctx, pod); err != nil {
+		return err
+	}
+	finishJob(job, code == 0)
+	return w.client.Status().Update(ctx, job)
+}
+
+func (w *world) checkModels(image string, arguments []string) (code int32, message string) {
+	type found struct {
+		ID      string `json:"id"`
+		Version string `json:"version"`
+	}
+	var models []found
+	for _, argument := range arguments {
+		wanted, isModel := strings.CutPrefix(argument, "--model=")
+		if !isModel {
+			continue
+		}
+		id, version, _ := strings.Cut(wanted, "@")
+		versions := w.catalogue[image][id]
+		if len(versions) == 0 || version != "" && !slices.Contains(versions, version) {
+			return 1, fmt.Sprintf(`{"error":"there is no release of model %s: there are %v"}`, wanted, w.catalogue[image])
+		}
+		if version == "" {
+			version = versions[0]
+		}
+		models = append(models, found{id, version})
+	}
+	encoded, err := json.Marshal(map[string]any{"models": models})
+	if err != nil {
+		return 2, err.Error()
+	}
+	return 0, string(encoded)
+}
+
+func finishJob(job *batchv1.Job, succeeded bool) {
+	now := metav1.Now()
+	job.Status.StartTime = &now
+	kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	if succeeded {
+		job.Status.CompletionTime, job.Status.Succeeded = &now, 1
+		kinds = []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	} else {
+		job.Status.Failed = 1
+	}
+	for _, kind := range kinds {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+			Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now, Reason: "Test", Message: "in a test",
+		})
+	}
+}
+
+func (w *world) runDeployments(ctx context.Context) error {
+	var deployments appsv1.DeploymentList
+	if err := w.client.List(ctx, &deployments, client.InNamespace(w.namespace)); err != nil {
+		return err
+	}
+	for _, deployment := range deployments.Items {
+		if deployment.DeletionTimestamp != nil {
+			continue
+		}
+		if err := w.keepHistory(ctx, &deployment); err != nil {
+			return err
+		}
+		status := w.deploymentStatus(&deployment)
+		if deployment.Status.ObservedGeneration == status.ObservedGeneration && deployment.Status.AvailableReplicas == status.AvailableReplicas && isOverdue(deployment.Status) == isOverdue(status) {
+			continue
+		}
+		deployment.Status = status
+		if err := w.client.Status().Update(ctx, &deployment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deploymentStatus is that of a Deployment whose pods start at once, or, when
+// they are broken, whose earlier pods go on while the deadline passes at once.
+func (w *world) deploymentStatus(deployment *appsv1.Deployment) appsv1.DeploymentStatus {
+	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
+	status := appsv1.DeploymentStatus{
+		ObservedGeneration: deployment.Generation,
+		Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
+		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}},
+	}
+	if wanted == 0 || !w.broken(deployment.Spec.Template) {
+		return status
+	}
+	kept := deployment.Status.AvailableReplicas
+	if deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		kept = 0
+	}
+	status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = kept+1, 1, kept, kept
+	status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "ProgressDeadlineExceeded"
+	return status
+}
+
+// keepHistory makes the ReplicaSet that the Deployment controller would.
+func (w *world) keepHistory(ctx context.Context, deployment *appsv1.Deployment) error {
+	hash := templateOf(deployment).hash
+	template := *deployment.Spec.Template.DeepCopy()
+	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
+	selector := deployment.Spec.Selector.DeepCopy()
+	metav1.AddLabelToSelector(selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
+	set := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: deployment.Name + "-" + hash, Namespace: w.namespace, Labels: template.Labels,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		},
+		Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: template},
+	}
+	return client.IgnoreAlreadyExists(w.client.Create(ctx, set))
+}
+
+// collectGarbage deletes what belonged to an Instance that is gone, and lets go
+// what others hold for the sake of pods.
+func (w *world) collectGarbage(ctx context.Context) error {
+	var instances v1alpha1.InstanceList
+	if err := w.client.List(ctx, &instances, client.InNamespace(w.namespace)); err != nil {
+		return err
+	}
+	there := map[types.UID]bool{}
+	for _, instance := range instances.Items {
+		there[instance.UID] = true
+	}
+	for _, kind := range childKinds {
+		if err := w.collectKind(ctx, kind, there); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) collectKind(ctx context.Context, kind childKind, there map[types.UID]bool) error {
+	list := kind.list.DeepCopyObject().(client.ObjectList)
+	if err := w.client.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
+		return err
+	}
+	for _, object := range objectsOf(list) {
+		owner := metav1.GetControllerOf(object)
+		switch {
+		case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
+			object.SetFinalizers(nil)
+			if err := w.client.Update(ctx, object); err != nil {
+				return err
+			}
+		case owner != nil && owner.Kind == kindInstance && !there[owner.UID]:
+			if err := w.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
