@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+const core = `observations:
+  - {slug: headache, kind: symptom}
+  - {slug: fever, kind: symptom}
+  - {slug: smoking, kind: risk_factor}
+  - {slug: crp_high, kind: lab_result}
+conditions:
+  - {slug: flu, categories: [infections], specialists: [stranger]}
+  - {slug: migraine, categories: [neurology, infections]}
+`
+
+// write makes a content directory with a registry; none when it is empty.
+func write(t *testing.T, registry, core string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	files := map[string]string{source.ReleaseFile: "version: x\n", "core/all.yaml": core}
+	if registry != "" {
+		files[source.RegistryFile] = registry
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRunAddsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, before, after string
+	}{
+		{
+			"to no registry at all",
+			"",
+			"conditions:\n  flu: c_1\n  migraine: c_2\nobservations:\n  headache: s_1\n  fever: s_2\n  smoking: p_1\n  crp_high: lt_1\ncategories:\n  infections: cc_1\n  neurology: cc_2\n",
+		},
+		{
+			"to the end of each section, leaving all else as it is",
+			"# For ever.\nconditions:\n    flu: c_7 # the first\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\nspecialists: {gp: sp_1}\ncategories:\n",
+			"# For ever.\nconditions:\n    flu: c_7 # the first\n    migraine: c_8\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\n    fever: s_22\n    crp_high: lt_1\nspecialists: {gp: sp_1}\ncategories:\n  infections: cc_1\n  neurology: cc_2\n",
+		},
+		{
+			"never a number that was removed",
+			"conditions:\n  flu: c_1\nremoved: [c_5, s_40, cc_3, p_9]\n",
+			"conditions:\n  flu: c_1\n  migraine: c_6\nremoved: [c_5, s_40, cc_3, p_9]\nobservations:\n  headache: s_41\n  fever: s_42\n  smoking: p_10\n  crp_high: lt_1\ncategories:\n  infections: cc_4\n  neurology: cc_5\n",
+		},
+		{
+			"nothing, when nothing is missing",
+			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}",
+			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := write(t, test.before, core)
+			for range 2 { // the second time there is nothing to do
+				if err := run(dir); err != nil {
+					t.Fatal(err)
+				}
+				got, err := os.ReadFile(filepath.Join(dir, "core", "registry.yaml"))
+				if err != nil || string(got) != test.after {
+					t.Fatalf("the registry is\n%s\n%v, want\n%s", got, err, test.after)
+				}
+			}
+		})
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, registry, core, says string
+	}{
+		{"a section in braces", "conditions: {flu: c_1}\n", core, "line 1: expected conditions to be one slug a line"},
+		{"a registry that is no YAML", "conditions:\n\t- x\n", core, "core/registry.yaml:2:"},
+		{"an unknown kind", "", "observations:\n  - {slug: fever, kind: sign}\n", `core/all.yaml:2: fever: unknown kind "sign"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := write(t, test.registry, test.core)
+			if err := run(dir); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("run: %v, want it to say %q", err, test.says)
+			}
+			got, err := os.ReadFile(filepath.Join(dir, "core", "registry.yaml"))
+			if string(got) != test.registry || (err != nil) != (test.registry == "") {
+				t.Errorf("the registry was changed to\n%s", got)
+			}
+		})
+	}
+}
