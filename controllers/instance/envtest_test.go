@@ -126,6 +126,10 @@ type platform struct {
 	reconciler *Reconciler
 	// writes counts the operator's requests that are not reads.
 	writes *writeCounter
+	// resync is how often the operator looks at what it cannot watch, and
+	// selector which Instances it cares for.
+	resync   time.Duration
+	selector string
 	// ahead is how far the operator's clock is ahead.
 	ahead atomic.Int64
 	stop  func()
@@ -135,7 +139,7 @@ type platform struct {
 func newPlatform(t *testing.T) *platform {
 	t.Helper()
 	t.Parallel()
-	p := &platform{WithT: gomega.NewWithT(t), t: t, writes: &writeCounter{}}
+	p := &platform{WithT: gomega.NewWithT(t), t: t, writes: &writeCounter{}, resync: time.Hour}
 	p.SetDefaultEventuallyTimeout(patience)
 	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
 	cluster, err := controlPlane()
@@ -168,14 +172,18 @@ func (p *platform) startOperator(image string) {
 	cluster := rest.CopyConfig(shared)
 	cluster.QPS = -1
 	cluster.Wrap(p.writes.wrap)
+	selector, err := labels.Parse(p.selector)
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	options := Options{
 		Namespace:                 p.namespace,
 		Namespaces:                []string{p.namespace},
-		Selector:                  labels.Everything(),
+		Selector:                  selector,
 		ServerImage:               image,
 		MaxConcurrentImageUpdates: 1,
 		Concurrency:               2,
-		Resync:                    time.Hour,
+		Resync:                    p.resync,
 	}
 	skip := true
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
@@ -217,17 +225,35 @@ func (p *platform) start(manager ctrl.Manager, options Options) {
 type writeCounter struct {
 	mutex   sync.Mutex
 	objects []string
+	refusal func(*http.Request) error
 }
 
 func (c *writeCounter) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method != http.MethodGet && !strings.HasSuffix(request.URL.Path, "/events") {
-			c.mutex.Lock()
-			c.objects = append(c.objects, request.Method+" "+request.URL.Path)
-			c.mutex.Unlock()
+			if err := c.count(request); err != nil {
+				return nil, err
+			}
 		}
 		return next.RoundTrip(request)
 	})
+}
+
+func (c *writeCounter) count(request *http.Request) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.objects = append(c.objects, request.Method+" "+request.URL.Path)
+	if c.refusal == nil {
+		return nil
+	}
+	return c.refusal(request)
+}
+
+// refuse makes writes fail before they reach the API server.
+func (c *writeCounter) refuse(refusal func(*http.Request) error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.refusal = refusal
 }
 
 func (c *writeCounter) all() []string {
@@ -383,3 +409,7 @@ func (p *platform) settle() {
 }
 
 func mustQuantity(text string) resource.Quantity { return resource.MustParse(text) }
+
+func objectMeta(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}

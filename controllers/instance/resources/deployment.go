@@ -120,14 +120,15 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	container := serverContainer(in.Instance).
 		WithImage(in.Server.Image).
 		WithArgs(serveArguments(in.Instance, in.Models)...)
-	var volumes []*coreapply.VolumeApplyConfiguration
-	for _, mount := range mounts(in.Instance) {
-		volumes = append(volumes, mount.volume)
+	mounts := mounts(in.Instance)
+	for _, mount := range mounts {
 		container.WithVolumeMounts(mount.inContainer())
 	}
 	pod := podSpec(in.Instance, container).
-		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds())).
-		WithVolumes(volumes...)
+		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds()))
+	for _, mount := range mounts {
+		pod.WithVolumes(mount.volume)
+	}
 	return spread(pod, in.Instance)
 }
 

@@ -41,7 +41,8 @@ func ParseModels(line string) []v1alpha1.Model {
 
 // modelArguments tell the server which models to use, the default one first.
 func modelArguments(models []v1alpha1.Model) []string {
-	arguments := []string{"--models=" + modelsDirectory}
+	arguments := make([]string, 0, 1+len(models))
+	arguments = append(arguments, "--models="+modelsDirectory)
 	for _, model := range models {
 		arguments = append(arguments, "--model="+FormatModel(model))
 	}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+)
+
+func TestBadInputIsRefusedAtApply(t *testing.T) {
+	p := newPlatform(t)
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.Instance)
+		want   string
+	}{
+		"two kinds of storage": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}
+			},
+			"choose exactly one kind of storage",
+		},
+		"no storage":               {func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded = nil }, "choose exactly one kind of storage"},
+		"two replicas on embedded": {func(i *v1alpha1.Instance) { i.Spec.Replicas = 2 }, "embedded storage has a single writer"},
+		"negative replicas":        {func(i *v1alpha1.Instance) { i.Spec.Replicas = -1 }, "spec.replicas"},
+		"an empty volume": {
+			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.Size = mustQuantity("-1Gi") },
+			"must be greater than zero",
+		},
+		"no model":             {func(i *v1alpha1.Instance) { i.Spec.Models = nil }, "spec.models"},
+		"one model twice":      {func(i *v1alpha1.Instance) { i.Spec.Models = append(i.Spec.Models, i.Spec.Models[0]) }, "Duplicate value"},
+		"an id with a space":   {func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service en" }, "spec.models[0].id"},
+		"a version of words":   {func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = "newest" }, "spec.models[0].version"},
+		"the 31st of February": {func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = "2026-02-31T00:00:00Z" }, "spec.models[0].version"},
+		"an application twice": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Applications = []v1alpha1.Application{{Name: "portal"}, {Name: "portal"}}
+			},
+			"Duplicate value",
+		},
+		"an unknown scope": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Applications = []v1alpha1.Application{{Name: "portal", Scopes: []v1alpha1.Scope{"survey:delete"}}}
+			},
+			"Unsupported value",
+		},
+		"an origin with a path": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example/path"}}
+			},
+			"spec.cors.allowedOrigins",
+		},
+		"a claim on devices": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Resources = &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "gpu"}}}
+			},
+			"resource claims are not supported",
+		},
+		"an unknown deletion policy":   {func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = "Orphan" }, "Unsupported value"},
+		"a Secret without a name":      {func(i *v1alpha1.Instance) { i.Spec.TLS = &v1alpha1.TLS{} }, "spec.tls.secretRef.name"},
+		"a name too long":              {func(i *v1alpha1.Instance) { i.Name = strings.Repeat("a", 41) }, "at most 40 characters"},
+		"a name no Service could have": {func(i *v1alpha1.Instance) { i.Name = "acme.example" }, "as the name of a Service"},
+		"a name that begins with a digit": {
+			func(i *v1alpha1.Instance) { i.Name = "1acme" },
+			"as the name of a Service",
+		},
+	} {
+		instance := p.instance("acme")
+		test.change(instance)
+		err := p.Create(t.Context(), instance, client.DryRunAll)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
+		}
+	}
+	longest := p.instance(strings.Repeat("a", 40))
+	if err := p.Create(t.Context(), longest, client.DryRunAll); err != nil {
+		t.Errorf("a name of 40 characters: %v", err)
+	}
+}
+
+func TestBadEditsAreRefusedAtApply(t *testing.T) {
+	p := newPlatform(t)
+	p.stop()
+	class := "fast"
+	p.create(p.instance("embedded"))
+	p.create(p.external("external"))
+	classed := p.instance("classed")
+	classed.Spec.Storage.Embedded.StorageClassName = &class
+	p.create(classed)
+	for name, test := range map[string]struct {
+		instance string
+		change   func(*v1alpha1.Instance)
+		want     string
+	}{
+		"another kind of storage": {
+			"embedded",
+			func(i *v1alpha1.Instance) {
+				i.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}}
+			},
+			"the kind of storage cannot change",
+		},
+		"back to embedded": {
+			"external",
+			func(i *v1alpha1.Instance) {
+				i.Spec.Storage = v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{}}
+				i.Spec.Replicas = 1
+			},
+			"the kind of storage cannot change",
+		},
+		"a smaller volume": {
+			"embedded",
+			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.Size = mustQuantity("512Mi") },
+			"a volume cannot shrink",
+		},
+		"a storage class given": {
+			"embedded",
+			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.StorageClassName = &class },
+			"the storage class of a volume cannot change",
+		},
+		"a storage class taken": {
+			"classed",
+			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.StorageClassName = nil },
+			"the storage class of a volume cannot change",
+		},
+	} {
+		instance := read(p, test.instance, &v1alpha1.Instance{})
+		test.change(instance)
+		err := p.Update(t.Context(), instance)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
+		}
+	}
+}
+
+func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
+	for name, test := range map[string]struct {
+		model v1alpha1.Model
+		want  string
+	}{
+		"an id that no image has":        {v1alpha1.Model{ID: "service-xx"}, "service-xx"},
+		"a version that no release has":  {v1alpha1.Model{ID: "service-en", Version: "2020-01-01T00:00:00Z"}, "2020-01-01T00:00:00Z"},
+		"a version of another model has": {v1alpha1.Model{ID: "service-de", Version: olderVersion}, olderVersion},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t)
+			p.create(p.instance("acme"))
+			p.reaches("acme", "Ready=True Ready")
+			before := read(p, "acme", &appsv1.Deployment{})
+
+			p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models = []v1alpha1.Model{test.model} })
+			p.reaches("acme", "Ready=False ModelsUnavailable", "ModelsReady=False ModelsUnavailable", "Stalled=True ModelsUnavailable", "Available=True Serving")
+			p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
+			p.Expect(p.message("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("there are")))
+			p.settle()
+			p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(before.Generation), "the Deployment is untouched")
+			p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
+
+			p.editInstance("acme", func(instance *v1alpha1.Instance) {
+				instance.Spec.Models = []v1alpha1.Model{{ID: "service-de"}, {ID: "service-en", Version: olderVersion}}
+			})
+			p.reaches("acme", "Ready=True Ready")
+			p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{
+				{ID: "service-de", Version: newestVersion}, {ID: "service-en", Version: olderVersion},
+			}))
+			var jobs batchv1.JobList
+			p.Eventually(func() int {
+				if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil {
+					t.Fatal(err)
+				}
+				return len(jobs.Items)
+			}).Should(gomega.BeZero(), "old preflight Jobs are cleaned up")
+		})
+	}
+}
+
+func TestStalledInstanceCostsNothing(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.instance("acme")
+	instance.Spec.Models[0].ID = "service-xx"
+	p.create(instance)
+	p.reaches("acme", "Stalled=True ModelsUnavailable")
+	p.settle()
+	before := p.writes.all()
+	p.visitAgain("acme")
+	p.settle()
+	p.Expect(p.writes.all()).To(gomega.Equal(before))
+}
+
+func TestLostPreflightAnswerIsAskedForAgain(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.idle = true })
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False PreflightRunning", "Reconciling=True PreflightRunning")
+	var jobs batchv1.JobList
+	if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil || len(jobs.Items) != 1 {
+		t.Fatalf("%d jobs, %v", len(jobs.Items), err)
+	}
+	finishJob(&jobs.Items[0], true)
+	if err := p.Status().Update(t.Context(), &jobs.Items[0]); err != nil {
+		t.Fatal(err)
+	}
+	p.Eventually(func() bool {
+		job := &batchv1.Job{}
+		return p.get(jobs.Items[0].Name, job) && job.UID != jobs.Items[0].UID
+	}).Should(gomega.BeTrue())
+	p.world.change(func(w *world) { w.idle = false })
+	p.reaches("acme", "Ready=True Ready")
+}
+
+func TestPreflightThatCannotRunStallsAndRecovers(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.idle = true })
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False PreflightRunning")
+	p.ahead.Store(int64(resources.ProgressDeadline + time.Minute))
+	p.visitAgain("acme")
+	p.reaches("acme", "Stalled=True PreflightOverdue")
+	p.world.change(func(w *world) { w.idle = false })
+	p.reaches("acme", "Ready=True Ready")
+}
+
+// putTLS makes or changes a TLS Secret that is watched.
+func (p *platform) putTLS(name string, certificate, key, authority []byte) {
+	p.t.Helper()
+	data := map[string][]byte{"tls.crt": certificate, "tls.key": key, "ca.crt": authority}
+	if authority == nil {
+		delete(data, "ca.crt")
+	}
+	secret := &corev1.Secret{}
+	if p.get(name, secret) {
+		edit(p, name, secret, func(secret *corev1.Secret) { secret.Data = data })
+		return
+	}
+	secret.Name, secret.Namespace, secret.Data = name, p.namespace, data
+	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
+	p.create(secret)
+}
+
+// makeTLS gives an authority and a certificate by it, both made at a time.
+func makeTLS(t *testing.T, at time.Time) (pair pki.KeyPair, authority []byte) {
+	t.Helper()
+	root, err := pki.NewAuthority(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer, err := pki.ParseAuthority(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err = issuer.Issue([]string{"acme.example"}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair, issuer.PEM()
+}
+
+func TestBadTLSSecretStallsWhileTheLastGoodOneServes(t *testing.T) {
+	p := newPlatform(t)
+	good, authority := makeTLS(t, time.Now())
+	other, otherAuthority := makeTLS(t, time.Now())
+	expired, expiredAuthority := makeTLS(t, time.Now().AddDate(-1, 0, 0))
+
+	instance := p.instance("acme")
+	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
+	p.create(instance)
+	p.reaches("acme", "Ready=False TLSSecretNotFound", "Reconciling=True TLSSecretNotFound")
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls does not exist"))
+
+	p.putTLS("own-tls", good.Certificate, good.Key, authority)
+	p.reaches("acme", "Ready=True Ready")
+	for _, test := range []struct {
+		name                        string
+		certificate, key, authority []byte
+		want                        string
+	}{
+		{"rubbish", []byte("rubbish"), good.Key, authority, "tls.crt: no certificate in PEM"},
+		{"another key", good.Certificate, other.Key, authority, "tls.key is not the private key"},
+		{"expired", expired.Certificate, expired.Key, expiredAuthority, "expired at"},
+		{"another authority", good.Certificate, good.Key, otherAuthority, "ca.crt does not vouch"},
+		{"no key", good.Certificate, nil, authority, "tls.key is not the private key"},
+	} {
+		p.putTLS("own-tls", test.certificate, test.key, test.authority)
+		p.reaches("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
+		p.Eventually(func() string { return p.message("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
+		p.Expect(read(p, "acme-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
+	}
+	p.putTLS("own-tls", other.Certificate, other.Key, otherAuthority)
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(read(p, "acme-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(int64(1)), "a certificate restarts nothing")
+}
+
+func TestSecretThatIsNotWatchedIsReadAtTheResync(t *testing.T) {
+	p := newPlatform(t)
+	p.stop()
+	p.resync = 500 * time.Millisecond
+	p.startOperator(serverImage)
+	good, authority := makeTLS(t, time.Now())
+	instance := p.instance("acme")
+	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
+	p.create(instance)
+	p.reaches("acme", "Ready=False TLSSecretNotFound")
+	p.create(&corev1.Secret{
+		ObjectMeta: objectMeta(p.namespace, "own-tls"),
+		Data:       map[string][]byte{"tls.crt": good.Certificate, "tls.key": good.Key, "ca.crt": authority},
+	})
+	p.reaches("acme", "Ready=True Ready")
+}
+
+func TestVolumeThatCannotBeBoundIsExplained(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) {
+		w.unbound = true
+		w.broken = func(corev1.PodTemplateSpec) bool { return true }
+	})
+	p.create(p.instance("acme"))
+	p.reaches("acme", "StorageReady=False VolumePending")
+	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	p.create(&corev1.Event{
+		ObjectMeta:     objectMeta(p.namespace, "complaint"),
+		InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Name: claim.Name, Namespace: p.namespace, UID: claim.UID},
+		Reason:         "FailedBinding", Message: "no persistent volumes available for this claim", Type: "Normal",
+	})
+	p.ahead.Store(int64(resources.ProgressDeadline + time.Minute))
+	p.visitAgain("acme")
+	p.reaches("acme", "StorageReady=False VolumeCannotBind", "Stalled=True VolumeCannotBind")
+	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("no persistent volumes available"))
+
+	p.world.change(func(w *world) {
+		w.unbound = false
+		w.broken = func(corev1.PodTemplateSpec) bool { return false }
+	})
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True VolumeBound")
+}
+
+func TestStorageClassThatDoesNotExistIsNamed(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.unbound = true })
+	class := "faster-than-light"
+	instance := p.instance("acme")
+	instance.Spec.Storage.Embedded.StorageClassName = &class
+	p.create(instance)
+	p.reaches("acme", "StorageReady=False VolumePending")
+	p.ahead.Store(int64(time.Minute))
+	p.visitAgain("acme")
+	p.reaches("acme", "StorageReady=False VolumeCannotBind", "Stalled=True VolumeCannotBind")
+	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("storage class faster-than-light, which does not exist"))
+}
+
+func TestBadDatabaseSecretIsExplainedWithoutItsContent(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	if err := p.Delete(t.Context(), read(p, "acme-db", &corev1.Secret{})); err != nil {
+		t.Fatal(err)
+	}
+	p.create(instance)
+	p.reaches("acme", "Ready=False DatabaseSecretNotFound", "StorageReady=False DatabaseSecretNotFound", "Reconciling=True DatabaseSecretNotFound")
+
+	secret := &corev1.Secret{
+		ObjectMeta: objectMeta(p.namespace, "acme-db"),
+		StringData: map[string]string{"url": "mysql://acme:secret-password@db.example/acme"},
+	}
+	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
+	p.create(secret)
+	p.reaches("acme", "Ready=False DatabaseSecretInvalid", "StorageReady=False DatabaseSecretInvalid", "Stalled=True DatabaseSecretInvalid")
+	p.Expect(p.message("acme", "Ready")).To(gomega.And(gomega.ContainSubstring("postgres://"), gomega.Not(gomega.ContainSubstring("secret-password"))))
+
+	edit(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
+		secret.StringData = map[string]string{"url": "postgres://acme:secret-password@db.example/acme"}
+	})
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	generation := read(p, "acme", &appsv1.Deployment{}).Generation
+
+	edit(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
+		secret.StringData = map[string]string{"url": "postgres://acme:new-password@db.example/acme"}
+	})
+	p.Eventually(func() int64 { return read(p, "acme", &appsv1.Deployment{}).Generation }).Should(gomega.BeNumerically(">", generation), "a new URL replaces the pods")
+	p.reaches("acme", "Ready=True Ready")
+
+	served := read(p, "acme", &appsv1.Deployment{})
+	if err := p.Delete(t.Context(), read(p, "acme-db", &corev1.Secret{})); err != nil {
+		t.Fatal(err)
+	}
+	p.reaches("acme", "Ready=False DatabaseSecretNotFound", "Available=True Serving")
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(served.Generation), "running pods keep serving")
+}
+
+func TestWhatTheAPIServerRefusesStalls(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	generation := read(p, "acme", &appsv1.Deployment{}).Generation
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Resources = &corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceMemory: mustQuantity("2Gi")},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: mustQuantity("1Gi")},
+		}
+	})
+	p.reaches("acme", "Ready=False RefusedByAPIServer", "Stalled=True RefusedByAPIServer", "Available=True Serving")
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("must be less than or equal to memory limit"))
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(generation))
+}
