@@ -33,9 +33,8 @@ type Options struct {
 	Log       *slog.Logger // of faults, each once
 }
 
-// New serves the contract on its full paths, and answers every other path with
-// 404. It is to be mounted at the root, or under the first part of its paths
-// without that being cut off.
+// New serves the contract on its full paths, wherever it is mounted, and
+// answers every other path with 404.
 func New(options Options) http.Handler {
 	h := handlers{options}
 	router := chi.NewRouter()
@@ -45,11 +44,19 @@ func New(options Options) http.Handler {
 		RequestErrorHandlerFunc:  badBody,
 		ResponseErrorHandlerFunc: h.fault,
 	})
-	return contract.HandlerWithOptions(strict, contract.ChiServerOptions{
+	return atRoot(contract.HandlerWithOptions(strict, contract.ChiServerOptions{
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
 		Middlewares: []contract.MiddlewareFunc{readBody, h.authorize, middleware.Endpoint},
+	}))
+}
+
+// atRoot hides from a chi router that it is part of another, which may have
+// cut off the beginning of the path.
+func atRoot(router http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		router.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
 	})
 }
 

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+)
+
+var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// rig is the handler on a server of its own, and a client that holds every
+// answer against the contract.
+type rig struct {
+	t         testing.TB
+	address   string
+	client    *http.Client
+	authority *identity.Authority
+	store     storage.Store
+	log       *syncBuffer
+	endpoints chan string // of the calls, as the access log would see them
+}
+
+var contract = sync.OnceValues(func() (*openapitest.Contract, error) { return openapitest.Parse(openapi.Guidance) })
+
+func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
+	t.Helper()
+	applications, err := identity.NewApplications(
+		identity.Credential{ID: "portal", Key: "portal-key", Scopes: identity.Scopes()},
+		identity.Credential{ID: "kiosk", Key: "kiosk/key+=", Scopes: []identity.Scope{identity.SurveyRead}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := identity.NewSigningKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "anamnesis.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
+	clock := func() time.Time { return now }
+	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
+	options := guidance.Options{Authority: r.authority, Usage: store, Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
+	for _, change := range change {
+		change(&options)
+	}
+	r.serve(guidance.New(options))
+	return r
+}
+
+// serve puts around the handler what the server does.
+func (r *rig) serve(handler http.Handler) {
+	r.t.Helper()
+	router := chi.NewRouter()
+	router.Use(middleware.Identify, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			next.ServeHTTP(w, request)
+			call := middleware.CallOf(request.Context())
+			r.endpoints <- call.Endpoint + " by " + call.Application
+		})
+	})
+	router.Handle("/*", handler)
+	router.Handle("/api/*", handler)
+	server := httptest.NewServer(router)
+	r.t.Cleanup(server.Close)
+	checked, err := contract()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.address, r.client = server.URL, server.Client()
+	r.client.Transport = checked.Transport(r.t, r.client.Transport)
+}
+
+// syncBuffer is a log that handlers write while a test reads.
+type syncBuffer struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (b *syncBuffer) Write(line []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Buffer.Write(line)
+}
+
+func (b *syncBuffer) String() string {
+	b.Lock()
+	defer b.Unlock()
+	return b.Buffer.String()
+}
+
+// call is a request; headers come in pairs of name and value.
+func (r *rig) call(method, path, body string, headers ...string) (*http.Response, string) {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.address+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Add(headers[i], headers[i+1])
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+func basic(id, key string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+key))
+}
+
+// token gets an access token as a client would.
+func (r *rig) token(id, key, scope string) string {
+	r.t.Helper()
+	body, err := json.Marshal(map[string]string{"grant_type": "client_credentials", "scope": scope})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	response, text := r.call("POST", "/api/auth/token", string(body),
+		"Authorization", basic(id, key), "Instance-Id", "acme-mgp", "Content-Type", "application/json")
+	if response.StatusCode != http.StatusOK {
+		r.t.Fatalf("no token: %d %s", response.StatusCode, text)
+	}
+	return decode[map[string]any](r.t, text)["access_token"].(string)
+}
+
+func decode[T any](t testing.TB, text string) (value T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+// Other addresses and methods are answered in JSON.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, test := range []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{"GET", "/", 404, ""},
+		{"GET", "/api", 404, ""},
+		{"GET", "/api/mgp/v1/nothing", 404, ""},
+		{"GET", "/api/mgp/v1/usage/", 404, ""},
+		{"POST", "/.well-known/nothing", 404, ""},
+		{"GET", "/api/auth/token", 405, "POST"},
+		{"DELETE", "/api/auth/token", 405, "POST"},
+		{"POST", "/api/mgp/v1/usage", 405, "GET"},
+		{"PUT", "/.well-known/jwks.json", 405, "GET"},
+	} {
+		response, text := r.call(test.method, test.path, "")
+		if response.StatusCode != test.status || response.Header.Get("Allow") != test.allow {
+			t.Errorf("%s %s answered %d, Allow %q: %s", test.method, test.path, response.StatusCode, response.Header.Get("Allow"), text)
+		}
+	}
+}
+
+// Wherever the handler is mounted it sees whole paths, and the access log the
+// routes of the contract.
+func TestMountedAnywhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	access := r.token("portal", "portal-key", "")
+	r.call("GET", "/.well-known/jwks.json", "")
+	r.call("GET", "/api/mgp/v1/usage", "", "Authorization", "Bearer "+access)
+	r.call("GET", "/api/nothing", "")
+	for _, want := range []string{"POST /api/auth/token by ", "GET /.well-known/jwks.json by ", "GET /api/mgp/v1/usage by portal", " by "} {
+		if got := <-r.endpoints; got != want {
+			t.Errorf("the access log sees %q, want %q", got, want)
+		}
+	}
+	outer := chi.NewRouter()
+	outer.Mount("/api", guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
+	recorder := httptest.NewRecorder()
+	outer.ServeHTTP(recorder, httptest.NewRequest("GET", "/api/mgp/v1/usage", nil))
+	if recorder.Code != http.StatusUnauthorized {
+		t.Errorf("mounted below /api it answers %d", recorder.Code)
+	}
+}
+
+// Every operation says in the contract who may call it; what is open to all is
+// open on purpose.
+func TestEveryOperationIsGuarded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, path := range []string{"/api/auth/token", "/api/mgp/v1/usage", "/.well-known/jwks.json"} {
+		method := map[bool]string{true: "POST", false: "GET"}[path == "/api/auth/token"]
+		response, text := r.call(method, path, `{"grant_type": "client_credentials"}`, "Content-Type", "application/json")
+		if open := response.StatusCode == http.StatusOK; open != (path == "/.well-known/jwks.json") {
+			t.Errorf("%s without credentials answered %d: %s", path, response.StatusCode, text)
+		}
+	}
+}
+
+// broken is a store that fails.
+type broken struct{ err error }
+
+func (b broken) Usage(context.Context, storage.Date, storage.Date) ([]storage.UsageCount, error) {
+	return nil, b.err
+}
+
+func TestUsageWithoutStorage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *guidance.Options) { o.Usage = broken{errors.New("the disk is gone")} })
+	response, text := r.call("GET", "/api/mgp/v1/usage", "", "Authorization", "Bearer "+r.token("portal", "portal-key", ""), "X-Request-Id", "lost-7")
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "5" {
+		t.Errorf("answered %d, Retry-After %q: %s", response.StatusCode, response.Header.Get("Retry-After"), text)
+	}
+	if strings.Contains(text, "disk") {
+		t.Errorf("the answer tells the cause: %s", text)
+	}
+	if log := r.log.String(); strings.Count(log, "the disk is gone") != 1 || !strings.Contains(log, "requestId=lost-7") {
+		t.Errorf("the log says %q, want the cause once", log)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	on := func(date, application string, calls int64) storage.UsageCount {
+		parsed, err := storage.ParseDate(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return storage.UsageCount{Date: parsed, Application: application, Endpoint: "POST /v3/diagnosis", Calls: calls}
+	}
+	first, oct21, oct22, nov20 := on("0001-01-01", "portal", 1), on("2026-10-21", "portal", 2), on("2026-10-22", "portal", 3), on("2026-11-20", "kiosk", 4)
+	kiosk, portal, nov22, last := on("2026-11-21", "kiosk", 6), on("2026-11-21", "portal", 1<<53), on("2026-11-22", "portal", 7), on("9999-12-31", "portal", 8)
+	if err := r.store.AddUsage(t.Context(), []storage.UsageCount{last, first, oct21, oct22, nov20, portal, kiosk, nov22}); err != nil {
+		t.Fatal(err)
+	}
+	access := r.token("portal", "portal-key", "config:read")
+	for query, want := range map[string][]storage.UsageCount{
+		"":                                   {oct22, nov20, kiosk, portal},
+		"?from=&to=":                         {oct22, nov20, kiosk, portal},
+		"?from=2026-11-21":                   {kiosk, portal},
+		"?to=2026-11-20":                     {oct21, oct22, nov20},
+		"?from=2026-11-20&to=2026-11-20":     {nov20},
+		"?from=2026-11-20&to=2026-11-20&x=1": {nov20},
+		"?from=2026-11-01&to=2026-11-10":     {},
+		"?from=9999-12-31&to=9999-12-31":     {last},
+		"?to=0001-01-02":                     {first},
+		"?from=%32026-11-20&to=2026%2d11-20": {nov20},
+	} {
+		response, text := r.call("GET", "/api/mgp/v1/usage"+query, "", "Authorization", "Bearer "+access)
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
+			continue
+		}
+		if diff := cmp.Diff(want, decode[[]storage.UsageCount](t, text)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", query, diff)
+		}
+	}
+}
+
+func TestUsageInvalid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	access := r.token("portal", "portal-key", "")
+	for query, want := range map[string][]string{
+		"?from=yesterday":                {"from"},
+		"?to=2026-11-31":                 {"to"},
+		"?from=x&to=y":                   {"to", "from"},
+		"?from=2026-11-22&to=2026-11-21": {"from"},
+		"?from=2026-11-22":               {"from"},
+		"?from=2026-11-21T00:00:00Z":     {"from"},
+		"?from=0000-01-01":               {"from"},
+		"?from=a&from=b":                 {"from"},
+		"?from=2026-11-20&from":          {"from"},
+	} {
+		response, text := r.call("GET", "/api/mgp/v1/usage"+query, "", "Authorization", "Bearer "+access)
+		if response.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
+			continue
+		}
+		answer := decode[struct {
+			Detail string
+			Errors []struct{ Field, Message string }
+		}](t, text)
+		var fields []string
+		for _, wrong := range answer.Errors {
+			fields = append(fields, wrong.Field)
+			if wrong.Message == "" || !strings.Contains(answer.Detail, wrong.Field) {
+				t.Errorf("%s: %s does not say what is wrong", query, text)
+			}
+		}
+		if diff := cmp.Diff(want, fields); diff != "" {
+			t.Errorf("%s: fields (-want +got)\n%s", query, diff)
+		}
+	}
+}
+
+func TestUsageRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	narrow := r.token("portal", "portal-key", "survey:read config:write")
+	good := r.token("portal", "portal-key", "")
+	for name, test := range map[string]struct {
+		header []string
+		status int
+		want   string
+	}{
+		"no header":       {nil, 401, "is missing"},
+		"empty header":    {[]string{"Authorization", ""}, 401, "is missing"},
+		"another scheme":  {[]string{"Authorization", basic("portal", "portal-key")}, 401, "is missing"},
+		"no token":        {[]string{"Authorization", "Bearer "}, 401, "is missing"},
+		"only a token":    {[]string{"Authorization", good}, 401, "is missing"},
+		"rubbish":         {[]string{"Authorization", "Bearer hunter2"}, 401, "is not a JWT"},
+		"half a token":    {[]string{"Authorization", "Bearer " + good[:len(good)/2]}, 401, "is not a JWT"},
+		"two headers":     {[]string{"Authorization", "Bearer hunter2", "Authorization", "Bearer " + good}, 401, "is not a JWT"},
+		"id and key":      {[]string{"App-Id", "portal", "App-Key", "portal-key"}, 401, "is missing"},
+		"without scope":   {[]string{"Authorization", "Bearer " + narrow}, 403, "config:read"},
+		"small letters":   {[]string{"Authorization", "bearer " + good}, 200, ""},
+		"as it should be": {[]string{"Authorization", "Bearer " + good}, 200, ""},
+	} {
+		// A wrong parameter is not judged before the caller is.
+		response, text := r.call("GET", "/api/mgp/v1/usage"+map[bool]string{true: "", false: "?from=x"}[test.status == 200], "", test.header...)
+		if response.StatusCode != test.status || !strings.Contains(text, test.want) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
+		}
+		want := map[bool]string{true: "Bearer", false: ""}[test.status == 401]
+		if got := response.Header.Get("WWW-Authenticate"); got != want {
+			t.Errorf("%s: WWW-Authenticate is %q, want %q", name, got, want)
+		}
+	}
+	if log := r.log.String(); log != "" {
+		t.Errorf("what clients do wrong is logged as a fault: %s", log)
+	}
+}
