@@ -23,11 +23,16 @@ type postgresCommand struct {
 }
 
 // Run implements the command.
-func (c *postgresCommand) Run(ctx context.Context) (err error) {
+func (c *postgresCommand) Run(ctx context.Context) error {
 	if err := ensureInstalled(ctx, os.Stderr); err != nil {
 		return err
 	}
-	// The server ends after the command, not with ctx.
+	return c.run(ctx, os.Stdout)
+}
+
+// run runs the server until the command ends, or until ctx does. In either
+// case the server ends last.
+func (c *postgresCommand) run(ctx context.Context, output io.Writer) (err error) {
 	server, err := postgrestest.Start(context.WithoutCancel(ctx), postgrestest.Options{Listen: c.Listen, Dir: c.Dir})
 	if err != nil {
 		return err
@@ -36,7 +41,7 @@ func (c *postgresCommand) Run(ctx context.Context) (err error) {
 	if len(c.Command) > 0 {
 		return runWith(ctx, server.URL(), c.Command)
 	}
-	fmt.Println(server.URL())
+	fmt.Fprintln(output, server.URL())
 	select {
 	case <-ctx.Done():
 	case <-server.Done():

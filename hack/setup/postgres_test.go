@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5"
+)
+
+// answers reports whether a server answers at the URL.
+func answers(t *testing.T, url string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	connection, err := pgx.Connect(ctx, strings.TrimSpace(url))
+	if err != nil {
+		return false
+	}
+	return connection.Close(ctx) == nil
+}
+
+// parse reads a command line.
+func parse(t *testing.T, args ...string) *postgresCommand {
+	t.Helper()
+	var all commands
+	parser, err := kong.New(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(append([]string{"postgres"}, args...)); err != nil {
+		t.Fatal(err)
+	}
+	return &all.Postgres
+}
+
+// A command finds the server's URL, its own flags stay with it, and the server
+// is gone when it ends.
+func TestRunsACommand(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "url")
+	const script = `test "$1" = -flag && printf %s "$ANAMNESIS_TEST_POSTGRES" > "$0"`
+	if err := parse(t, "--", "sh", "-c", script, file, "-flag").run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	url, err := os.ReadFile(file)
+	if err != nil || !strings.HasPrefix(string(url), "postgres://") {
+		t.Fatalf("the command saw %q, %v", url, err)
+	}
+	if answers(t, string(url)) {
+		t.Error("the server is still there")
+	}
+}
+
+func TestCommandFails(t *testing.T) {
+	t.Parallel()
+	err := parse(t, "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
+	var child *exec.ExitError
+	if !errors.As(err, &child) || child.ExitCode() != 7 {
+		t.Errorf("got error %v, want that of a command that exits with 7", err)
+	}
+	if err := parse(t, "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("got error %v, want one that says that there is no such command", err)
+	}
+}
+
+// A command that is interrupted ends before the server does.
+func TestCommandInterrupted(t *testing.T) {
+	t.Parallel()
+	ready := filepath.Join(t.TempDir(), "ready")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		// Ends by itself only when it is interrupted.
+		script := `trap 'exit 9' INT; : > "$0"; while :; do sleep 0.05; done`
+		ended <- parse(t, "--", "sh", "-c", script, ready).run(ctx, io.Discard)
+	}()
+	for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before it was interrupted: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel()
+	err := <-ended
+	var child *exec.ExitError
+	if !errors.As(err, &child) || child.ExitCode() != 9 {
+		t.Errorf("got error %v, want that of a command that was interrupted", err)
+	}
+}
+
+// Without a command the server runs in the foreground and says where.
+func TestRunsInTheForeground(t *testing.T) {
+	t.Parallel()
+	reader, writer := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { writer.CloseWithError(parse(t).run(ctx, writer)) }()
+	output := bufio.NewReader(reader)
+	url, err := output.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answers(t, url) {
+		t.Errorf("no server answers at %s", url)
+	}
+	cancel()
+	if rest, err := io.ReadAll(output); err != nil || len(rest) > 0 {
+		t.Errorf("it ended with %q, %v", rest, err)
+	}
+	if answers(t, url) {
+		t.Error("the server is still there")
+	}
+}
