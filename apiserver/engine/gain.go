@@ -29,11 +29,20 @@ type suspect struct {
 }
 
 // A vote is what the suspects say together about an observation: the sums,
-// over the suspects linked to it, of p, p s and p h(s), and of p s over the
-// dangerous ones.
+// over those with a link or a factor, of p, p s, p s squared and p h(s), and of
+// p s over the dangerous ones.
 type vote struct {
-	p, share, entropy, danger float64
-	seen                      bool
+	p, share, square, entropy, danger float64
+}
+
+func (v *vote) add(suspect suspect, share, entropy float64) {
+	v.p += suspect.p
+	v.share += suspect.p * share
+	v.square += suspect.p * share * share
+	v.entropy += suspect.p * entropy
+	if suspect.dangerous {
+		v.danger += suspect.p * share
+	}
 }
 
 // findSuspects weighs the suspects against each other and against none of
@@ -58,45 +67,90 @@ func (s *scratch) findSuspects() {
 	s.chances = append(s.chances, max(nobody, 0))
 }
 
-// collectVotes lets the suspects vote on all that they are linked to.
+// collectVotes lets the suspects vote on all that they bring.
 func (s *scratch) collectVotes() {
-	s.voted = s.voted[:0]
 	for _, suspect := range s.suspects {
 		for _, link := range model.Part(s.r.LinksByCondition, s.r.Conditions[suspect.condition].Links) {
-			v := &s.votes[link.Other]
-			if !v.seen {
-				v.seen = true
-				s.voted = append(s.voted, model.ObservationIndex(link.Other))
-			}
-			v.p += suspect.p
-			v.share += suspect.p * link.Share
-			v.entropy += suspect.p * link.Entropy
-			if suspect.dangerous {
-				v.danger += suspect.p * link.Share
-			}
+			s.voteOn(link.Other).add(suspect, link.Share, link.Entropy)
+		}
+	}
+	from, to := s.r.ObservationsOfKind(model.RiskFactor)
+	for i, voted := range s.voted {
+		if o := model.ObservationIndex(i); voted || from <= o && o < to {
+			s.collectFactors(o)
 		}
 	}
 }
 
-// rootGain is the gain of an observation without a parent, from its vote.
-func (v *vote) rootGain(leak float64) float64 {
-	rest := 1 - v.p
-	q := v.share + rest*leak
-	return model.BinaryEntropy(q) - v.entropy - rest*model.BinaryEntropy(leak)
+// collectFactors lets the suspects vote on what makes them likelier or less
+// likely.
+func (s *scratch) collectFactors(o model.ObservationIndex) {
+	observation := &s.r.Observations[o]
+	for _, f := range model.Part(s.r.Factors, observation.Factors) {
+		if i := s.suspectOf[f.Condition]; i > 0 {
+			share := carriers(observation.Leak, f)
+			s.voteOn(int32(o)).add(s.suspects[i-1], share, model.BinaryEntropy(share))
+		}
+	}
 }
 
-// answers fills in, for each suspect and last for none of them, how likely the
-// observation is to be present, given that its parent is when it has one.
-func (s *scratch) answers(o model.ObservationIndex, into []float64) {
-	s.shares(o, into)
+func (s *scratch) voteOn(o int32) *vote {
+	v := &s.votes[o]
+	if !s.voted[o] {
+		s.voted[o] = true
+		*v = vote{}
+	}
+	return v
+}
+
+// gain is the information in an observation without a parent.
+func (v *vote) gain(leak float64) float64 {
+	rest := max(1-v.p, 0)
+	return model.BinaryEntropy(v.share+rest*leak) - v.entropy - rest*model.BinaryEntropy(leak)
+}
+
+// bound is at least the gain, and needs no logarithm.
+func (v *vote) bound(leak float64) float64 {
+	rest := max(1-v.p, 0)
+	return spread(1, v.share+rest*leak, v.square+rest*leak*leak)
+}
+
+// spread bounds the mutual information of an answer and the suspects from
+// above by their chi-squared divergence: the variance of the suspects' shares
+// over that of the answer. all, first and second are the sums of the chances,
+// times the share to the power of zero, one and two.
+func spread(all, first, second float64) float64 {
+	q := share(first, all)
+	if q == 0 || q == 1 {
+		return 0
+	}
+	return max(second-first*q, 0) / (q * (1 - q))
+}
+
+// gainBound is at least gain, and needs no logarithm.
+func gainBound(chances, answers []float64) float64 {
+	all, first, second := 0.0, 0.0, 0.0
+	for i, a := range answers {
+		all += chances[i]
+		first += chances[i] * a
+		second += chances[i] * a * a
+	}
+	return spread(all, first, second)
+}
+
+// answers fills in answer: for each suspect, and last for none of them, how
+// likely the observation is to be present, given its parent when it has one.
+func (s *scratch) answers(o model.ObservationIndex) {
+	s.answer = sized(s.answer, len(s.chances))
+	s.shares(o, s.answer)
 	parent := s.r.Observations[o].Parent
 	if parent == model.None {
 		return
 	}
-	s.parentShares = sized(s.parentShares, len(into))
+	s.parentShares = sized(s.parentShares, len(s.answer))
 	s.shares(parent, s.parentShares)
-	for i := range into {
-		into[i] = share(into[i], s.parentShares[i])
+	for i, a := range s.answer {
+		s.answer[i] = share(a, s.parentShares[i])
 	}
 }
 
@@ -131,10 +185,14 @@ func carriers(of float64, f model.Factor) float64 {
 // it is that times the probability that the question comes up at all.
 func gain(chances, answers []float64) float64 {
 	all, q, rest := 0.0, 0.0, 0.0
+	last, entropy := -1.0, 0.0 // most suspects share the leak
 	for i, a := range answers {
+		if a != last {
+			last, entropy = a, model.BinaryEntropy(a)
+		}
 		all += chances[i]
 		q += chances[i] * a
-		rest += chances[i] * model.BinaryEntropy(a)
+		rest += chances[i] * entropy
 	}
 	return all*model.BinaryEntropy(share(q, all)) - rest
 }

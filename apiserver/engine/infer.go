@@ -2,11 +2,7 @@
 
 package engine
 
-import (
-	"slices"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-)
+import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 
 // infer finds the posterior probability of every condition: its prior odds,
 // moved by factors and by what the patient denies, times the likelihood ratio
@@ -41,18 +37,20 @@ func (s *scratch) findSuspected() {
 // possible for the patient, a row: its number for each node. Rows are in order
 // of condition.
 func (s *scratch) gatherRows() {
-	s.touched = s.touched[:0]
 	for i := range s.plan.nodes {
 		for _, link := range s.links(i) {
-			if c := link.Other; s.slot[c] == 0 && s.odds[c] > 0 {
-				s.slot[c] = 1
-				s.touched = append(s.touched, c)
-			}
+			s.slot[link.Other] = 1
 		}
 	}
-	slices.Sort(s.touched)
-	for row, c := range s.touched {
-		s.slot[c] = int32(row) + 1
+	s.touched = s.touched[:0]
+	for c := range s.slot {
+		switch {
+		case s.odds[c] == 0:
+			s.slot[c] = 0
+		case s.slot[c] == 1:
+			s.touched = append(s.touched, int32(c))
+			s.slot[c] = int32(len(s.touched))
+		}
 	}
 	width := len(s.plan.nodes)
 	s.leaks = sized(s.leaks, width)

@@ -33,55 +33,145 @@ type lattice struct {
 	after   []float64 // likelihood of the tips, given what was brought before
 	moved   []float64
 	stack   []float64
+	// By bit: how likely some lone contender brings it.
+	lone [maxBits]float64
 }
 
-// A contender is a condition that can bring some of the tips: its probability
-// before the tips are looked at, and its steps.
+// maxBits is the most tips that a lattice can hold.
+const maxBits = 16
+
+// A contender is a condition that can bring some of the tips.
 type contender struct {
 	row      int32
-	from, to int32
-	prior    float64
+	from, to int32   // its steps
+	prior    float64 // its probability before the tips are looked at
 	// without and with are the likelihood of the tips when the condition is
 	// absent and when it is there, up to a common factor; ratio is what was
 	// made of them.
 	without, with, ratio float64
+	// others is how likely another lone contender brings its tip.
+	others float64
 }
+
+// lone reports whether a contender can bring one tip only.
+func (c *contender) lone() bool { return c.to-c.from == 1 }
 
 // explain finds the likelihoods of all contenders over a lattice of so many
 // tips, and the probability that none of them is there. The leak is a cause
-// that always is.
+// that always is. Lone contenders act on one bit each, so that those of a bit
+// go through the lattice as a single cause.
 func (l *lattice) explain(contenders []contender, leak []step, tips int) (none float64) {
+	joint := l.joinLone(contenders)
 	size := 1 << tips
-	l.forward = sized(l.forward, size*(len(contenders)+1))
-	l.moved = sized(l.moved, size)
-
+	l.forward = sized(l.forward, size*(tips+joint+1))
 	first := l.forward[:size]
 	clear(first)
 	first[0] = 1
 	l.apply(first, leak, bringForward)
 	none = first[size-1]
 	for i := range contenders {
+		none *= 1 - contenders[i].prior
+	}
+	all := l.passForward(contenders, tips)
+	l.passBackward(contenders, tips, joint)
+	return none / all
+}
+
+// joinLone finds, for each bit, how likely some lone contender brings it and,
+// for each of these, how likely another one does. It returns how many
+// contenders are not lone.
+func (l *lattice) joinLone(contenders []contender) (joint int) {
+	clear(l.lone[:])
+	for i := range contenders {
 		c := &contenders[i]
-		before, next := l.forward[i*size:(i+1)*size], l.forward[(i+1)*size:(i+2)*size]
+		if !c.lone() {
+			joint++
+			continue
+		}
+		st := &l.steps[c.from]
+		c.others = l.lone[st.bit]
+		l.lone[st.bit] = either(c.others, c.prior*st.q)
+	}
+	var later [maxBits]float64
+	for i := len(contenders) - 1; i >= 0; i-- {
+		if c := &contenders[i]; c.lone() {
+			st := &l.steps[c.from]
+			c.others = either(c.others, later[st.bit])
+			later[st.bit] = either(later[st.bit], c.prior*st.q)
+		}
+	}
+	return joint
+}
+
+// either is the probability of one or both of two independent events.
+func either(a, b float64) float64 { return a + b*(1-a) }
+
+// passForward fills in the vectors before each cause: first the lone
+// contenders of each bit, then the others one by one. It returns the
+// likelihood of all tips.
+func (l *lattice) passForward(contenders []contender, tips int) float64 {
+	size, at := 1<<tips, 0
+	for bit := range tips {
+		copy(l.forward[at+size:], l.forward[at:at+size])
+		at += size
+		bringForward(l.forward[at:at+size], uint8(bit), l.lone[bit])
+	}
+	for i := range contenders {
+		c := &contenders[i]
+		if c.lone() {
+			continue
+		}
+		before, next := l.forward[at:at+size], l.forward[at+size:at+2*size]
 		copy(next, before)
 		l.apply(next, l.steps[c.from:c.to], bringForward)
 		mix(next, before, c.prior)
-		none *= 1 - c.prior
+		at += size
 	}
-	none /= l.forward[size*(len(contenders)+1)-1]
+	return l.forward[at+size-1]
+}
 
+// passBackward goes the same way back and fills in the likelihoods.
+func (l *lattice) passBackward(contenders []contender, tips, joint int) {
+	size := 1 << tips
+	l.moved = sized(l.moved, size)
 	l.after = cleared(l.after, size)
 	l.after[size-1] = 1
+	at := size * (tips + joint)
 	for i := len(contenders) - 1; i >= 0; i-- {
 		c := &contenders[i]
-		before := l.forward[i*size : (i+1)*size]
+		if c.lone() {
+			continue
+		}
+		at -= size
+		before := l.forward[at : at+size]
 		copy(l.moved, l.after)
 		l.apply(l.moved, l.steps[c.from:c.to], bringBackward)
 		c.without, c.with = dot(before, l.after), dot(before, l.moved)
 		mix(l.moved, l.after, c.prior)
 		l.after, l.moved = l.moved, l.after
 	}
-	return none
+	var missing, brought [maxBits]float64
+	for bit := tips - 1; bit >= 0; bit-- {
+		at -= size
+		missing[bit], brought[bit] = l.likelihoods(l.forward[at:at+size], uint8(bit))
+		bringBackward(l.after, uint8(bit), l.lone[bit])
+	}
+	for i := range contenders {
+		if c := &contenders[i]; c.lone() {
+			st := &l.steps[c.from]
+			with := either(c.others, st.q)
+			c.without = (1-c.others)*missing[st.bit] + c.others*brought[st.bit]
+			c.with = (1-with)*missing[st.bit] + with*brought[st.bit]
+		}
+	}
+}
+
+// likelihoods is how likely the tips are when the lone contenders of a bit do
+// not bring it, and when one does.
+func (l *lattice) likelihoods(before []float64, bit uint8) (missing, brought float64) {
+	copy(l.moved, l.after)
+	bringBackward(l.moved, bit, 1)
+	return dot(before, l.after), dot(before, l.moved)
 }
 
 // apply runs steps on a vector. Steps commute, so that the transposes of a
@@ -135,11 +225,19 @@ func mix(v, other []float64, q float64) {
 	}
 }
 
+// dot is the scalar product, in four sums so that additions overlap.
 func dot(a, b []float64) float64 {
-	sum := 0.0
+	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
-	for i, x := range a {
-		sum += x * b[i]
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
 	}
-	return sum
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
 }

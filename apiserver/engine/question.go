@@ -44,6 +44,7 @@ const (
 type candidate struct {
 	observation model.ObservationIndex // the first item of a group
 	group       model.GroupIndex       // model.None for a single observation
+	bound       float64                // of the gain, from above
 	gain        float64                // information about the condition, in nats
 	levelGain   float64                // information about the triage level, in nats
 	value       float64                // both, weighed
@@ -67,21 +68,44 @@ func (s *scratch) choose(o Options) candidate {
 		}
 	}
 	if best.observation != model.None {
+		s.addGain(&best)
 		s.addLevelGain(&best, o)
 		return best
 	}
-	for _, c := range s.candidates {
-		// The level depends on the condition, so that the answer tells no more
-		// about the level than about the condition.
-		if c.gain*(1+levelWeight) <= best.value {
-			continue
-		}
-		s.addLevelGain(&c, o)
-		if c.value > best.value {
-			best = c
-		}
+	s.weighCandidate(s.promising(), &best, o)
+	for i := range s.candidates {
+		s.weighCandidate(&s.candidates[i], &best, o)
 	}
 	return best
+}
+
+// promising is the candidate with the highest bound, nil when there is none.
+func (s *scratch) promising() *candidate {
+	var most *candidate
+	for i := range s.candidates {
+		if c := &s.candidates[i]; most == nil || c.bound > most.bound {
+			most = c
+		}
+	}
+	return most
+}
+
+// weighCandidate replaces the best candidate by one that is worth more. It
+// looks closer step by step, as long as the candidate could be. The level
+// follows from the condition, so that an answer tells no more about the level
+// than about the condition.
+func (s *scratch) weighCandidate(c *candidate, best *candidate, o Options) {
+	if c == nil || c.bound*(1+levelWeight) <= best.value {
+		return
+	}
+	s.addGain(c)
+	if c.gain*(1+levelWeight) <= best.value {
+		return
+	}
+	s.addLevelGain(c, o)
+	if c.value > best.value || c.value == best.value && c.observation < best.observation {
+		*best = *c
+	}
 }
 
 // findCandidates lists all that can be asked and would tell anything, in order
@@ -90,14 +114,9 @@ func (s *scratch) findCandidates(o Options) {
 	s.candidates = s.candidates[:0]
 	s.asked = cleared(s.asked, len(s.r.Groups))
 	s.markAskedGroups(o)
-	slices.Sort(s.voted)
-	for _, observation := range s.voted {
-		s.consider(observation, o)
-	}
-	from, to := s.r.ObservationsOfKind(model.RiskFactor)
-	for observation := from; observation < to; observation++ {
-		if s.r.Observations[observation].Factors.Len() > 0 && !s.votes[observation].seen {
-			s.consider(observation, o)
+	for observation, voted := range s.voted {
+		if voted {
+			s.consider(model.ObservationIndex(observation), o)
 		}
 	}
 }
@@ -134,14 +153,10 @@ func (s *scratch) consider(observation model.ObservationIndex, o Options) {
 // it applies to them, nothing is known about it, and its parent is present.
 func (s *scratch) askable(observation model.ObservationIndex) bool {
 	o := &s.r.Observations[observation]
-	if o.Question.Length == 0 || !s.p.admits(o) || s.p.find(observation) != nil || givenOutside(o) {
+	if s.known[observation] != nothingKnown || o.Question.Length == 0 || !s.p.admits(o) || givenOutside(o) {
 		return false
 	}
-	if o.Parent == model.None {
-		return true
-	}
-	parent := s.p.find(o.Parent)
-	return parent != nil && parent.choice == Present
+	return o.Parent == model.None || s.known[o.Parent] == knownPresent
 }
 
 // givenOutside reports whether an observation is a risk factor that clients
@@ -161,17 +176,15 @@ func givenOutside(o *model.Observation) bool {
 func (s *scratch) single(observation model.ObservationIndex) candidate {
 	o := &s.r.Observations[observation]
 	c := candidate{observation: observation, group: model.None}
-	vote := &s.votes[observation]
-	if o.Parent == model.None && o.Factors.Len() == 0 {
-		c.gain = vote.rootGain(o.Leak)
+	if o.Parent == model.None {
+		c.bound = s.votes[observation].bound(o.Leak)
 		if s.raisesLevel(observation) {
-			c.danger = vote.danger
+			c.danger = s.votes[observation].danger
 		}
 		return c
 	}
-	s.answer = sized(s.answer, len(s.chances))
-	s.answers(observation, s.answer)
-	c.gain = gain(s.chances, s.answer)
+	s.answers(observation)
+	c.bound = gainBound(s.chances, s.answer)
 	if s.raisesLevel(observation) {
 		c.danger = s.danger(s.answer)
 	}
@@ -200,64 +213,93 @@ func (s *scratch) raisesLevel(observation model.ObservationIndex) bool {
 
 // groupCandidate is the candidate for what is not known yet of a group.
 func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
-	g := &s.r.Groups[group]
 	c := candidate{observation: model.None, group: group}
-	s.answer = sized(s.answer, len(s.chances))
 	s.reached = append(s.reached[:0], s.chances...)
-	for _, item := range model.Part(s.r.GroupItems, g.Items) {
+	for _, item := range s.items(group) {
 		if !s.askable(item) {
 			continue
 		}
 		if c.observation == model.None {
 			c.observation = item
 		}
-		s.answers(item, s.answer)
+		s.answers(item)
 		if s.raisesLevel(item) {
 			c.danger += s.danger(s.answer)
 		}
-		if g.Type == model.GroupSingle {
-			s.exclude(s.answer)
-		}
-		c.gain += gain(s.reached, s.answer)
-		if g.Type == model.GroupSingle {
-			for i, a := range s.answer {
-				s.reached[i] *= 1 - a
-			}
-		}
+		s.exclude(group)
+		c.bound += gainBound(s.reached, s.answer)
+		s.passOver(group)
 	}
 	return c
 }
 
+func (s *scratch) items(group model.GroupIndex) []model.ObservationIndex {
+	return model.Part(s.r.GroupItems, s.r.Groups[group].Items)
+}
+
 // exclude turns the answers to an item of an exclusive group into those given
 // that no item before it was chosen, so that the gains of the items add up to
-// that of the group.
-func (s *scratch) exclude(answers []float64) {
-	for i, a := range answers {
-		answers[i] = share(a*s.chances[i], s.reached[i])
+// that of the group; passOver goes on to the next item.
+func (s *scratch) exclude(group model.GroupIndex) {
+	if s.r.Groups[group].Type == model.GroupSingle {
+		for i, a := range s.answer {
+			s.answer[i] = share(a*s.chances[i], s.reached[i])
+		}
+	}
+}
+
+func (s *scratch) passOver(group model.GroupIndex) {
+	if s.r.Groups[group].Type == model.GroupSingle {
+		for i, a := range s.answer {
+			s.reached[i] *= 1 - a
+		}
+	}
+}
+
+// addGain completes a candidate with what its answer tells about the
+// condition.
+func (s *scratch) addGain(c *candidate) {
+	c.gain = 0
+	switch o := &s.r.Observations[c.observation]; {
+	case c.group != model.None:
+		s.reached = append(s.reached[:0], s.chances...)
+		for _, item := range s.items(c.group) {
+			if s.askable(item) {
+				s.answers(item)
+				s.exclude(c.group)
+				c.gain += gain(s.reached, s.answer)
+				s.passOver(c.group)
+			}
+		}
+	case o.Parent == model.None:
+		c.gain = s.votes[c.observation].gain(o.Leak)
+	default:
+		s.answers(c.observation)
+		c.gain = gain(s.chances, s.answer)
 	}
 }
 
 // addLevelGain completes a candidate with what its answer tells about the
-// triage level.
+// triage level, and with what both are worth.
 func (s *scratch) addLevelGain(c *candidate, o Options) {
-	s.answer = sized(s.answer, len(s.chances))
+	c.levelGain = 0
 	if c.group == model.None {
-		s.answers(c.observation, s.answer)
+		s.answers(c.observation)
 		c.levelGain = s.levelGain(s.answer)
 	} else {
-		for _, item := range model.Part(s.r.GroupItems, s.r.Groups[c.group].Items) {
+		for _, item := range s.items(c.group) {
 			if s.askable(item) {
-				s.answers(item, s.answer)
+				s.answers(item)
 				c.levelGain += s.levelGain(s.answer)
 			}
 		}
 		c.levelGain = min(c.levelGain, c.gain)
 	}
-	if o.Mode == DefaultMode {
-		c.value = c.gain + levelWeight*c.levelGain
-	} else {
-		c.value = conditionWeight*c.gain + levelWeight*c.levelGain
+	weight := 1.0
+	if o.Mode != DefaultMode {
+		weight = conditionWeight
 	}
+	c.value = weight*c.gain + levelWeight*c.levelGain
 }
 
 // question puts a candidate into words; nil when there is none.

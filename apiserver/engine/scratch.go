@@ -13,15 +13,17 @@ import (
 type scratch struct {
 	r *model.Release
 	p *Patient
+	// mostTips is how many tips one lattice may take.
+	mostTips int
 
 	// By condition: the odds before positive findings are explained, the
 	// posterior probability, and one more than the row of the condition in
 	// rows, or zero where no finding of a family touches it.
 	odds, posterior []float64
 	slot            []int32
-	// By observation: whether the plan has it, and what the suspects say of it.
+	// By observation: what is known, and whether the plan has it.
+	known   []knowledge
 	planned []bool
-	votes   []vote
 
 	plan plan
 	// touched are the conditions linked to a node of the plan, in order; each
@@ -33,6 +35,7 @@ type scratch struct {
 
 	clusters   []cluster
 	contenders []contender
+	tips       []int32 // nodes
 	bits       []int8
 	program    []instruction
 	lattice    lattice
@@ -46,9 +49,10 @@ type scratch struct {
 
 	// The choice of the question.
 	suspects     []suspect
-	suspectOf    []int32   // by condition: one more than its place in suspects
-	chances      []float64 // of the suspects, and last of none of them
-	voted        []model.ObservationIndex
+	suspectOf    []int32                  // by condition: one more than its place in suspects
+	chances      []float64                // of the suspects, and last of none of them
+	voted        []bool                   // by observation: some suspect has to do with it
+	votes        []vote                   // by observation, where voted
 	completing   []model.ObservationIndex // would complete a tuple
 	byEvidence   model.TriageLevel
 	asked        []bool // by group
@@ -68,9 +72,26 @@ func (e *Engine) acquire(r *model.Release, p *Patient) *scratch {
 	s.slot = cleared(s.slot, len(r.Conditions))
 	s.suspectOf = cleared(s.suspectOf, len(r.Conditions))
 	s.planned = cleared(s.planned, len(r.Observations))
-	s.votes = cleared(s.votes, len(r.Observations))
+	s.voted = cleared(s.voted, len(r.Observations))
+	s.votes = sized(s.votes, len(r.Observations))
+	s.known = cleared(s.known, len(r.Observations))
+	for _, f := range p.findings {
+		s.known[f.observation] = knownOtherwise
+		if f.choice == Present {
+			s.known[f.observation] = knownPresent
+		}
+	}
 	return s
 }
+
+// knowledge is what is known about an observation.
+type knowledge uint8
+
+const (
+	nothingKnown knowledge = iota
+	knownPresent
+	knownOtherwise // absent, asked in vain, or settled by another answer
+)
 
 // release hands the working memory on, without a pointer into the release.
 func (e *Engine) release(s *scratch) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/hack/bench/synthetic"
+)
+
+// workload resolves synthetic patients of eight pieces of evidence.
+func workload(t testing.TB, r *model.Release, count, present int) []Patient {
+	var patients []Patient
+	for _, drawn := range synthetic.Patients(r, count, present) {
+		patients = append(patients, resolved(t, r, drawn))
+	}
+	return patients
+}
+
+// resolved is a synthetic patient as the engine takes it.
+func resolved(t testing.TB, r *model.Release, drawn synthetic.Patient) Patient {
+	var reported []ReportedEvidence
+	for i, id := range drawn.Present {
+		source := SourceNone
+		if i == 0 {
+			source = SourceInitial
+		}
+		reported = append(reported, ReportedEvidence{ID: id, Choice: Present, Source: source})
+	}
+	for _, id := range drawn.Absent {
+		reported = append(reported, ReportedEvidence{ID: id, Choice: Absent})
+	}
+	p, err := NewPatient(r, drawn.Sex, drawn.AgeMonths, reported)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func syntheticRelease(t testing.TB) *model.Release {
+	r, err := synthetic.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// BenchmarkAssess reports the median and the 99th percentile of a call in
+// microseconds, on the synthetic model of a full catalogue's size.
+func BenchmarkAssess(b *testing.B) {
+	r := syntheticRelease(b)
+	for _, present := range []int{4, 8} {
+		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
+			patients := workload(b, r, 500, present)
+			e := New()
+			durations := make([]time.Duration, 0, b.N)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				start := time.Now()
+				e.Assess(r, patients[i%len(patients)], Options{})
+				durations = append(durations, time.Since(start))
+			}
+			slices.Sort(durations)
+			for _, percent := range []int{50, 99} {
+				at := durations[len(durations)*percent/100]
+				b.ReportMetric(float64(at.Nanoseconds())/1000, fmt.Sprintf("p%d-µs", percent))
+			}
+		})
+	}
+}
