@@ -36,16 +36,16 @@ func hierarchies(root string) ([]string, error) {
 }
 
 // makeCgroups makes the group below which the kubelet makes those of its pods.
-func (n Node) makeCgroups() error {
-	roots, err := hierarchies(cgroupRoot)
+func makeCgroups(root, name string) error {
+	roots, err := hierarchies(root)
 	if err != nil || len(roots) == 0 {
-		return errors.Join(fmt.Errorf("no control groups are mounted at %s, which the kubelet needs", cgroupRoot), err)
+		return errors.Join(fmt.Errorf("no control groups are mounted at %s, which the kubelet needs", root), err)
 	}
 	for _, root := range roots {
 		if err := passControllersOn(root); err != nil {
 			return err
 		}
-		group := filepath.Join(root, n.State.ID())
+		group := filepath.Join(root, name)
 		if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("making a control group for the pods: %w", err)
 		}
@@ -73,14 +73,14 @@ func passControllersOn(root string) error {
 
 // removeCgroups removes the pods' groups. The kernel lets go of a group a
 // moment after its last process.
-func (n Node) removeCgroups() error {
-	roots, err := hierarchies(cgroupRoot)
+func removeCgroups(root, name string) error {
+	roots, err := hierarchies(root)
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, root := range roots {
-		group := filepath.Join(root, n.State.ID())
+		group := filepath.Join(root, name)
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 			if err = removeGroup(group); err == nil || !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
 				break

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
 // component is a process that the node consists of.
@@ -29,6 +27,9 @@ type component struct {
 // family is the processes of the node as their first process sees them. It
 // waits for all of them in one place, since orphans of others come to it too.
 type family struct {
+	// folder holds bin and logs.
+	folder string
+
 	mu    sync.Mutex
 	names map[int]string
 	// born is told when there is a first process to wait for.
@@ -37,13 +38,13 @@ type family struct {
 	lost  string
 }
 
-func newFamily() *family {
-	return &family{names: map[int]string{}, born: make(chan struct{}, 1), ended: make(chan error, 1)}
+func newFamily(folder string) *family {
+	return &family{folder: folder, names: map[int]string{}, born: make(chan struct{}, 1), ended: make(chan error, 1)}
 }
 
 // start starts a component with a log file of its own.
 func (f *family) start(component component) error {
-	log, err := os.Create(path.Join(place.Inside, "logs", component.name+".log"))
+	log, err := os.Create(path.Join(f.folder, "logs", component.name+".log"))
 	if err != nil {
 		return err
 	}
@@ -55,12 +56,12 @@ func (f *family) start(component component) error {
 	defer func() { _ = nothing.Close() }()
 	program := "/proc/self/exe"
 	if component.program != "" {
-		program = path.Join(bin, component.program)
+		program = path.Join(f.folder, "bin", component.program)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	process, err := os.StartProcess(program, append([]string{component.name}, component.args...), &os.ProcAttr{
-		Dir:   place.Inside,
+		Dir:   f.folder,
 		Env:   environment(),
 		Files: []*os.File{nothing, log, log},
 	})

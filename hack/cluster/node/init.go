@@ -30,7 +30,7 @@ func Init(state place.State) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	defer stop()
-	family := newFamily()
+	family := newFamily(place.Inside)
 	go family.reap()
 	err := family.startAll(ctx, components(state.ID()))
 	if err == nil {

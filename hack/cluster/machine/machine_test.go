@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package machine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSupported(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		system string
+		user   int
+		says   string
+	}{
+		{"linux", 0, ""},
+		{"linux", 1000, "root"},
+		{"darwin", 0, "needs Linux, this is darwin"},
+		{"windows", -1, "needs Linux, this is windows"},
+	} {
+		err := supported(test.system, test.user)
+		switch {
+		case test.says == "" && err != nil:
+			t.Errorf("%s as %d: %v", test.system, test.user, err)
+		case test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), "make deploy")):
+			t.Errorf("%s as %d: %v, want a word on %q and on make deploy", test.system, test.user, err, test.says)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	needs := []Need{
+		{Package: "runc", AnyOf: []string{"/usr/sbin/runc", "/usr/bin/runc"}},
+		{Package: "plugins", AnyOf: []string{"/usr/lib/cni/bridge", "/opt/cni/bin/bridge"}},
+	}
+	for _, test := range []struct {
+		name  string
+		there []string
+		want  []string
+	}{
+		{"nothing is there", nil, []string{"runc", "plugins"}},
+		{"one place is enough", []string{"/usr/bin/runc"}, []string{"plugins"}},
+		{"all is there", []string{"/usr/sbin/runc", "/opt/cni/bin/bridge"}, nil},
+		{"others do not count", []string{"/usr/bin/bridge"}, []string{"runc", "plugins"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, need := range Missing(needs, func(path string) bool { return slices.Contains(test.there, path) }) {
+				got = append(got, need.Package)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("missing are %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNothingMissingInstallsNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // no command could run
+	if err := Install(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNeedsNameTheirProgram(t *testing.T) {
+	t.Parallel()
+	for _, need := range Needs {
+		if need.Package == "" || len(need.AnyOf) == 0 || !strings.HasPrefix(need.AnyOf[0], "/") {
+			t.Errorf("a need without a package or an absolute path: %+v", need)
+		}
+	}
+}
