@@ -127,9 +127,9 @@ func (d *directory) newest() []Wanted {
 }
 
 func (d *directory) names() string {
-	var names []string
-	for _, r := range d.releases {
-		names = append(names, r.String())
+	names := make([]string, len(d.releases))
+	for i, r := range d.releases {
+		names[i] = r.String()
 	}
 	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"slices"
 	"testing"
 )
 
@@ -51,8 +52,7 @@ func reseal(data []byte) []byte {
 	if err := errors.Join(err, errRows, errHead); err != nil {
 		panic(err)
 	}
-	sealed := append(head, rows...)
-	return append(sealed, data[len(sealed):]...)
+	return slices.Concat(head, rows, data[len(head)+len(rows):])
 }
 
 // walk reads all that a reader could reach, as readers do.

@@ -42,7 +42,7 @@ func Cached(content fs.FS, root string) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(root, 0o700); err != nil {
 		return "", fmt.Errorf("making the cache of compiled content: %w", err)
 	}
 	if err := fill(dir, results); err != nil {

@@ -59,7 +59,7 @@ func (c *Check) tell(out io.Writer, answer fmt.Stringer, failed bool) error {
 		return fmt.Errorf("encoding the answer of the check: %w", err)
 	}
 	if c.ResultFile != "" {
-		if err := os.WriteFile(c.ResultFile, data, 0o644); err != nil {
+		if err := os.WriteFile(c.ResultFile, data, 0o600); err != nil {
 			return fmt.Errorf("writing the answer of the check: %w", err)
 		}
 	}

@@ -69,7 +69,7 @@ func references(p place, what, key string, words []source.Word, known map[string
 	if len(words) == 0 {
 		p.add("%s is missing", key)
 	}
-	var named []*model.DraftNamed
+	named := make([]*model.DraftNamed, 0, len(words))
 	for _, w := range words {
 		n := known[w.Text]
 		switch {

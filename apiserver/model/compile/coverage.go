@@ -157,9 +157,9 @@ func (r Report) String() string {
 	section(fmt.Sprintf("conditions with fewer than %d findings", fewFindings), r.FewFindings)
 	section("findings linked to one condition only", r.OneCondition)
 	section("observations that no condition and no tuple names", r.NoCondition)
-	var pairs []string
-	for _, pair := range r.Unseparated {
-		pairs = append(pairs, pair[0]+" / "+pair[1])
+	pairs := make([]string, len(r.Unseparated))
+	for i, pair := range r.Unseparated {
+		pairs[i] = pair[0] + " / " + pair[1]
 	}
 	section("pairs of conditions that no observation separates", pairs)
 	return b.String()

@@ -29,8 +29,8 @@ var refusals = []struct {
 	wants []want
 }{
 	// The form of the files.
-	{"an unknown key", []edit{{head, "background: 0.03", "backgruond: 0.03"}}, []want{
-		{head, "background: 0.03", "unknown key backgruond"},
+	{"an unknown key", []edit{{head, "background: 0.03", "backgrnd: 0.03"}}, []want{
+		{head, "background: 0.03", "unknown key backgrnd"},
 		{head, "slug: nausea", "background 0 of nausea"},
 	}},
 	{"an unknown key of words", []edit{{dictionary, "question: Do you smoke", "Question: Do you smoke"}}, []want{

@@ -113,9 +113,9 @@ func (c *compiler) names(w *source.Words) (name, commonName string) {
 }
 
 func texts(words []source.Word) []string {
-	var list []string
-	for _, w := range words {
-		list = append(list, w.Text)
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.Text
 	}
 	return list
 }
