@@ -130,8 +130,9 @@ type JWK struct {
 
 // Public returns the public half of every key, the one that signs first.
 func (k *SigningKeys) Public() []JWK {
-	var set []JWK
-	for _, key := range *k.ring.Load() {
+	ring := *k.ring.Load()
+	set := make([]JWK, 0, len(ring))
+	for _, key := range ring {
 		set = append(set, JWK{
 			KeyType: "OKP", Curve: "Ed25519", Algorithm: "EdDSA", Use: "sig", ID: key.id,
 			X: base64.RawURLEncoding.EncodeToString(key.publicKey()),

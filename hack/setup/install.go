@@ -31,10 +31,10 @@ func install(ctx context.Context) (err error) {
 // withoutCluster keeps the installation from making a cluster, until undo. The
 // directory stays; it is one of Debian's.
 func withoutCluster() (undo func() error, err error) {
-	if err := os.MkdirAll(filepath.Dir(clusterSettings), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(clusterSettings), 0o755); err != nil { //nolint:gosec // as all of /etc
 		return nil, err
 	}
-	if err := os.WriteFile(clusterSettings, []byte("create_main_cluster = false\n"), 0o644); err != nil {
+	if err := os.WriteFile(clusterSettings, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // as all of /etc
 		return nil, err
 	}
 	return func() error { return os.Remove(clusterSettings) }, nil

@@ -26,9 +26,9 @@ func main() {
 	command := kong.Parse(&commands{}, kong.Name("setup"),
 		kong.Description("Sets up what tests need and Go does not bring."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	err := command.Run()
+	stop()
 	var child *exec.ExitError
 	if errors.As(err, &child) && child.Exited() {
 		os.Exit(child.ExitCode()) // it has said why

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"time"
@@ -24,7 +25,7 @@ type postgresCommand struct {
 
 // Run implements the command.
 func (c *postgresCommand) Run(ctx context.Context) error {
-	if err := ensureInstalled(ctx, os.Stderr); err != nil {
+	if err := ensureInstalled(ctx); err != nil {
 		return err
 	}
 	return c.run(ctx, os.Stdout)
@@ -41,7 +42,9 @@ func (c *postgresCommand) run(ctx context.Context, output io.Writer) (err error)
 	if len(c.Command) > 0 {
 		return runWith(ctx, server.URL(), c.Command)
 	}
-	fmt.Fprintln(output, server.URL())
+	if _, err := fmt.Fprintln(output, server.URL()); err != nil {
+		return fmt.Errorf("say where the server is: %w", err)
+	}
 	select {
 	case <-ctx.Done():
 	case <-server.Done():
@@ -64,19 +67,19 @@ func runWith(ctx context.Context, url string, command []string) error {
 }
 
 // ensureInstalled installs PostgreSQL when it is missing.
-func ensureInstalled(ctx context.Context, progress io.Writer) error {
-	_, err := postgrestest.Programs()
+func ensureInstalled(ctx context.Context) error {
+	_, err := postgrestest.Programs(ctx)
 	if !errors.Is(err, postgrestest.ErrNotInstalled) {
 		return err
 	}
 	if !debian() || os.Geteuid() != 0 {
 		return fmt.Errorf("%w; elsewhere install the PostgreSQL server of your system, and its initdb and postgres will be found", err)
 	}
-	fmt.Fprintln(progress, "installing Debian's PostgreSQL, without a cluster of its own")
+	slog.InfoContext(ctx, "installing Debian's PostgreSQL, without a cluster of its own")
 	if err := install(ctx); err != nil {
 		return fmt.Errorf("install Debian's package postgresql: %w", err)
 	}
-	_, err = postgrestest.Programs()
+	_, err = postgrestest.Programs(ctx)
 	return err
 }
 

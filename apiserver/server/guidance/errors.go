@@ -16,7 +16,7 @@ import (
 )
 
 // tokenPath is where errors have the form of OAuth.
-const tokenPath = "/api/auth/token"
+const tokenPath = "/api/auth/token" //nolint:gosec // a path, not a secret
 
 // refuse answers what a client did wrong in the form of the path's errors.
 func refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
@@ -117,5 +117,5 @@ func writeOAuthError(w http.ResponseWriter, status int, code contract.OAuthError
 func writeJSON(w http.ResponseWriter, status int, answer any) {
 	w.Header().Set("Content-Type", typeJSON)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(answer) //nolint:errcheck,errchkjson // strings only; a caller that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(answer) // strings only, and a caller that is gone needs no answer
 }

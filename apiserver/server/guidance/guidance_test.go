@@ -62,7 +62,11 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
 	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
@@ -115,8 +119,14 @@ func (b *syncBuffer) String() string {
 	return b.Buffer.String()
 }
 
+// answer is what came back, but for the body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // call is a request; headers come in pairs of name and value.
-func (r *rig) call(method, path, body string, headers ...string) (*http.Response, string) {
+func (r *rig) call(method, path, body string, headers ...string) (answer, string) {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, r.address+path, strings.NewReader(body))
 	if err != nil {
@@ -129,12 +139,11 @@ func (r *rig) call(method, path, body string, headers ...string) (*http.Response
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		r.t.Fatal(err)
 	}
-	return response, string(text)
+	return answer{response.StatusCode, response.Header}, string(text)
 }
 
 func basic(id, key string) string {
@@ -207,7 +216,7 @@ func TestMountedAnywhere(t *testing.T) {
 	outer := chi.NewRouter()
 	outer.Mount("/api", guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
 	recorder := httptest.NewRecorder()
-	outer.ServeHTTP(recorder, httptest.NewRequest("GET", "/api/mgp/v1/usage", nil))
+	outer.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/api/mgp/v1/usage", nil))
 	if recorder.Code != http.StatusUnauthorized {
 		t.Errorf("mounted below /api it answers %d", recorder.Code)
 	}
@@ -308,14 +317,14 @@ func TestUsageInvalid(t *testing.T) {
 			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
 			continue
 		}
-		answer := decode[struct {
+		said := decode[struct {
 			Detail string
 			Errors []struct{ Field, Message string }
 		}](t, text)
 		var fields []string
-		for _, wrong := range answer.Errors {
+		for _, wrong := range said.Errors {
 			fields = append(fields, wrong.Field)
-			if wrong.Message == "" || !strings.Contains(answer.Detail, wrong.Field) {
+			if wrong.Message == "" || !strings.Contains(said.Detail, wrong.Field) {
 				t.Errorf("%s: %s does not say what is wrong", query, text)
 			}
 		}

@@ -64,8 +64,9 @@ func (e tokenError) VisitCreateTokenResponse(w http.ResponseWriter) error {
 
 // GetKeys implements the contract.
 func (h handlers) GetKeys(context.Context, contract.GetKeysRequestObject) (contract.GetKeysResponseObject, error) {
-	var keys []contract.Key
-	for _, key := range h.Authority.Keys.Public() {
+	public := h.Authority.Keys.Public()
+	keys := make([]contract.Key, 0, len(public))
+	for _, key := range public {
 		keys = append(keys, contract.Key{
 			Kty: contract.KeyKty(key.KeyType),
 			Crv: contract.KeyCrv(key.Curve),

@@ -39,15 +39,15 @@ func TestToken(t *testing.T) {
 	} {
 		response, text := r.call("POST", "/api/auth/token", body[1],
 			"Content-Type", body[0], "Authorization", basic("portal", "portal-key"), "Instance-Id", "acme-mgp")
-		answer := decode[map[string]any](t, text)
-		if response.StatusCode != http.StatusOK || answer["token_type"] != "Bearer" || answer["expires_in"] != 3600.0 || len(answer) != 3 {
+		said := decode[map[string]any](t, text)
+		if response.StatusCode != http.StatusOK || said["token_type"] != "Bearer" || said["expires_in"] != 3600.0 || len(said) != 3 {
 			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
 			continue
 		}
 		if response.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: the answer may be stored", name)
 		}
-		claims := r.verified(answer["access_token"].(string))
+		claims := r.verified(said["access_token"].(string))
 		want := identity.FormatScopes(identity.Scopes())
 		switch name {
 		case "JSON, one scope":
@@ -140,8 +140,8 @@ func TestTokenRefused(t *testing.T) {
 			}
 		}
 		response, text := r.call("POST", "/api/auth/token", test.body, pairs...)
-		answer := decode[map[string]string](t, text)
-		if response.StatusCode != test.status || answer["error"] != test.code || !strings.Contains(answer["error_description"], test.want) {
+		said := decode[map[string]string](t, text)
+		if response.StatusCode != test.status || said["error"] != test.code || !strings.Contains(said["error_description"], test.want) {
 			t.Errorf("%s: answered %d %s, want %d %s with %q", name, response.StatusCode, text, test.status, test.code, test.want)
 		}
 		if strings.Contains(text, "hunter2") {
@@ -154,7 +154,7 @@ func TestTokenRefused(t *testing.T) {
 	}
 	response, text := r.call("POST", "/api/auth/token", good, "Content-Type", "application/json",
 		"Authorization", basic("portal", "portal-key"), "Instance-Id", "acme-mgp", "Instance-Id", "other-mgp")
-	if response.StatusCode != 400 || !strings.Contains(text, "Instance-Id has to be given once") {
+	if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, "Instance-Id has to be given once") {
 		t.Errorf("two instances: answered %d: %s", response.StatusCode, text)
 	}
 	if log := r.log.String(); log != "" {
@@ -204,7 +204,7 @@ func FuzzTokenRequest(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, body string, form bool) {
-		request := httptest.NewRequest("POST", "/api/auth/token", strings.NewReader(body))
+		request := httptest.NewRequest(http.MethodPost, "/api/auth/token", strings.NewReader(body))
 		request.Header.Set("Content-Type", map[bool]string{true: "application/x-www-form-urlencoded", false: "application/json"}[form])
 		request.Header.Set("Authorization", basic("kiosk", "kiosk/key+="))
 		request.Header.Set("Instance-Id", "acme-mgp")

@@ -43,8 +43,8 @@ func testConcurrent(t *testing.T, fresh Fresh) {
 
 // shuffled is a batch of one call to each of some endpoints, in any order.
 func shuffled(endpoints int) []storage.UsageCount {
-	var batch []storage.UsageCount
-	for _, i := range rand.Perm(endpoints) {
+	batch := make([]storage.UsageCount, 0, endpoints)
+	for _, i := range rand.Perm(endpoints) { //nolint:gosec // an order is no secret
 		batch = append(batch, count("portal", fmt.Sprintf("endpoint %03d", i), 1))
 	}
 	return batch
@@ -155,7 +155,7 @@ func testKilled(t *testing.T, fresh Fresh) {
 // returns how many it reported.
 func addUntilKilled(t *testing.T, url string) (added int64) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0])
+	command := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
 	command.Env = append(os.Environ(), childVariable+"="+url)
 	var failure strings.Builder
 	command.Stderr = &failure
@@ -169,10 +169,11 @@ func addUntilKilled(t *testing.T, url string) (added int64) {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		added++
 		if added == 3 {
-			time.AfterFunc(rand.N(30*time.Millisecond), func() { command.Process.Kill() }) //nolint:errcheck // it may have failed before
+			after := rand.N(30 * time.Millisecond)                       //nolint:gosec // a moment is no secret
+			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // it may have failed before
 		}
 	}
-	command.Wait() //nolint:errcheck // it is always an error: the child was killed
+	_ = command.Wait() // always an error: the child was killed
 	if added < 3 {
 		t.Fatalf("the child added %d batches: %s", added, failure.String())
 	}

@@ -58,8 +58,8 @@ func execute(t *testing.T, url, statement string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+	_, err = db.ExecContext(t.Context(), statement)
+	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -35,7 +35,7 @@ func testAdds(t *testing.T, fresh Fresh) {
 func testOrder(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
 	names := []string{"Zebra", "a", "a b", "a-b", "a_b", "ab", "b", "é", "日本", "🙂"}
-	var want []storage.UsageCount
+	want := make([]storage.UsageCount, 0, 3*len(names)*len(names))
 	for _, date := range []storage.Date{day.AddDays(-1), day, day.AddDays(1)} {
 		for _, application := range names {
 			for _, endpoint := range names {
@@ -86,7 +86,7 @@ func testText(t *testing.T, fresh Fresh) {
 		"'; DROP TABLE usage_counts; --", `"quoted"`, `back\slash`, `{1,"2",NULL}`, "NULL", "%s", "$1", "?",
 		" leading", "trailing ", "tab\there", "line\nbreak", "e\u0301", "\u00e9", "\u202e", "\ufffd", strings.Repeat("long", 500),
 	}
-	var want []storage.UsageCount
+	want := make([]storage.UsageCount, 0, len(names))
 	for _, name := range names {
 		want = append(want, count(name, name, 1))
 	}

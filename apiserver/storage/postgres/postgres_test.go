@@ -50,7 +50,11 @@ func opened(t *testing.T, url string) *postgres.Store {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	t.Cleanup(func() { store.Close() })
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return store
 }
 
@@ -62,8 +66,8 @@ func execute(t *testing.T, url, statement string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close(ctx)
-	if _, err := connection.Exec(ctx, statement); err != nil {
+	_, err = connection.Exec(ctx, statement)
+	if err := errors.Join(err, connection.Close(ctx)); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -106,7 +110,7 @@ func serve(t *testing.T, answer func(net.Conn)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
 			connection, err := listener.Accept()
@@ -119,6 +123,11 @@ func serve(t *testing.T, answer func(net.Conn)) string {
 	return "postgres://useruser:password@" + listener.Addr().String() + "/dbname42?sslmode=disable&connect_timeout=1"
 }
 
+func speakHTTP(connection net.Conn) {
+	_, _ = connection.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+	_ = connection.Close()
+}
+
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	good := postgrestest.Database(t)
@@ -129,8 +138,8 @@ func TestOpenFails(t *testing.T) {
 		"wrong user":     {changed(t, good, func(u *url.URL) { u.User = url.UserPassword("somebody", "hunter2hunter2") }), "refuses the user or the password"},
 		"no database":    {changed(t, good, func(u *url.URL) { u.Path = "/databasename" }), "the database does not exist"},
 		"no TLS":         {changed(t, good, func(u *url.URL) { u.RawQuery = "sslmode=require" }), "sslmode"},
-		"hangs up":       {serve(t, func(c net.Conn) { c.Close() }), "connection"},
-		"other protocol": {serve(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); c.Close() }), "server"},
+		"hangs up":       {serve(t, func(c net.Conn) { _ = c.Close() }), "connection"},
+		"other protocol": {serve(t, speakHTTP), "server"},
 		"says nothing":   {serve(t, func(c net.Conn) { held <- c }), "did not answer in time"},
 		"nobody there":   {changed(t, nobody, func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
 	} {
@@ -268,6 +277,6 @@ func rootsTempDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

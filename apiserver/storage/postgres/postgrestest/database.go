@@ -5,6 +5,7 @@ package postgrestest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -91,8 +92,8 @@ func execute(t testing.TB, server, statement string) {
 	if err != nil {
 		t.Fatalf("connect to the PostgreSQL server for tests: %v", err)
 	}
-	defer connection.Close(ctx)
-	if _, err := connection.Exec(ctx, statement); err != nil {
+	_, err = connection.Exec(ctx, statement)
+	if err := errors.Join(err, connection.Close(ctx)); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

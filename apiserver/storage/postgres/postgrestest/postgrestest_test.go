@@ -45,7 +45,7 @@ func keptDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
@@ -57,9 +57,8 @@ func query[T any](t *testing.T, url, statement string) (value T, err error) {
 	if err != nil {
 		return value, err
 	}
-	defer connection.Close(ctx)
 	err = connection.QueryRow(ctx, statement).Scan(&value)
-	return value, err
+	return value, errors.Join(err, connection.Close(ctx))
 }
 
 func mustQuery[T any](t *testing.T, url, statement string) T {
@@ -177,7 +176,7 @@ func TestEndsWithParent(t *testing.T) {
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	command.Wait() //nolint:errcheck // it was killed
+	_ = command.Wait() // it was killed
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := query[int](t, url, "SELECT 1"); err != nil {
 			return
@@ -195,7 +194,11 @@ func TestStartFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Stop() })
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	taken, err := url.Parse(server.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +265,7 @@ func TestProgramsInPath(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", half+string(filepath.ListSeparator)+whole)
-	if dir, err := Programs(); err != nil || dir != whole {
+	if dir, err := Programs(t.Context()); err != nil || dir != whole {
 		t.Errorf("got %s, %v, want %s", dir, err, whole)
 	}
 }

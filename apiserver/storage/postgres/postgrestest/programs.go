@@ -3,6 +3,7 @@
 package postgrestest
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -19,8 +20,8 @@ var ErrNotInstalled = errors.New("PostgreSQL is not installed: neither PATH, nor
 // Programs finds the directory that holds initdb and postgres: in PATH, where
 // pg_config says, or the newest of those under /usr/lib/postgresql, where
 // Debian keeps them out of PATH.
-func Programs() (dir string, err error) {
-	for _, dir := range candidates() {
+func Programs(ctx context.Context) (dir string, err error) {
+	for _, dir := range candidates(ctx) {
 		if executable(filepath.Join(dir, "initdb")) && executable(filepath.Join(dir, "postgres")) {
 			return dir, nil
 		}
@@ -28,9 +29,9 @@ func Programs() (dir string, err error) {
 	return "", ErrNotInstalled
 }
 
-func candidates() []string {
+func candidates(ctx context.Context) []string {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
-	if dir, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
+	if dir, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		dirs = append(dirs, strings.TrimSpace(string(dir)))
 	}
 	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // fails for a malformed pattern only

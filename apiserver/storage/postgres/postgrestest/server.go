@@ -46,7 +46,7 @@ type Server struct {
 // files removed. What was committed survives the end of the server, but not
 // that of the machine: nothing waits for the disk.
 func Start(ctx context.Context, options Options) (*Server, error) {
-	programs, err := Programs()
+	programs, err := Programs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *cluster) start(ctx context.Context, listen string) (*Server, error) {
 	}
 	var failures []error
 	for range 3 {
-		free, err := freePort(host)
+		free, err := freePort(ctx, host)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +86,8 @@ func (c *cluster) start(ctx context.Context, listen string) (*Server, error) {
 	return nil, errors.Join(failures...)
 }
 
-func freePort(host string) (string, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+func freePort(ctx context.Context, host string) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}
