@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
+)
+
+// realRelease is the release of the content in the tree.
+var realRelease = sync.OnceValues(func() (*model.Release, error) {
+	compiled, err := compile.Compile(content.FS, "en")
+	if err != nil {
+		return nil, err
+	}
+	return model.Decode(compiled.Release)
+})
+
+// real is the release of the content in the tree, which the test fails
+// without.
+func real(t testing.TB) *model.Release {
+	t.Helper()
+	r, err := realRelease()
+	if err != nil {
+		t.Fatalf("the content does not compile: %v", err)
+	}
+	return r
+}
+
+// A simulated is a patient drawn from a release: who has conditions, and what
+// these and the leak brought.
+type simulated struct {
+	r          *model.Release
+	sex        model.Sex
+	ageMonths  int
+	conditions []model.ConditionIndex
+	holds      map[model.ObservationIndex]bool
+}
+
+// simulate draws what a patient with some conditions has, as package model
+// says that links, leaks, factors and groups mean it.
+func simulate(r *model.Release, sex model.Sex, ageMonths int, conditions []model.ConditionIndex, random *rand.Rand) *simulated {
+	p := &simulated{r, sex, ageMonths, conditions, map[model.ObservationIndex]bool{}}
+	for i := range r.Observations {
+		o := model.ObservationIndex(i)
+		if r.Observations[i].Kind == model.RiskFactor {
+			p.holds[o] = random.Float64() < p.carries(o)
+		}
+	}
+	p.bring(func(o model.ObservationIndex) (lambda, share float64) {
+		return r.Observations[o].Leak, r.Observations[o].Leak
+	}, random)
+	for _, c := range conditions {
+		p.bring(func(o model.ObservationIndex) (lambda, share float64) {
+			for _, link := range model.Part(r.LinksByCondition, r.Conditions[c].Links) {
+				if link.Other == int32(o) {
+					return link.Lambda, link.Share
+				}
+			}
+			return 0, r.Observations[o].Leak
+		}, random)
+	}
+	p.settleGroups()
+	return p
+}
+
+// carries is how likely the patient has a risk factor.
+func (p *simulated) carries(o model.ObservationIndex) float64 {
+	of := p.r.Observations[o].Leak
+	for _, f := range model.Part(p.r.Factors, p.r.Observations[o].Factors) {
+		for _, c := range p.conditions {
+			if f.Condition == c {
+				of = of * f.Present / (of*f.Present + (1-of)*f.Absent)
+			}
+		}
+	}
+	return of
+}
+
+// bring draws what one cause brings, from the roots down.
+func (p *simulated) bring(cause func(model.ObservationIndex) (lambda, share float64), random *rand.Rand) {
+	groups := map[model.GroupIndex]bool{}
+	var below func(candidates []model.ObservationIndex, above float64)
+	below = func(candidates []model.ObservationIndex, above float64) {
+		for _, o := range candidates {
+			observation := &p.r.Observations[o]
+			lambda, _ := cause(o)
+			if g := observation.Group; g != model.None && p.r.Groups[g].Type == model.GroupSingle {
+				if groups[g] {
+					continue
+				}
+				groups[g] = true
+				lambda, o = p.pick(g, above, cause, random)
+				if o == model.None {
+					continue
+				}
+				p.holds[o] = true
+				below(model.Part(p.r.ChildRefs, p.r.Observations[o].Children), lambda)
+				continue
+			}
+			if lambda > 0 && random.Float64() < lambda/above {
+				p.holds[o] = true
+				below(model.Part(p.r.ChildRefs, observation.Children), lambda)
+			}
+		}
+	}
+	var roots []model.ObservationIndex
+	for i := range p.r.Observations {
+		if o := &p.r.Observations[i]; o.Parent == model.None && o.Kind != model.RiskFactor {
+			roots = append(roots, model.ObservationIndex(i))
+		}
+	}
+	below(roots, 1)
+}
+
+// pick draws the item of an exclusive group that a cause brings, or none.
+func (p *simulated) pick(g model.GroupIndex, above float64, cause func(model.ObservationIndex) (lambda, share float64), random *rand.Rand) (float64, model.ObservationIndex) {
+	group := &p.r.Groups[g]
+	items := model.Part(p.r.GroupItems, group.Items)
+	lambdas := make([]float64, len(items))
+	share, leak, worse := 0.0, 0.0, 0.0
+	for i := len(items) - 1; i >= 0; i-- {
+		lambda, s := cause(items[i])
+		lambdas[i] = lambda
+		if group.Ordered {
+			share, leak = share+s, leak+p.r.Observations[items[i]].Leak
+			orWorse := s + worse // the leak itself brings its own share
+			if s != p.r.Observations[items[i]].Leak || lambda != s {
+				orWorse = model.Lambda(share, leak)
+			}
+			lambdas[i] = max(orWorse-worse, 0)
+			worse = max(orWorse, worse)
+		}
+	}
+	draw := random.Float64() * above
+	for i, lambda := range lambdas {
+		if draw < lambda {
+			return lambda, items[i]
+		}
+		draw -= lambda
+	}
+	return 0, model.None
+}
+
+// settleGroups leaves one item of each exclusive group: the last, which in an
+// ordered group is the worst.
+func (p *simulated) settleGroups() {
+	for g := range p.r.Groups {
+		if p.r.Groups[g].Type != model.GroupSingle {
+			continue
+		}
+		chosen := false
+		items := model.Part(p.r.GroupItems, p.r.Groups[g].Items)
+		for i := len(items) - 1; i >= 0; i-- {
+			p.holds[items[i]] = p.holds[items[i]] && !chosen
+			chosen = chosen || p.holds[items[i]]
+		}
+	}
+}
+
+// complaint draws the symptom that brings the patient here: one of those that
+// they have, the more likely the more it belongs to their condition.
+func (p *simulated) complaint(random *rand.Rand) (model.ObservationIndex, bool) {
+	var symptoms []model.ObservationIndex
+	var weights []float64
+	total := 0.0
+	for _, c := range p.conditions {
+		for _, link := range model.Part(p.r.LinksByCondition, p.r.Conditions[c].Links) {
+			o := &p.r.Observations[link.Other]
+			if p.holds[model.ObservationIndex(link.Other)] && o.Parent == model.None && o.Kind == model.Symptom && o.Question.Length > 0 {
+				symptoms = append(symptoms, model.ObservationIndex(link.Other))
+				weights = append(weights, link.Lambda*link.Lambda*link.Lambda)
+				total += link.Lambda * link.Lambda * link.Lambda
+			}
+		}
+	}
+	draw := random.Float64() * total
+	for i, w := range weights {
+		if draw -= w; draw <= 0 {
+			return symptoms[i], true
+		}
+	}
+	return model.None, false
+}
+
+// An interview is a conversation with a simulated patient.
+type interview struct {
+	evidence  []ReportedEvidence
+	questions []*Question
+	last      Assessment
+	stopped   bool // by should_stop
+}
+
+// converse asks a patient until the engine says stop, or until it has no more
+// questions.
+func (p *simulated) converse(t testing.TB, e *Engine, complaint model.ObservationIndex, o Options, untilEnd bool) *interview {
+	t.Helper()
+	v := &interview{evidence: []ReportedEvidence{{p.r.ObservationID(complaint), Present, SourceInitial}}}
+	for {
+		patient, err := NewPatient(p.r, p.sex, p.ageMonths, v.evidence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.last = e.Assess(p.r, patient, o)
+		if v.last.Question == nil || v.last.ShouldStop && !untilEnd {
+			v.stopped = v.last.ShouldStop
+			return v
+		}
+		v.questions = append(v.questions, v.last.Question)
+		v.evidence = append(v.evidence, p.answer(v.last.Question)...)
+		if len(v.questions) > 100 {
+			t.Fatalf("no end after %d questions", len(v.questions))
+		}
+	}
+}
+
+// answer answers a question truly.
+func (p *simulated) answer(q *Question) []ReportedEvidence {
+	var list []ReportedEvidence
+	for _, item := range q.Items {
+		choice := Absent
+		if p.holds[item] {
+			choice = Present
+		}
+		if q.Type == GroupSingle && choice == Present {
+			return []ReportedEvidence{{ID: p.r.ObservationID(item), Choice: Present}}
+		}
+		list = append(list, ReportedEvidence{ID: p.r.ObservationID(item), Choice: choice})
+	}
+	return list
+}
