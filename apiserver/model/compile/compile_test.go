@@ -205,7 +205,7 @@ func TestCompileFactors(t *testing.T) {
 func TestAnEmergencyMayBeKnownByATuple(t *testing.T) {
 	t.Parallel()
 	compiled(t, edit{neurology, "sudden_onset: 0.8, ", "nausea: 0.8, "})
-	// Part of a tuple may be a risk factor or speak against the condition.
+	// Part of a tuple may be a risk factor.
 	compiled(t, edit{neurology, "sudden_onset: 0.8, ", ""}, edit{head, "[headache, nausea]", "[headache, smoking]"})
 }
 
@@ -250,7 +250,7 @@ func TestCompileNeverMakesWhatServersRefuse(t *testing.T) {
 		}
 		edits := []edit{
 			{head, "slug: headache\n    kind: symptom\n    background: 0.05", "slug: headache\n    kind: symptom\n    background: " + number("parent")},
-			{head, "background: 0.004", "background: " + number("child")},
+			{head, "relation: severity\n    background: 0.004", "relation: severity\n    background: " + number("child")},
 			{neurology, "headache: 0.95", "headache: " + number("parent share")},
 			{neurology, "headache_severe: 0.6", "headache_severe: " + number("child share")},
 			{neurology, "headache_mild: 0.1", "headache_mild: " + number("other share")},

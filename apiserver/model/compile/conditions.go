@@ -210,20 +210,24 @@ func (c *compiler) linked(p place, d *condition, slug string) *observation {
 }
 
 // checkEmergencyPath makes sure that an emergency can be told from what the
-// patient reports: by a finding that is one by itself, or by a tuple.
+// patient reports: by a finding that is one by itself, or by a tuple of
+// findings and risk factors. What is never asked of patients is no path.
 func (c *compiler) checkEmergencyPath(p place, d *condition) {
 	if d.Triage < model.Emergency {
 		return
 	}
 	var named []*model.DraftObservation
 	for _, f := range d.Findings {
-		if f.Observation.Seriousness >= model.SeriousnessEmergency {
+		asked := !c.observationOf[f.Observation].source.Professional.Value
+		if asked && f.Observation.Seriousness >= model.SeriousnessEmergency {
 			return
 		}
 		named = append(named, f.Observation)
 	}
 	for _, f := range d.Factors {
-		named = append(named, f.Observation)
+		if f.Observation.Kind == model.RiskFactor {
+			named = append(named, f.Observation)
+		}
 	}
 	for _, t := range c.draft.Tuples {
 		isNamed := func(o *model.DraftObservation) bool { return slices.Contains(named, o) }

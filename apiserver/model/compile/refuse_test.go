@@ -208,6 +208,12 @@ var refusals = []struct {
 	{"an emergency without a path", []edit{{neurology, "sudden_onset: 0.8, ", ""}}, []want{
 		{neurology, "triage_level: emergency_ambulance", "brain_bleed is an emergency_ambulance without an emergency path"},
 	}},
+	{"an emergency known by what is never asked", []edit{{head, "seriousness: emergency_ambulance", "seriousness: emergency_ambulance\n    professional: true"}, {dictionary, "{name: Sudden onset, question: Was it sudden, question_third_person: Was it sudden for them}", "{name: Sudden onset}"}}, []want{
+		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
+	}},
+	{"an emergency known by a tuple with what speaks against it", []edit{{neurology, "sudden_onset: 0.8, ", ""}, {head, "[headache, nausea]", "[headache, reflex_sign]"}, {neurology, "    risk_factors: {smoking: 2}", "    protective: {reflex_sign: {present: 0.5, absent: 1}}"}}, []want{
+		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
+	}},
 	{"an emergency with a part of a tuple", []edit{{neurology, "{headache: 0.9, headache_severe: 0.85, sudden_onset: 0.8, crp_high: 0.2}", "{headache: 0.9, headache_severe: 0.85}"}}, []want{
 		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
 	}},
