@@ -45,8 +45,8 @@ fi
 
 go tool -modfile=hack/tools/go.mod helm upgrade --install anamnesis charts/anamnesis \
   --namespace anamnesis-system --create-namespace --wait --timeout 180s \
-  --set "image.repository=$registry/operator" --set "image.tag=$tag" \
-  --set "serverImage.repository=$registry/apiserver" --set "serverImage.tag=$tag"
+  --set-string "image.repository=$registry/operator" --set-string "image.tag=$tag" \
+  --set-string "serverImage.repository=$registry/apiserver" --set-string "serverImage.tag=$tag"
 kubectl apply --filename config/samples/demo.yaml
 kubectl wait --namespace anamnesis-demo --for=condition=Ready --timeout=180s instance/demo
 kubectl get --namespace anamnesis-demo instances

@@ -20,8 +20,8 @@ func (p Platform) Install(ctx context.Context, images Images) error {
 	cmd := p.command(ctx, "go", "tool", "-modfile=hack/tools/go.mod", "helm",
 		"upgrade", "--install", "anamnesis", "charts/anamnesis",
 		"--namespace", Namespace, "--create-namespace",
-		"--set", "image.repository="+repository, "--set", "image.tag="+tag,
-		"--set", "serverImage.repository="+serverRepository, "--set", "serverImage.tag="+serverTag,
+		"--set-string", "image.repository="+repository, "--set-string", "image.tag="+tag,
+		"--set-string", "serverImage.repository="+serverRepository, "--set-string", "serverImage.tag="+serverTag,
 		"--wait", "--timeout", "180s")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 	_, err = p.run(cmd)

@@ -15,10 +15,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := platform.Demonstrate(ctx, platform.Platform{Root: ".", Progress: os.Stdout}); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "make run:", err)
 		os.Exit(1)
 	}
+}
+
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return platform.Demonstrate(ctx, platform.Platform{Root: ".", Progress: os.Stdout})
 }

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -81,6 +80,17 @@ type answer struct {
 	body   []byte
 }
 
+// decode reads the body of a successful answer.
+func (a answer) decode(into any) error {
+	if a.status != http.StatusOK {
+		return fmt.Errorf("status %d: %s", a.status, a.body)
+	}
+	if err := json.Unmarshal(a.body, into); err != nil {
+		return fmt.Errorf("%w in %s", err, a.body)
+	}
+	return nil
+}
+
 // call sends one request. Its body cannot be read twice, so that the transport
 // never sends it again: a request that fails is seen to fail.
 func (c apiClient) call(ctx context.Context, method, path, body string, header http.Header) (answer, error) {
@@ -122,8 +132,8 @@ func (c apiClient) mustDiagnose(t *testing.T) {
 		Question   *struct{ Text string }
 		Conditions []struct{ ID string }
 	}
-	if err := json.NewDecoder(bytes.NewReader(got.body)).Decode(&diagnosis); err != nil || got.status != http.StatusOK {
-		t.Fatalf("diagnosis: status %d, body %s, error %v", got.status, got.body, err)
+	if err := got.decode(&diagnosis); err != nil {
+		t.Fatalf("diagnosis: %v", err)
 	}
 	if diagnosis.Question == nil || diagnosis.Question.Text == "" || len(diagnosis.Conditions) == 0 {
 		t.Fatalf("diagnosis asks nothing or ranks nothing: %s", got.body)
@@ -147,8 +157,8 @@ func (c apiClient) diagnosesCounted(ctx context.Context, instance string) (int, 
 		Endpoint string
 		Calls    int
 	}
-	if err := json.Unmarshal(got.body, &counts); err != nil || got.status != http.StatusOK {
-		return 0, fmt.Errorf("usage: status %d, body %s, error %v", got.status, got.body, err)
+	if err := got.decode(&counts); err != nil {
+		return 0, fmt.Errorf("usage: %w", err)
 	}
 	total := 0
 	for _, count := range counts {
@@ -170,8 +180,8 @@ func (c apiClient) token(ctx context.Context, instance string) (string, error) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal(got.body, &token); err != nil || got.status != http.StatusOK {
-		return "", fmt.Errorf("token: status %d, error %v", got.status, err)
+	if err := got.decode(&token); err != nil {
+		return "", fmt.Errorf("token: %w", err)
 	}
 	return token.AccessToken, nil
 }
