@@ -37,8 +37,9 @@ type Usage interface {
 	// one transaction. Two counts of one day, application and endpoint add up.
 	//
 	// An error that wraps ErrInvalidUsage names the count that is at fault.
-	// After any other error nothing was added, except when the connection broke
-	// while the transaction was being committed: then all of it may have been.
+	// After any other error nothing was added, except when ctx ended or the
+	// connection to a server broke while the batch was on its way: then all of
+	// it may have been, and adding it again may count it twice.
 	AddUsage(ctx context.Context, counts []UsageCount) error
 
 	// Usage returns the counts of the days from and to and those between,

@@ -41,7 +41,8 @@ var _ storage.Store = (*Store)(nil)
 
 // Open opens the database in the file at path, made when there is none with
 // access for this user only, and brings its tables up to date. The directory
-// has to exist.
+// has to exist. SQLite's files beside the database, -wal and -shm, and an empty
+// one, .lock, belong to it.
 func Open(ctx context.Context, path string) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -68,6 +68,17 @@ func TestAnyPath(t *testing.T) {
 	}
 }
 
+// What a commit promises hangs on these.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	store := opened(t, filepath.Join(t.TempDir(), "anamnesis.db"))
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1"} {
+		if got, err := store.Pragma(name); err != nil || got != want {
+			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 // A relative path is taken from where the process is when it opens the store.
 func TestRelativePath(t *testing.T) {
 	dir := t.TempDir()

@@ -100,7 +100,7 @@ func (c *cluster) startAt(ctx context.Context, host, port string) (*Server, erro
 	server := &Server{url: c.url(host, port), cluster: c, cancel: stop, done: make(chan struct{})}
 	command := c.command(ctx, "postgres",
 		"-D", c.data(), "-h", host, "-p", port,
-		"-c", "unix_socket_directories=", "-c", "max_connections=200",
+		"-c", "unix_socket_directories=", "-c", "max_connections=500",
 		"-c", "fsync=off", "-c", "full_page_writes=off")
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // "fast shutdown"
 	command.WaitDelay = patience
