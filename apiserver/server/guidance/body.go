@@ -43,7 +43,7 @@ func readBody(next http.Handler) http.Handler {
 // answer with and why.
 func checkBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, problem string) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	form := mediaType == typeForm && r.URL.Path == tokenPath
+	form := mediaType == typeForm && r.URL.Path == oauthPath
 	if err != nil || mediaType != typeJSON && !form {
 		return nil, http.StatusBadRequest, "the header Content-Type has to be " + typeJSON
 	}

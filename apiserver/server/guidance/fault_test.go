@@ -22,7 +22,7 @@ func TestFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, method := range map[string]string{tokenPath: "POST", "/api/mgp/v1/usage": "GET", "/.well-known/jwks.json": "GET"} {
+	for path, method := range map[string]string{oauthPath: "POST", "/api/mgp/v1/usage": "GET", "/.well-known/jwks.json": "GET"} {
 		var log bytes.Buffer
 		h := handlers{Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 		request := httptest.NewRequest(method, path, nil)
