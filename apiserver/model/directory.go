@@ -48,11 +48,10 @@ func FileName(id, version string) string {
 
 // parseFileName is the inverse of FileName. It is false for other files.
 func parseFileName(name string) (w Wanted, ok bool) {
-	stem, isRelease := strings.CutSuffix(name, FileExt)
-	id, stamp, versioned := strings.Cut(stem, "@")
-	date, clock, timed := strings.Cut(stamp, "T")
+	id, stamp, _ := strings.Cut(strings.TrimSuffix(name, FileExt), "@")
+	date, clock, _ := strings.Cut(stamp, "T")
 	w = Wanted{ID: id, Version: date + "T" + strings.ReplaceAll(clock, "-", ":")}
-	return w, isRelease && versioned && timed && ValidModelID(id) && validVersion(w.Version)
+	return w, ValidModelID(w.ID) && validVersion(w.Version) && FileName(w.ID, w.Version) == name
 }
 
 // directory is the release files of a directory, by id and then version.

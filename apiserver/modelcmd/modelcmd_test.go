@@ -337,6 +337,36 @@ func TestCachedKeepsNothingOfBadContent(t *testing.T) {
 	}
 }
 
+func TestCachedTellsWhereItCannotWrite(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{file, filepath.Join(file, "below")} {
+		if _, err := Cached(tiny(), root); err == nil || !strings.Contains(err.Error(), "making the cache of compiled content") {
+			t.Errorf("in %s: %v", root, err)
+		}
+		if _, err := command(t, "build", "--content", directory(t, tiny()), "--out", root); err == nil || !strings.Contains(err.Error(), "making the directory of release files") {
+			t.Errorf("building into %s: %v", root, err)
+		}
+	}
+}
+
+func TestCacheRootIsTheUsers(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "/home/someone/.cache")
+	t.Setenv("HOME", "/home/someone")
+	root, err := CacheRoot()
+	if want := filepath.Join("anamnesis", "models"); err != nil || !strings.HasSuffix(root, want) || !strings.HasPrefix(root, "/home/someone") {
+		t.Errorf("the cache is in %s, %v", root, err)
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if _, err := CacheRoot(); err == nil || !strings.Contains(err.Error(), "--models") {
+		t.Errorf("without a home: %v", err)
+	}
+}
+
 func TestCachedByManyAtOnce(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -24,7 +24,6 @@ var FullSize = Size{Conditions: 1000, Observations: 2000, Links: 40000}
 // linked to many conditions and most to few, half the symptoms children in
 // groups.
 func Synthetic(size Size, seed uint64) *Builder {
-	//nolint:gosec // made-up numbers, the same for the same seed
 	s := synthesis{Builder: New(), random: rand.New(rand.NewPCG(seed, uint64(size.Links)))}
 	s.addObservations(size.Observations)
 	for i := range size.Conditions {
