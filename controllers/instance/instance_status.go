@@ -128,8 +128,8 @@ func transitions(before, after []metav1.Condition) []note {
 	if is == nil {
 		return nil
 	}
-	isStalled := meta.IsStatusConditionTrue(after, v1alpha1.ConditionStalled)
-	same := was != nil && was.Status == is.Status && was.Reason == is.Reason
+	wasStalled, isStalled := meta.IsStatusConditionTrue(before, v1alpha1.ConditionStalled), meta.IsStatusConditionTrue(after, v1alpha1.ConditionStalled)
+	same := was != nil && was.Status == is.Status && was.Reason == is.Reason && wasStalled == isStalled
 	if same && (!isStalled || was.Message == is.Message) {
 		return nil
 	}

@@ -112,7 +112,7 @@ func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
 	defer cancel()
 	var list v1alpha1.InstanceList
 	if err := c.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		counts <- prometheus.NewInvalidMetric(instancesDescription, err)
+		// The cache is not filled yet: no count is better than no metrics at all.
 		return
 	}
 	for key, count := range countConditions(list.Items) {

@@ -154,6 +154,17 @@ func describePod(pod corev1.Pod) string {
 			return strings.TrimSpace(pause.Reason+" "+firstLine(pause.Message)) + lastWords(container.LastTerminationState.Terminated)
 		}
 	}
+	return describeUnready(pod)
+}
+
+// describeUnready says that containers run which do not report ready: what they
+// depend on, such as the database, may not answer them.
+func describeUnready(pod corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && pod.Status.Phase == corev1.PodRunning {
+			return "runs and is not ready: " + condition.Message
+		}
+	}
 	return ""
 }
 

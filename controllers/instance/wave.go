@@ -154,15 +154,11 @@ func (w *wave) advance(ctx context.Context) error {
 func (w *wave) grant(ctx context.Context, tenants []tenant) []tenant {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	there := map[types.UID]bool{}
+	pending := map[types.UID]bool{}
 	for _, tenant := range tenants {
-		there[tenant.uid] = tenant.pin != w.target
+		pending[tenant.uid] = w.granted[tenant.uid] && tenant.pin != w.target && !tenant.suspended
 	}
-	for uid := range w.granted {
-		if !there[uid] {
-			delete(w.granted, uid)
-		}
-	}
+	w.granted = pending
 	next, halted := planWave(w.target, tenants, w.granted, w.limit)
 	if halted {
 		log.FromContext(ctx).Info("an Instance failed with the server image: no other moves to it", "image", w.target.Image)

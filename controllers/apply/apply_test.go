@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func encode(t *testing.T, data map[string]string) *unstructured.Unstructured {
+	t.Helper()
+	wanted, err := Encode(coreapply.ConfigMap("acme", "tenants").WithData(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wanted
+}
+
+func TestEncodeHoldsOnlyWhatIsMeant(t *testing.T) {
+	t.Parallel()
+	want := map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"metadata":   map[string]any{"name": "acme", "namespace": "tenants"},
+		"data":       map[string]any{"a": "1"},
+	}
+	if diff := cmp.Diff(want, encode(t, map[string]string{"a": "1"}).Object); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReason(t *testing.T) {
+	t.Parallel()
+	sent := withHash(encode(t, map[string]string{"a": "1"}))
+	live := func(change func(*corev1.ConfigMap)) client.Object {
+		object := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "1", Annotations: sent.GetAnnotations()},
+			Data:       map[string]string{"a": "1"},
+		}
+		change(object)
+		return object
+	}
+	for name, test := range map[string]struct {
+		live client.Object
+		want string
+	}{
+		"absent":                {nil, "it does not exist"},
+		"as wanted":             {live(func(*corev1.ConfigMap) {}), ""},
+		"with somebody's field": {live(func(object *corev1.ConfigMap) { object.Data["b"] = "2" }), ""},
+		"changed":               {live(func(object *corev1.ConfigMap) { object.Data = map[string]string{"a": "2"} }), "somebody changed data.a"},
+		"sent something else":   {live(func(object *corev1.ConfigMap) { object.Annotations = map[string]string{HashAnnotation: "other"} }), "what is wanted changed"},
+		"not known to be sent":  {live(func(object *corev1.ConfigMap) { object.Annotations = nil }), "what is wanted changed"},
+		"a field no longer sent": {live(func(object *corev1.ConfigMap) {
+			object.Annotations = withHash(encode(t, map[string]string{"a": "1", "b": "2"})).GetAnnotations()
+		}), "what is wanted changed"},
+	} {
+		got, err := Reason(sent, test.live)
+		if err != nil || got != test.want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, test.want)
+		}
+	}
+}
+
+func TestApplyNamesTheObjectItMeans(t *testing.T) {
+	t.Parallel()
+	wanted := encode(t, map[string]string{"a": "1"})
+	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "live"}}
+	failing := &recorder{err: errors.New("no")}
+	applier := Applier{Client: failing, Manager: "test"}
+	_, err := applier.Apply(t.Context(), wanted, live)
+	if err == nil || !strings.Contains(err.Error(), "applying ConfigMap acme: no") {
+		t.Errorf("got error %v", err)
+	}
+	if failing.uid != "live" {
+		t.Errorf("sent the uid %q: an object that was replaced meanwhile would be overwritten", failing.uid)
+	}
+	if len(wanted.GetAnnotations()) > 0 {
+		t.Error("what is wanted was changed")
+	}
+}
+
+// A recorder fails every apply and remembers the object's UID.
+type recorder struct {
+	client.Writer
+	uid string
+	err error
+}
+
+func (r *recorder) Apply(_ context.Context, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+	if named, ok := object.(interface{ GetUID() types.UID }); ok {
+		r.uid = string(named.GetUID())
+	}
+	return r.err
+}
+
+func TestHashTellsValuesApart(t *testing.T) {
+	t.Parallel()
+	one, err := Hash(map[string]int{"a": 1, "b": 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Hash(map[string]int{"b": 2, "a": 1})
+	other, _ := Hash(map[string]int{"a": 1, "b": 3})
+	if one != again || one == other || len(one) != hashDigits {
+		t.Errorf("got %q, %q for the same and %q for another", one, again, other)
+	}
+	if _, err := Hash(func() {}); err == nil {
+		t.Error("a function has no hash, but got one")
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+func TestNamespacesOf(t *testing.T) {
+	t.Parallel()
+	keys := func(options Options, withOwn bool) []string {
+		var all []string
+		for _, name := range []string{"a", "b", "system"} {
+			if _, ok := namespacesOf(options, withOwn)[name]; ok {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	if namespacesOf(Options{Namespace: "system"}, true) != nil {
+		t.Error("no namespaces are all namespaces")
+	}
+	some := Options{Namespace: "system", Namespaces: []string{"a", "b"}}
+	if diff := cmp.Diff([]string{"a", "b"}, keys(some, false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "system"}, keys(some, true)); diff != "" {
+		t.Errorf("with its own (-want +got):\n%s", diff)
+	}
+}
+
+func TestCacheHoldsOnlyWhatIsOurs(t *testing.T) {
+	t.Parallel()
+	selector := labels.SelectorFromSet(labels.Set{"team": "blue"})
+	options := CacheOptions(Options{Selector: selector})
+	if len(options.ByObject) != len(childKinds)+1 {
+		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(childKinds))
+	}
+	for object, by := range options.ByObject {
+		_, isInstance := object.(*v1alpha1.Instance)
+		switch {
+		case isInstance && by.Label.String() != "team=blue":
+			t.Errorf("Instances are selected by %s", by.Label)
+		case !isInstance && (by.Label.Matches(labels.Set{}) || !by.Label.Matches(labels.Set(resources.Labels(acme())))):
+			t.Errorf("%T is selected by %s", object, by.Label)
+		}
+	}
+	stripped, err := options.DefaultTransform(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}}})
+	if err != nil || len(stripped.(*corev1.Secret).ManagedFields) > 0 {
+		t.Errorf("the record of who owns which field is kept: %v", err)
+	}
+}
+
+func TestInstanceOfClaim(t *testing.T) {
+	t.Parallel()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Labels: resources.Labels(acme())}}
+	want := []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: "tenants", Name: "acme"}}}
+	if diff := cmp.Diff(want, instanceOfClaim(t.Context(), claim)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := instanceOfClaim(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
+		t.Errorf("somebody's claim belongs to %v", got)
+	}
+}
+
+func TestReferencedSecrets(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	if referencedSecrets(instance) != nil || hasReferences(instance) {
+		t.Error("there are none")
+	}
+	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "tls"}}
+	instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}
+	if diff := cmp.Diff([]string{"tls", "db"}, referencedSecrets(instance)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestFailuresOfOneInstanceDoNotSlowOthers(t *testing.T) {
+	t.Parallel()
+	limiter := controllerOptions(Options{}).RateLimiter
+	broken := reconcile.Request{NamespacedName: client.ObjectKey{Name: "broken"}}
+	for range 1000 {
+		if pause := limiter.When(broken); pause > lastRetry {
+			t.Fatalf("a pause of %s", pause)
+		}
+	}
+	if pause := limiter.When(reconcile.Request{NamespacedName: client.ObjectKey{Name: "healthy"}}); pause != firstRetry {
+		t.Errorf("a healthy Instance waits %s", pause)
+	}
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	v := &visit{began: noon}
+	if v.pause() != 0 {
+		t.Error("nothing was asked for")
+	}
+	v.lookAgainAt(noon.Add(time.Hour))
+	v.lookAgainAt(noon.Add(time.Minute))
+	v.lookAgainAt(noon.Add(2 * time.Hour))
+	if v.pause() != time.Minute {
+		t.Errorf("pause %s, want the earliest", v.pause())
+	}
+	v.lookAgainAt(noon.Add(-time.Hour))
+	if v.pause() <= 0 {
+		t.Error("a visit that was due must still take place")
+	}
+}
+
+func TestOutcomeOf(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[outcome]error{
+		outcomeReady:     nil,
+		outcomeWaiting:   waiting("", "X", "x"),
+		outcomeStalled:   stalled("", "X", "x"),
+		outcomeTransient: errors.New("x"),
+	} {
+		if got := outcomeOf(err); got != want {
+			t.Errorf("%v: got %s, want %s", err, got, want)
+		}
+	}
+}
+
+func TestTimeToReady(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	summarize(instance, noon, waiting("", "X", "x"))
+	before := instance.DeepCopy().Status.Conditions
+	summarize(instance, noon.Add(90*time.Second), nil)
+	after := instance.Status.Conditions
+	for name, test := range map[string]struct {
+		before, after []metav1.Condition
+		want          time.Duration
+		became        bool
+	}{
+		"became ready":  {before, after, 90 * time.Second, true},
+		"still waiting": {before, before, 0, false},
+		"was ready":     {after, after, 0, false},
+		"unknown":       {nil, nil, 0, false},
+	} {
+		if got, became := timeToReady(test.before, test.after); got != test.want || became != test.became {
+			t.Errorf("%s: got %s, %v", name, got, became)
+		}
+	}
+}
+
+func TestCountConditions(t *testing.T) {
+	t.Parallel()
+	ready, stuck := acme(), acme()
+	summarize(ready, noon, nil)
+	summarize(stuck, noon, stalled("", "X", "x"))
+	want := map[conditionKey]int{
+		{"Ready", metav1.ConditionTrue}: 2, {"Ready", metav1.ConditionFalse}: 1, {"Stalled", metav1.ConditionTrue}: 1,
+	}
+	if diff := cmp.Diff(want, countConditions([]v1alpha1.Instance{*ready, *stuck, *ready})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMetricsSpeakOfInstances(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.settle()
+	gatherer := prometheus.NewRegistry()
+	gatherer.MustRegister(p.reconciler.measurements.reconciles, p.reconciler.measurements.secondsToReady, conditionCollector{p.reconciler.client})
+	families, err := gatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]*dto.MetricFamily{}
+	for _, family := range families {
+		found[family.GetName()] = family
+	}
+	if found["anamnesis_operator_seconds_to_ready"].GetMetric()[0].GetHistogram().GetSampleCount() != 1 {
+		t.Error("the time to ready was not measured once")
+	}
+	for _, name := range []string{"anamnesis_operator_reconciles_total", "anamnesis_operator_instances"} {
+		if len(found[name].GetMetric()) == 0 {
+			t.Errorf("no metric %s", name)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pki
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+const day = 24 * time.Hour
+
+func newAuthority(t *testing.T, at time.Time) (*Authority, KeyPair) {
+	t.Helper()
+	pair, err := NewAuthority(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseAuthority(t, pair), pair
+}
+
+func parseAuthority(t *testing.T, pair KeyPair) *Authority {
+	t.Helper()
+	authority, err := ParseAuthority(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority
+}
+
+func issue(t *testing.T, authority *Authority, at time.Time, names ...string) KeyPair {
+	t.Helper()
+	pair, err := authority.Issue(names, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+func TestIssuedCertificateServesTLS(t *testing.T) {
+	t.Parallel()
+	authority, _ := newAuthority(t, time.Now())
+	pair := issue(t, authority, time.Now(), "example.com", "acme.tenants.svc")
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	defer server.Close()
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(authority.PEM())
+	for name, wantError := range map[string]bool{"example.com": false, "acme.tenants.svc": false, "other.tenants.svc": true} {
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12}}}
+		response, err := client.Get(server.URL)
+		if err == nil {
+			err = response.Body.Close()
+		}
+		if (err != nil) != wantError {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
+}
+
+func TestReasonToIssue(t *testing.T) {
+	t.Parallel()
+	authority, pair := newAuthority(t, start)
+	other, _ := newAuthority(t, start)
+	names := []string{"acme.tenants.svc"}
+	good := Issued{KeyPair: issue(t, authority, start, names...), Trusted: authority.PEM(), Names: names}
+	with := func(change func(*Issued)) Issued {
+		changed := good
+		change(&changed)
+		return changed
+	}
+	renewed, _, err := RenewAuthority(pair, start.Add(6*365*day))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		issued Issued
+		now    time.Time
+		want   string
+	}{
+		"none":               {Issued{Names: names}, start, "there is no certificate yet"},
+		"good":               {good, start.Add(day), ""},
+		"a day before":       {good, start.Add(59 * day), ""},
+		"a month to its end": {good, start.Add(60*day + time.Hour), "it ends at 2027-02-19"},
+		"expired":            {good, start.Add(100 * day), "it ends at"},
+		"other names":        {with(func(i *Issued) { i.Names = []string{"other"} }), start, "instead of"},
+		"rubbish":            {with(func(i *Issued) { i.Certificate = []byte("rubbish") }), start, "no certificate in PEM"},
+		"no key":             {with(func(i *Issued) { i.Key = nil }), start, "tls.key is not the private key"},
+		"a key of another":   {with(func(i *Issued) { i.Key = issue(t, authority, start, names...).Key }), start, "tls.key is not the private key"},
+		"of another authority": {
+			with(func(i *Issued) { i.KeyPair = issue(t, other, start, names...) }), start, "another authority issued it",
+		},
+		"another trusted":  {with(func(i *Issued) { i.Trusted = other.PEM() }), start, "the authority's certificate changed"},
+		"an older trusted": {with(func(i *Issued) { i.Trusted = renewed.Certificate }), start, "the authority's certificate changed"},
+	} {
+		got, renewal := authority.ReasonToIssue(test.issued, test.now)
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if got == "" && !renewal.Equal(start.Add(60*day)) {
+			t.Errorf("%s: renewal at %s", name, renewal)
+		}
+	}
+}
+
+func TestRenewedAuthorityIsStillTrusted(t *testing.T) {
+	t.Parallel()
+	first, pair := newAuthority(t, start)
+	same, changed, err := RenewAuthority(pair, start.Add(4*365*day))
+	if err != nil || changed || !bytes.Equal(same.Certificate, pair.Certificate) {
+		t.Fatalf("renewed %v too early, %v", changed, err)
+	}
+	later := start.Add(6 * 365 * day)
+	renewedPair, changed, err := RenewAuthority(pair, later)
+	if err != nil || !changed {
+		t.Fatalf("renewed %v, %v", changed, err)
+	}
+	renewed := parseAuthority(t, renewedPair)
+	if _, err := Check(issue(t, renewed, later, "acme"), first.PEM(), later); err != nil {
+		t.Errorf("who holds the old certificate must trust what the renewed authority issues: %v", err)
+	}
+	if _, err := Check(issue(t, first, start.Add(day), "acme"), renewedPair.Certificate, start.Add(2*day)); err == nil {
+		t.Error("the renewed certificate was not valid then")
+	}
+}
+
+func TestCertificateEndsWithItsAuthority(t *testing.T) {
+	t.Parallel()
+	authority, _ := newAuthority(t, start)
+	late := start.Add(authorityLifetime - 10*day)
+	pair := issue(t, authority, late, "acme")
+	end, err := Check(pair, authority.PEM(), late)
+	if err != nil || !end.Equal(start.Add(authorityLifetime)) {
+		t.Errorf("ends at %s, %v", end, err)
+	}
+	_, renewal := authority.ReasonToIssue(Issued{KeyPair: pair, Trusted: authority.PEM(), Names: []string{"acme"}}, late)
+	if !renewal.After(late) || !renewal.Before(end) {
+		t.Errorf("renewal at %s is not between %s and %s", renewal, late, end)
+	}
+}
+
+func TestParseAuthorityRefuses(t *testing.T) {
+	t.Parallel()
+	authority, good := newAuthority(t, start)
+	_, other := newAuthority(t, start)
+	leaf := issue(t, authority, start, "acme")
+	for name, test := range map[string]struct {
+		pair KeyPair
+		want string
+	}{
+		"rubbish":        {KeyPair{[]byte("rubbish"), good.Key}, "certificate"},
+		"a broken block": {KeyPair{[]byte("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), good.Key}, "certificate 1 cannot be read"},
+		"no key":         {KeyPair{good.Certificate, nil}, "no PKCS#8 private key"},
+		"a broken key":   {KeyPair{good.Certificate, []byte("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n")}, "cannot be read as PKCS#8"},
+		"another key":    {KeyPair{good.Certificate, other.Key}, "do not belong together"},
+		"no authority":   {leaf, "do not belong together"},
+	} {
+		_, err := ParseAuthority(test.pair)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got error %v, want %q", name, err, test.want)
+		}
+		if _, _, err := RenewAuthority(test.pair, start); err == nil {
+			t.Errorf("%s: was renewed", name)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	authority, _ := newAuthority(t, start)
+	other, _ := newAuthority(t, start)
+	good := issue(t, authority, start, "acme.example")
+	for name, test := range map[string]struct {
+		pair      KeyPair
+		authority []byte
+		now       time.Time
+		want      string
+	}{
+		"good":                    {good, authority.PEM(), start, ""},
+		"without authority":       {good, nil, start, ""},
+		"with its chain":          {KeyPair{append(bytes.Clone(good.Certificate), authority.PEM()...), good.Key}, authority.PEM(), start, ""},
+		"nothing":                 {KeyPair{}, nil, start, "tls.crt: no certificate in PEM"},
+		"a key in its place":      {KeyPair{good.Key, good.Key}, nil, start, "tls.crt: no certificate in PEM"},
+		"another key":             {KeyPair{good.Certificate, issue(t, authority, start, "x").Key}, nil, start, "tls.key is not the private key"},
+		"not yet valid":           {good, nil, start.Add(-day), "not valid before 2026-11-21T09:55:00Z"},
+		"expired":                 {good, nil, start.Add(91 * day), "expired at 2027-02-19T10:00:00Z"},
+		"another authority":       {good, other.PEM(), start, "ca.crt does not vouch"},
+		"rubbish of an authority": {good, []byte("rubbish"), start, "ca.crt: no certificate in PEM"},
+	} {
+		_, err := Check(test.pair, test.authority, test.now)
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: got error %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+func TestSigningKeysSortByTime(t *testing.T) {
+	t.Parallel()
+	earlier, key, err := NewSigningKey(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, other, err := NewSigningKey(start.Add(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if earlier >= later || earlier != "20261121t100000z" {
+		t.Errorf("ids %q and %q", earlier, later)
+	}
+	if !IsSigningKey(key) || !IsSigningKey(other) || bytes.Equal(key, other) {
+		t.Error("two signing keys must be good and differ")
+	}
+}
+
+func TestIsSigningKeyRefuses(t *testing.T) {
+	t.Parallel()
+	authority, pair := newAuthority(t, start)
+	for name, text := range map[string][]byte{"nothing": nil, "rubbish": []byte("rubbish"), "another algorithm": pair.Key, "a certificate": authority.PEM()} {
+		if IsSigningKey(text) {
+			t.Errorf("%s was taken for a signing key", name)
+		}
+	}
+}
+
+func TestApplicationKeysAreLongAndDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		key := NewApplicationKey()
+		if len(key) != 26 || strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || seen[key] {
+			t.Fatalf("key %q", key)
+		}
+		seen[key] = true
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	pair, err := NewAuthority(start)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(pair.Certificate, pair.Key, pair.Certificate)
+	f.Add([]byte("-----BEGIN CERTIFICATE-----"), []byte(""), []byte("rubbish"))
+	f.Fuzz(func(t *testing.T, certificate, key, authority []byte) {
+		if _, err := Check(KeyPair{certificate, key}, authority, start); err != nil && err.Error() == "" {
+			t.Error("an error without words")
+		}
+	})
+}
