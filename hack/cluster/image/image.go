@@ -10,7 +10,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,12 +18,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/compression"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // User is who the entry point runs as: "nonroot" of the distroless images.
@@ -79,12 +79,8 @@ func build(files []File) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-	compressed, err := tarball.LayerFromOpener(open, tarball.WithCompression(compression.None))
-	if err != nil {
-		return nil, err
-	}
-	appended, err := mutate.AppendLayers(empty.Image, compressed)
+	// It is read on the machine where it was made: compression would only cost.
+	appended, err := mutate.AppendLayers(empty.Image, static.NewLayer(content, types.DockerUncompressedLayer))
 	if err != nil {
 		return nil, err
 	}

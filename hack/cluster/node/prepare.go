@@ -23,13 +23,8 @@ func (n Node) Prepare(binaries []build.Binary) error {
 	if err := n.State.Create(); err != nil {
 		return err
 	}
-	for _, folder := range []string{"logs", "pki", "users", "etcd", "containerd", "kubelet", "pod-logs", "volumes", "cni"} {
-		if err := os.Mkdir(n.State.Path(folder), 0o700); err != nil {
-			return fmt.Errorf("preparing the state folder: %w", err)
-		}
-	}
-	if err := os.CopyFS(n.State.Path(), config); err != nil {
-		return fmt.Errorf("writing the components' settings: %w", err)
+	if err := n.makeFolders(); err != nil {
+		return err
 	}
 	if err := build.Link(n.State.Path("bin"), binaries); err != nil {
 		return err
@@ -38,6 +33,19 @@ func (n Node) Prepare(binaries []build.Binary) error {
 		return err
 	}
 	return n.issue()
+}
+
+// makeFolders makes those that the components expect, and their settings.
+func (n Node) makeFolders() error {
+	for _, folder := range []string{"logs", "pki", "users", "etcd", "containerd", "kubelet", "pod-logs", "volumes", "cni"} {
+		if err := os.Mkdir(n.State.Path(folder), 0o700); err != nil {
+			return fmt.Errorf("preparing the state folder: %w", err)
+		}
+	}
+	if err := os.CopyFS(n.State.Path(), config); err != nil {
+		return fmt.Errorf("writing the components' settings: %w", err)
+	}
+	return nil
 }
 
 // linkPlugins leads the fixed path in the settings to wherever the

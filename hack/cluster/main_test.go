@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/lifecycle"
+)
+
+func TestQuoteMakesOneWord(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "plain", "with space", "it's", `"$HOME" \ '`, "a\nb"} {
+		output, err := exec.Command("sh", "-c", "printf %s "+quote(text)).Output()
+		if err != nil || string(output) != text {
+			t.Errorf("the shell reads %q as %q, %v", text, output, err)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		arguments []string
+		says      string
+	}{
+		{nil, "exit status 2"},
+		{[]string{"no-such-command"}, "exit status 2"},
+		{[]string{"build", "no-such-tool"}, "no-such-tool"},
+		{[]string{"load"}, "at least one image archive"},
+		{[]string{"exec"}, "needs a command"},
+		{[]string{"image"}, "needs -name"},
+		{[]string{"image", "-name", "a:b", "-out", "c", "rest"}, "rest"},
+		{[]string{"image", "-binary", "a=relative"}, "exit status 2"},
+		{[]string{"relay"}, "svc/NAMESPACE/NAME:PORT"},
+		{[]string{"relay", "-to", "svc/a:1"}, "svc/NAMESPACE/NAME:PORT"},
+		{[]string{"node-init"}, "state folder"},
+		{[]string{"node-relay"}, "target"},
+		{[]string{"node-relay", "nowhere"}, "svc/NAMESPACE/NAME:PORT"},
+		{[]string{"node-exec"}, "no command"},
+		{[]string{"node-agent"}, "kubeconfig"},
+	} {
+		err := run(context.Background(), test.arguments)
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%v: %v, want a word on %q", test.arguments, err, test.says)
+		}
+	}
+}
+
+func TestUsageIsAnExitStatus(t *testing.T) {
+	t.Parallel()
+	if status := exitStatus(0); !errors.As(run(context.Background(), nil), &status) || status != 2 {
+		t.Errorf("without a command it ends with %d", status)
+	}
+}
+
+func TestMakeImage(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	server := filepath.Join(folder, "server")
+	if err := os.WriteFile(server, []byte("I serve"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(folder, "image.tar")
+	err := makeImage(context.Background(), lifecycle.Cluster{}, []string{
+		"-name", "localhost/server:dev", "-binary", server, "--binary", server + "=/bin/other", "-file", server + "=/models/core", "-out", out,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := exec.Command("sh", "-c", "tar -xOf "+quote(out)+" --wildcards '*.tar' | tar -t").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"server\n", "bin/other\n", "models/core\n"} {
+		if !strings.Contains(string(listed), name) {
+			t.Errorf("the image lacks %q:\n%s", name, listed)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+)
+
+// listen opens a listener on loopback that the test closes.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
+}
+
+// relayTo relays to where resolve says and returns the address to dial.
+func relayTo(t *testing.T, resolve Resolver) string {
+	t.Helper()
+	listener := listen(t)
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(context.Background(), listener, resolve) }()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("the relay ended with %v", err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+// serve answers each connection by handle and returns a resolver to it.
+func serve(t *testing.T, handle func(*net.TCPConn)) Resolver {
+	t.Helper()
+	listener := listen(t)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go handle(connection.(*net.TCPConn))
+		}
+	}()
+	return func(context.Context) (string, error) { return listener.Addr().String(), nil }
+}
+
+func dialRelay(t *testing.T, address string) *net.TCPConn {
+	t.Helper()
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection.(*net.TCPConn)
+}
+
+func TestEachSideHearsTheEndOfTheOther(t *testing.T) {
+	t.Parallel()
+	// A server that answers only when it has heard all.
+	address := relayTo(t, serve(t, func(connection *net.TCPConn) {
+		defer func() { _ = connection.Close() }()
+		if heard, err := io.ReadAll(connection); err == nil {
+			_, _ = connection.Write(bytes.ToUpper(heard))
+		}
+	}))
+	said := bytes.Repeat([]byte("question "), 100_000)
+	connection := dialRelay(t, address)
+	if _, err := connection.Write(said); err != nil {
+		t.Fatal(err)
+	}
+	if err := connection.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(connection)
+	if err != nil || !bytes.Equal(answer, bytes.ToUpper(said)) {
+		t.Errorf("heard %d bytes of %d, %v", len(answer), len(said), err)
+	}
+}
+
+func TestServerThatSpeaksFirst(t *testing.T) {
+	t.Parallel()
+	address := relayTo(t, serve(t, func(connection *net.TCPConn) {
+		_, _ = connection.Write([]byte("welcome"))
+		_ = connection.Close()
+	}))
+	heard, err := io.ReadAll(dialRelay(t, address))
+	if err != nil || string(heard) != "welcome" {
+		t.Errorf("heard %q, %v", heard, err)
+	}
+}
+
+func TestConnectionThatLeadsNowhereIsClosed(t *testing.T) {
+	t.Parallel()
+	closed := listen(t)
+	_ = closed.Close()
+	for name, resolve := range map[string]Resolver{
+		"no such target": func(context.Context) (string, error) { return "", errors.New("no such Service") },
+		"nobody listens": func(context.Context) (string, error) { return closed.Addr().String(), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if heard, _ := io.ReadAll(dialRelay(t, relayTo(t, resolve))); len(heard) > 0 {
+				t.Errorf("heard %q", heard)
+			}
+		})
+	}
+}
+
+func TestEveryConnectionIsResolvedAnew(t *testing.T) {
+	t.Parallel()
+	says := func(words string) Resolver {
+		return serve(t, func(connection *net.TCPConn) {
+			_, _ = connection.Write([]byte(words))
+			_ = connection.Close()
+		})
+	}
+	first, second := says("first"), says("second")
+	var asked atomic.Int32
+	address := relayTo(t, func(ctx context.Context) (string, error) {
+		if asked.Add(1) == 1 {
+			return first(ctx)
+		}
+		return second(ctx)
+	})
+	for _, want := range []string{"first", "second", "second"} {
+		if heard, err := io.ReadAll(dialRelay(t, address)); err != nil || string(heard) != want {
+			t.Errorf("heard %q, %v; want %q", heard, err, want)
+		}
+	}
+}
