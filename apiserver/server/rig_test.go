@@ -64,7 +64,8 @@ func start(t testing.TB) *rig {
 		Instance: "test", Releases: r.library.Releases, BufferedUsage: func() int64 { return 7 },
 	})
 	handler := server.New(server.Options{
-		Models: r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
+		Guidance: http.HandlerFunc(guidanceAnswers),
+		Models:   r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
 		AllowsOrigin: func(origin string) bool {
 			allowed := r.origin.Load()
 			return allowed != nil && *allowed == origin
@@ -79,6 +80,10 @@ func start(t testing.TB) *rig {
 	r.client = &http.Client{Transport: checked.Transport(t, listening.Client().Transport)}
 	return r
 }
+
+// guidanceAnswers stands for the handlers of the guidance platform, which have
+// tests of their own.
+func guidanceAnswers(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
 
 // A call is a request that tests vary.
 type call struct {

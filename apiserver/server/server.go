@@ -20,6 +20,8 @@ import (
 
 // Options are what the tenant's handler stands on. All are required.
 type Options struct {
+	// Guidance answers under /api and /.well-known.
+	Guidance     http.Handler
 	Models       v3.Models
 	Engine       *engine.Engine
 	Applications middleware.Applications
@@ -34,14 +36,30 @@ type Options struct {
 
 // New makes the handler of the tenant's address.
 func New(o Options) http.Handler {
-	router := chi.NewRouter()
-	router.Use(
+	return chi.Chain(
 		middleware.Identify,
 		middleware.Observe(o.Log, o.Observer),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
 		middleware.AllowOrigins(o.AllowsOrigin),
-	)
+	).Handler(byPath(o.Guidance, assessment(o)))
+}
+
+// byPath tells the two interfaces apart. Each has a router of its own, since
+// their errors differ.
+func byPath(guidance, assessment http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/.well-known/") {
+			guidance.ServeHTTP(w, r)
+			return
+		}
+		assessment.ServeHTTP(w, r)
+	})
+}
+
+// assessment is the symptom assessment, and the answer to what is nowhere.
+func assessment(o Options) http.Handler {
+	router := chi.NewRouter()
 	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
 		v3.Fail(w, http.StatusNotFound, "there is nothing at this address; the endpoints are under /v3")
 	})

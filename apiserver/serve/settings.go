@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
+)
+
+// The application that --dev serves.
+const (
+	developmentID  = "dev"
+	developmentKey = "dev-key"
+)
+
+// settings are what is read from files and may change while serving.
+type settings struct {
+	certificate  *certificate // nil over plain HTTP
+	applications *identity.Applications
+	signingKeys  *identity.SigningKeys
+	config       atomic.Pointer[config.Config]
+	development  bool
+	// sources keep all this as the files say.
+	sources []*reload.Source
+}
+
+// openSettings reads the files that the flags name, or makes up what --dev does
+// without.
+func openSettings(o options) (*settings, error) {
+	s := &settings{development: o.Dev}
+	s.config.Store(&config.Config{})
+	for _, open := range []func(options) error{s.openCertificate, s.openApplications, s.openSigningKeys, s.openConfig} {
+		if err := open(o); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// watch keeps a source that was opened, and hands its error on.
+func (s *settings) watch(source *reload.Source, flag string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	s.sources = append(s.sources, source)
+	return nil
+}
+
+func (s *settings) openCertificate(o options) error {
+	if o.Dev {
+		return nil
+	}
+	certificate, source, err := openCertificate(o.TLSCertFile, o.TLSKeyFile)
+	s.certificate = certificate
+	return s.watch(source, "--tls-cert-file, --tls-key-file", err)
+}
+
+func (s *settings) openApplications(o options) (err error) {
+	if o.CredentialsDir == "" {
+		s.applications, err = identity.NewApplications(identity.Credential{
+			ID: developmentID, Key: developmentKey, Scopes: identity.Scopes(),
+		})
+		return err
+	}
+	applications, source, err := identity.OpenApplications(o.CredentialsDir)
+	s.applications = applications
+	return s.watch(source, "--credentials-dir", err)
+}
+
+func (s *settings) openSigningKeys(o options) (err error) {
+	if o.SigningKeysDir == "" {
+		s.signingKeys, err = identity.NewSigningKeys()
+		return err
+	}
+	keys, source, err := identity.OpenSigningKeys(o.SigningKeysDir)
+	s.signingKeys = keys
+	return s.watch(source, "--signing-keys-dir", err)
+}
+
+func (s *settings) openConfig(o options) error {
+	if o.Config == "" {
+		return nil
+	}
+	source := &reload.Source{Name: "config", Paths: []string{o.Config}, Apply: func(files reload.Files) error {
+		parsed, warning, err := config.Parse(files[o.Config])
+		if err != nil {
+			return err
+		}
+		if warning != "" {
+			o.log.Warn(warning, "file", o.Config)
+		}
+		s.config.Store(&parsed)
+		return nil
+	}}
+	return s.watch(source, "--config", source.Load())
+}
+
+// allowsOrigin reports whether pages of a web origin may call.
+func (s *settings) allowsOrigin(origin string) bool {
+	return s.config.Load().CORS.Allows(origin) || s.development && config.AllowsLoopback(origin)
+}

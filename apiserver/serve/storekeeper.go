@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+)
+
+const (
+	// openTimeout is how long one try to open storage may take, its migrations
+	// included.
+	openTimeout = 2 * time.Minute
+	// openRetry is the pause between tries.
+	openRetry = time.Second
+	// pingInterval is how often storage is looked after, pingTimeout how long
+	// it may take to answer.
+	pingInterval = 5 * time.Second
+	pingTimeout  = 3 * time.Second
+)
+
+// errNotOpen is what callers get until storage has been opened.
+var errNotOpen = errors.New("storage is not open yet")
+
+// A storeKeeper opens storage in the background, however long that takes, and
+// knows how it is. What is asked of storage before it is open fails.
+type storeKeeper struct {
+	url   string
+	log   *slog.Logger
+	tell  func(up bool) // is told how storage is after each look
+	store atomic.Pointer[storage.Store]
+	state atomic.Pointer[error]
+}
+
+func newStoreKeeper(url string, log *slog.Logger, tell func(bool)) *storeKeeper {
+	k := &storeKeeper{url: url, log: log, tell: tell}
+	k.state.Store(&errNotOpen)
+	tell(false)
+	return k
+}
+
+// run opens storage and looks after it until the context ends. A URL that no
+// try will ever open is its error.
+func (k *storeKeeper) run(ctx context.Context) error {
+	if err := k.open(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	ticker := time.NewTicker(pingInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			k.ping(ctx)
+		}
+	}
+}
+
+// open tries until storage is open, the context ends, or trying is in vain.
+func (k *storeKeeper) open(ctx context.Context) error {
+	for ctx.Err() == nil {
+		attempt, cancel := context.WithTimeout(ctx, openTimeout)
+		store, err := open.Open(attempt, k.url)
+		cancel()
+		if err == nil {
+			k.store.Store(&store)
+			k.note(nil)
+			return nil
+		}
+		if errors.Is(err, storage.ErrInvalidURL) {
+			return err
+		}
+		k.note(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(openRetry):
+		}
+	}
+	return nil
+}
+
+func (k *storeKeeper) ping(ctx context.Context) {
+	attempt, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := (*k.store.Load()).Ping(attempt); ctx.Err() == nil {
+		k.note(err)
+	}
+}
+
+// note remembers how storage is, and logs when that changed.
+func (k *storeKeeper) note(err error) {
+	before := *k.state.Swap(&err)
+	k.tell(err == nil)
+	switch {
+	case err == nil && before != nil:
+		k.log.Info("storage is up")
+	case err != nil && (before == nil || before.Error() != err.Error()):
+		k.log.Error("storage is down", "error", err)
+	}
+}
+
+// probe says how storage was at the last look.
+func (k *storeKeeper) probe() (string, error) {
+	return "up", *k.state.Load()
+}
+
+// AddUsage adds counts once storage is open.
+func (k *storeKeeper) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+	if store := k.store.Load(); store != nil {
+		return (*store).AddUsage(ctx, counts)
+	}
+	return errNotOpen
+}
+
+// Usage reads counts once storage is open.
+func (k *storeKeeper) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
+	if store := k.store.Load(); store != nil {
+		return (*store).Usage(ctx, from, to)
+	}
+	return nil, errNotOpen
+}
+
+// close closes storage, if it was opened.
+func (k *storeKeeper) close() error {
+	if store := k.store.Load(); store != nil {
+		return (*store).Close()
+	}
+	return nil
+}
