@@ -18,6 +18,9 @@ const (
 	// choice of the question, dangerousFloor the same for emergencies.
 	suspectFloor   = 0.002
 	dangerousFloor = 0.0002
+	// mostDoubt is the most that "none of them" may count for: what the
+	// catalogue does not hold, no question finds.
+	mostDoubt = 0.5
 )
 
 // A suspect is a condition with a say in the choice of the question.
@@ -55,7 +58,7 @@ func (s *scratch) findSuspects() {
 		total += s.posterior[c]
 	}
 	for _, c := range s.suspected {
-		p := (1 - s.none) * share(s.posterior[c], total)
+		p := (1 - min(s.none, mostDoubt)) * share(s.posterior[c], total)
 		level := s.r.Conditions[c].Triage
 		if dangerous := level >= model.Emergency; p >= suspectFloor || dangerous && p >= dangerousFloor {
 			s.suspects = append(s.suspects, suspect{c, dangerous, level, p})

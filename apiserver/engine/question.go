@@ -32,7 +32,10 @@ type Question struct {
 const (
 	// redFlagFloor is the probability, of an emergency that shows itself by a
 	// red flag, from which the red flag is asked before anything else.
-	redFlagFloor = 0.003
+	redFlagFloor = 0.005
+	// dangerWeight is what a red flag is worth below that, in nats for each
+	// unit of that probability.
+	dangerWeight = 60.0
 	// levelWeight is what information about the triage level is worth, beside
 	// information about the condition, and conditionWeight what the latter is
 	// worth where the interview is for triage.
@@ -49,6 +52,7 @@ type candidate struct {
 	levelGain   float64                // information about the triage level, in nats
 	value       float64                // both, weighed
 	danger      float64                // probability of an emergency that a red flag among the items would show
+	lead        float64                // the same for red flags that can be asked after it
 }
 
 // noCandidate is what there is when nothing is left to ask.
@@ -83,7 +87,7 @@ func (s *scratch) choose(o Options) candidate {
 func (s *scratch) promising() *candidate {
 	var most *candidate
 	for i := range s.candidates {
-		if c := &s.candidates[i]; most == nil || c.bound > most.bound {
+		if c := &s.candidates[i]; most == nil || c.most(c.bound) > most.most(most.bound) {
 			most = c
 		}
 	}
@@ -95,17 +99,23 @@ func (s *scratch) promising() *candidate {
 // follows from the condition, so that an answer tells no more about the level
 // than about the condition.
 func (s *scratch) weighCandidate(c *candidate, best *candidate, o Options) {
-	if c == nil || c.bound*(1+levelWeight) <= best.value {
+	if c == nil || c.most(c.bound) <= best.value {
 		return
 	}
 	s.addGain(c)
-	if c.gain*(1+levelWeight) <= best.value {
+	if c.most(c.gain) <= best.value {
 		return
 	}
 	s.addLevelGain(c, o)
 	if c.value > best.value || c.value == best.value && c.observation < best.observation {
 		*best = *c
 	}
+}
+
+// most is the most that a candidate with this gain, or a bound of it, can be
+// worth.
+func (c *candidate) most(gain float64) float64 {
+	return gain*(1+levelWeight) + dangerWeight*(c.danger+c.lead)
 }
 
 // findCandidates lists all that can be asked and would tell anything, in order
@@ -181,6 +191,7 @@ func (s *scratch) single(observation model.ObservationIndex) candidate {
 		if s.raisesLevel(observation) {
 			c.danger = s.votes[observation].danger
 		}
+		c.lead = s.dangerBelow(o)
 		return c
 	}
 	s.answers(observation)
@@ -189,6 +200,18 @@ func (s *scratch) single(observation model.ObservationIndex) candidate {
 		c.danger = s.danger(s.answer)
 	}
 	return c
+}
+
+// dangerBelow is the greatest danger that a red flag among the children of an
+// observation would show.
+func (s *scratch) dangerBelow(o *model.Observation) float64 {
+	most := 0.0
+	for _, child := range model.Part(s.r.ChildRefs, o.Children) {
+		if s.voted[child] && s.known[child] == nothingKnown && s.raisesLevel(child) {
+			most = max(most, s.votes[child].danger)
+		}
+	}
+	return most
 }
 
 // danger is the probability of an emergency and a positive answer.
@@ -299,14 +322,11 @@ func (s *scratch) addLevelGain(c *candidate, o Options) {
 	if o.Mode != DefaultMode {
 		weight = conditionWeight
 	}
-	c.value = weight*c.gain + levelWeight*c.levelGain
+	c.value = weight*c.gain + levelWeight*c.levelGain + dangerWeight*(c.danger+c.lead)
 }
 
-// question puts a candidate into words; nil when there is none.
+// question puts a candidate into words.
 func (s *scratch) question(c candidate) *Question {
-	if c.observation == model.None {
-		return nil
-	}
 	if c.group == model.None {
 		o := &s.r.Observations[c.observation]
 		return &Question{

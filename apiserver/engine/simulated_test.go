@@ -66,6 +66,11 @@ func simulate(r *model.Release, sex model.Sex, ageMonths int, conditions []model
 		}, random)
 	}
 	p.settleGroups()
+	for o := range p.holds {
+		if !(&Patient{sex: sex, ageMonths: ageMonths}).admits(&r.Observations[o]) {
+			delete(p.holds, o)
+		}
+	}
 	return p
 }
 

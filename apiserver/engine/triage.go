@@ -20,16 +20,16 @@ const (
 	emergencyLikely = 0.25
 	// emergencyPossible is the probability from which an emergency must be
 	// ruled out in an emergency department.
-	emergencyPossible = 0.10
+	emergencyPossible = 0.08
 	// emergencyDoubt is the probability from which a doctor must rule an
 	// emergency out within a day.
-	emergencyDoubt = 0.03
+	emergencyDoubt = 0.02
 	// promptLikely is the probability of a condition of consultation_24 or
 	// above from which the patient is seen within a day.
-	promptLikely = 0.25
+	promptLikely = 0.12
 	// consultationLikely is the probability of a condition that needs a doctor
 	// from which the patient sees one.
-	consultationLikely = 0.25
+	consultationLikely = 0.15
 	// selfCareLikely is the probability of a harmless condition from which
 	// self care suffices, when nothing above speaks against it.
 	selfCareLikely = 0.4
