@@ -145,6 +145,9 @@ func relayTo(ctx context.Context, cluster lifecycle.Cluster, arguments []string)
 
 // execute waits for the command, which is told to end when this process is.
 func execute(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
+	if len(arguments) > 0 && arguments[0] == "--" {
+		arguments = arguments[1:]
+	}
 	if len(arguments) == 0 {
 		return errors.New("exec needs a command")
 	}

@@ -35,6 +35,7 @@ func TestRunRefuses(t *testing.T) {
 		{[]string{"build", "no-such-tool"}, "no-such-tool"},
 		{[]string{"load"}, "at least one image archive"},
 		{[]string{"exec"}, "needs a command"},
+		{[]string{"exec", "--"}, "needs a command"},
 		{[]string{"image"}, "needs -name"},
 		{[]string{"image", "-name", "a:b", "-out", "c", "rest"}, "rest"},
 		{[]string{"image", "-binary", "a=relative"}, "exit status 2"},

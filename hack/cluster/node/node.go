@@ -98,6 +98,7 @@ func (n Node) Boot() error {
 	if err != nil {
 		return fmt.Errorf("starting the node in namespaces of its own: %w", err)
 	}
+	go func() { _ = cmd.Wait() }()
 	process, err := identify(cmd.Process.Pid)
 	if err != nil {
 		return n.explain(fmt.Errorf("the node ended at once: %w", err))

@@ -58,7 +58,18 @@ func (p Process) Kill() error {
 	if err != nil {
 		return fmt.Errorf("waiting for the end of process %d: %w", p.PID, err)
 	}
+	p.awaitBurial()
 	return nil
+}
+
+// awaitBurial waits until the parent has taken notice of a process that has
+// ended, which before long every parent does.
+func (p Process) awaitBurial() {
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if start, err := readStart(p.PID); err != nil || start != p.Start {
+			return
+		}
+	}
 }
 
 // open returns a handle that means this process and no later one of its number.

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -50,18 +52,37 @@ func TestProcess(t *testing.T) {
 	if err := earlier.Kill(); err != nil || !process.Alive() {
 		t.Errorf("killing an earlier process of the same number: %v, and this one is alive: %v", err, process.Alive())
 	}
-	for range 2 { // it is not waited for, so it stays as a zombie
+	go func() { _ = cmd.Wait() }()
+	for range 2 {
 		if err := process.Kill(); err != nil || process.Alive() {
 			t.Errorf("after being killed: %v, alive %v", err, process.Alive())
 		}
 	}
+	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(process.PID))); !os.IsNotExist(err) {
+		t.Errorf("it is not gone: %v", err)
+	}
+}
+
+func TestAProcessThatEndedIsNotAlive(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	process, err := identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for process.Alive() { // it stays, as nobody has waited for it
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := readStart(process.PID); err != nil {
+		t.Errorf("it is gone: %v", err)
+	}
 	_ = cmd.Wait()
-	if process.Alive() {
-		t.Error("a process that is gone is alive")
-	}
-	if err := process.Kill(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestNoProcessIsAlive(t *testing.T) {

@@ -96,6 +96,7 @@ func (n Node) startRelay(listen, to string) (Relay, error) {
 	if err := n.Start(cmd); err != nil {
 		return Relay{}, fmt.Errorf("starting a relay from %s to %s: %w", relay.Listen, to, err)
 	}
+	go func() { _ = cmd.Wait() }()
 	if relay.Process, err = identify(cmd.Process.Pid); err != nil {
 		return Relay{}, fmt.Errorf("finding the relay from %s to %s: %w", relay.Listen, to, err)
 	}

@@ -108,6 +108,7 @@ func provePolicies(t *testing.T, c *cluster) {
 		{"stranger", "http://10.89.0.1:5433", true},
 		{"friend", "http://" + c.podAddress(t, "keeper") + ":8080", false},
 		{"stranger", "http://" + c.podAddress(t, "keeper") + ":8080", true},
+		{"keeper", "http://" + c.podAddress(t, "stranger") + ":8080", false},
 	} {
 		answer, err := c.tryNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
 			"http://"+c.podAddress(t, attempt.from)+":8080/fetch?url="+url.QueryEscape(attempt.url))
@@ -152,16 +153,16 @@ func proveVolumes(t *testing.T, c *cluster) {
 }
 
 // proveDeletesUnderLoad deletes the pods of a Deployment one after the other
-// while clients ask without retries, each on a connection that it keeps as
-// long as the server does.
+// while clients ask without retries, some on a connection that they keep as
+// long as the server does, some each time on another.
 func proveDeletesUnderLoad(t *testing.T, c *cluster) {
 	address := strings.TrimSpace(c.must(t, "relay", "-to", "svc/proof/web:80", "-background"))
 	ctx, stop := context.WithCancel(context.Background())
 	var asked, lost atomic.Int64
 	var clients sync.WaitGroup
-	for range 4 {
+	for i := range 6 {
 		clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}, Timeout: 10 * time.Second}
 			for ctx.Err() == nil {
 				asked.Add(1)
 				if err := ask(client, "http://"+address); err != nil {
