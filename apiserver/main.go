@@ -28,7 +28,7 @@ type modelCommands struct {
 }
 
 type migrateCommand struct {
-	Database string `required:"" env:"ANAMNESIS_DATABASE" help:"sqlite:<path> or a postgres:// URL."`
+	Database string `required:"" env:"ANAMNESIS_DATABASE" placeholder:"URL" help:"sqlite:<path> or a postgres:// URL."`
 }
 
 // Run brings the tables up to date.

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 )
@@ -37,3 +38,6 @@ func openCertificate(certFile, keyFile string) (*certificate, *reload.Source, er
 	}
 	return c, source, nil
 }
+
+// expiry is when the certificate in use stops being good.
+func (c *certificate) expiry() time.Time { return c.current.Load().Leaf.NotAfter }

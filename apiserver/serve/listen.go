@@ -3,11 +3,16 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/serve/drain"
 )
 
 // Limits on how long a client may take and how much it may send before its
@@ -20,6 +25,13 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 )
+
+// A listening server has its address already.
+type listening struct {
+	server      *http.Server
+	listener    net.Listener
+	connections *drain.Connections // nil over plain HTTP
+}
 
 // newServer is a server with these limits. Broken handshakes and the like are
 // the clients' doing and no news.
@@ -35,29 +47,63 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// newAdminServer is a server of /livez, /metrics and profiles, one of which
-// takes as long as it is asked to.
-func newAdminServer(handler http.Handler, log *slog.Logger) *http.Server {
-	server := newServer(handler, log)
-	server.WriteTimeout = 0
-	return server
+// listen takes both addresses.
+func (p *process) listen(ctx context.Context) (tenant, admin *listening, err error) {
+	tenant = &listening{server: newServer(p.tenantHandler(), p.log)}
+	if p.settings.certificate != nil {
+		tenant.server.TLSConfig = p.settings.certificate.config()
+		if tenant.connections, err = drain.Serve(tenant.server); err != nil {
+			return nil, nil, err
+		}
+	}
+	admin = &listening{server: newServer(p.adminHandler(), p.log)}
+	admin.server.WriteTimeout = 0 // a profile takes as long as it is asked to
+	if err := tenant.listen(ctx, "--listen", p.Listen); err != nil {
+		return nil, nil, err
+	}
+	if err := admin.listen(ctx, "--admin-listen", p.AdminListen); err != nil {
+		return nil, nil, errors.Join(err, tenant.listener.Close())
+	}
+	return tenant, admin, nil
 }
 
-// tlsConfig offers the certificate in use, over TLS 1.2 or later.
-func tlsConfig(certificate *certificate) *tls.Config {
+func (l *listening) listen(ctx context.Context, flag, address string) (err error) {
+	l.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("%s: %w; another address may be free", flag, err)
+	}
+	return nil
+}
+
+func (l *listening) address() string { return l.listener.Addr().String() }
+
+// serve answers until the server is stopped.
+func (l *listening) serve() error {
+	serve := l.server.Serve
+	if l.server.TLSConfig != nil {
+		serve = func(listener net.Listener) error { return l.server.ServeTLS(listener, "", "") }
+	}
+	if err := serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving at %s: %w", l.address(), err)
+	}
+	return nil
+}
+
+// stop waits for the requests under way, but not for ever.
+func (l *listening) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	err := l.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(fmt.Errorf("requests at %s were still under way after %s", l.address(), stopTimeout), l.server.Close())
+	}
+	return err
+}
+
+// config offers the certificate in use, over TLS 1.2 or later.
+func (c *certificate) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate.current.Load(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current.Load(), nil },
 	}
-}
-
-// onLoopback reports whether an address to listen at is reached from this
-// machine only.
-func onLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -6,20 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
-	"github.com/anamnesis-dev/anamnesis/apiserver/serve/drain"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
@@ -27,11 +21,13 @@ import (
 const (
 	// reloadInterval is how often files are looked at for changes.
 	reloadInterval = time.Second
+	// refreshInterval is how often the directory of releases is looked at.
+	refreshInterval = 10 * time.Second
 	// flushInterval is how often usage counts go to storage: what a kill may
 	// lose.
 	flushInterval = time.Second
-	// stopTimeout is how long requests and the last usage counts may take each,
-	// once serving has ended.
+	// stopTimeout is how long the last requests may take, once serving has
+	// ended.
 	stopTimeout = 10 * time.Second
 )
 
@@ -58,21 +54,24 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	p.metrics = metrics.New(metrics.Sources{
 		Instance: o.InstanceID, Releases: p.library.Releases, BufferedUsage: p.recorder.Buffered,
+		CertificateExpiry: p.settings.certificateExpiry,
 	})
 	p.store = newStoreKeeper(o.Database, o.log, p.metrics.StorageUp)
 	defer func() { err = errors.Join(err, p.store.close()) }()
+	if p.store.embedded() {
+		// Nobody else will mend what is wrong with a file of our own.
+		if err := p.store.open(ctx); err != nil {
+			return fmt.Errorf("opening the embedded database of --data-dir or --database: %w", err)
+		}
+	}
 	return p.serve(ctx)
 }
 
 // serve listens, and ends when ctx does or when a part of the server fails.
 func (p *process) serve(ctx context.Context) error {
-	tenant, err := p.listenTenant()
+	tenant, admin, err := p.listen(ctx)
 	if err != nil {
 		return err
-	}
-	admin, err := p.listenAdmin()
-	if err != nil {
-		return errors.Join(err, tenant.server.Close())
 	}
 	// The background goes on until the last request is answered.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,56 +79,59 @@ func (p *process) serve(ctx context.Context) error {
 	work, failed := errgroup.WithContext(background)
 	work.Go(tenant.serve)
 	work.Go(admin.serve)
-	work.Go(func() error { return p.store.run(failed) })
-	work.Go(func() error {
-		p.recorder.Run(failed, p.store, flushInterval, p.metrics.Flushed)
-		return nil
-	})
-	work.Go(func() error {
-		reload.Watch(failed, reloadInterval, p.reloaded, p.settings.sources...)
-		return nil
-	})
-	p.log.Info("serving", "instance", p.InstanceID, "listen", tenant.listener.Addr().String(), "admin", admin.listener.Addr().String())
-	if p.announce != nil {
-		p.announce(tenant.listener.Addr().String())
-	}
+	p.start(failed, work)
+	p.log.Info("serving", "instance", p.InstanceID, "url", p.InstanceURL, "models", p.releases(),
+		"listen", tenant.address(), "admin", admin.address())
+	p.greet(tenant.address())
 	select {
 	case <-ctx.Done():
 		p.leave(failed, tenant)
 	case <-failed.Done():
 	}
-	stopped, cancel := context.WithTimeout(background, stopTimeout)
-	defer cancel()
-	err = errors.Join(tenant.server.Shutdown(stopped), admin.server.Close())
+	err = errors.Join(tenant.stop(), admin.stop())
 	stop()
-	return errors.Join(work.Wait(), err, p.flushLast())
+	return errors.Join(work.Wait(), err)
+}
+
+// start runs what goes on beside the requests.
+func (p *process) start(ctx context.Context, work *errgroup.Group) {
+	background := func(f func()) {
+		work.Go(func() error {
+			f()
+			return nil
+		})
+	}
+	work.Go(func() error { return p.store.run(ctx) })
+	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
+	background(func() { p.refresh(ctx) })
+	work.Go(func() error { return p.recorder.Run(ctx, p.store, flushInterval, p.flushed(ctx)) })
 }
 
 // leave goes on serving for the drain period, while readiness fails and
 // clients are asked to connect elsewhere.
-func (p *process) leave(ctx context.Context, tenant listening) {
-	p.log.Info("leaving", "drain", p.Drain.String())
+func (p *process) leave(ctx context.Context, tenant *listening) {
+	p.log.Info("leaving", "drain", p.drain.String())
 	p.leaving.Store(true)
 	if tenant.connections != nil {
 		tenant.connections.Leave()
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(p.Drain):
+	case <-time.After(p.drain):
 	}
 }
 
-// flushLast stores the counts of the last requests.
-func (p *process) flushLast() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-	defer cancel()
-	if p.recorder.Buffered() == 0 {
-		return nil
+// flushed tells of usage counts that were stored or not, in the log when that
+// changes.
+func (p *process) flushed(ctx context.Context) func(error) {
+	var before error
+	return func(err error) {
+		p.metrics.Flushed(err)
+		if err != nil && before == nil && ctx.Err() == nil {
+			p.log.Error("usage counts cannot be stored", "error", err)
+		}
+		before = err
 	}
-	if err := p.recorder.Flush(ctx, p.store); err != nil {
-		return fmt.Errorf("storing the last usage counts: %w", err)
-	}
-	return nil
 }
 
 // reloaded tells of files that changed.
@@ -142,85 +144,50 @@ func (p *process) reloaded(source string, err error) {
 	p.log.Info("changed files are in use", "source", source)
 }
 
-// A listening server has its address already.
-type listening struct {
-	server      *http.Server
-	listener    net.Listener
-	connections *drain.Connections // nil over plain HTTP
-}
-
-// serve answers until the server is shut down.
-func (l listening) serve() error {
-	serve := l.server.Serve
-	if l.server.TLSConfig != nil {
-		serve = func(listener net.Listener) error { return l.server.ServeTLS(listener, "", "") }
-	}
-	if err := serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving at %s: %w", l.listener.Addr(), err)
-	}
-	return nil
-}
-
-func (p *process) listenTenant() (l listening, err error) {
-	l.server = newServer(p.tenantHandler(), p.log)
-	if p.settings.certificate != nil {
-		l.server.TLSConfig = tlsConfig(p.settings.certificate)
-		if l.connections, err = drain.Serve(l.server); err != nil {
-			return l, err
+// refresh serves newer releases as they are put into the directory.
+func (p *process) refresh(ctx context.Context) {
+	ticker := time.NewTicker(refreshInterval)
+	defer ticker.Stop()
+	var before string
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed, err := p.library.Refresh()
+		switch {
+		case err == nil:
+			before = ""
+			if changed {
+				p.metrics.Reloaded("models", nil)
+				p.log.Info("other releases are served", "models", p.releases())
+			}
+		case err.Error() != before:
+			before = err.Error()
+			p.reloaded("models", err)
 		}
 	}
-	l.listener, err = listen("--listen", p.Listen)
-	return l, err
 }
 
-func (p *process) listenAdmin() (l listening, err error) {
-	l.server = newAdminServer(server.Admin(server.AdminOptions{
-		Metrics: p.metrics.Handler(),
-		Checks: []server.Check{
-			{Name: "releases", Probe: p.probeReleases},
-			{Name: "storage", Probe: p.store.probe, OnlyBefore: true},
-		},
-		Leaving: p.leaving.Load,
-	}), p.log)
-	l.listener, err = listen("--admin-listen", p.AdminListen)
-	return l, err
-}
-
-func listen(flag, address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+// greet shows a developer what to do.
+func (p *process) greet(address string) {
+	if p.announce == nil {
+		return
+	}
+	lease, err := p.library.Acquire("")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
+		return // stopped again already
 	}
-	return listener, nil
+	defer lease.Done()
+	p.announce(address, exampleSymptom(lease.Release()))
 }
 
-func (p *process) tenantHandler() http.Handler {
-	return server.New(server.Options{
-		Models:       p.library,
-		Engine:       engine.New(),
-		Applications: p.settings.applications,
-		Usage:        p.recorder,
-		AllowsOrigin: p.settings.allowsOrigin,
-		Leaving:      p.leaving.Load,
-		Observer:     p.metrics,
-		Log:          p.log,
-		Guidance: guidance.New(guidance.Options{
-			Authority: &identity.Authority{
-				Instance: p.InstanceID, Issuer: p.InstanceURL,
-				Applications: p.settings.applications, Keys: p.settings.signingKeys,
-			},
-			Usage: p.store,
-			Now:   time.Now,
-			Log:   p.log,
-		}),
-	})
-}
-
-// probeReleases names what is served.
-func (p *process) probeReleases() (string, error) {
-	state := ""
+// releases names what is served.
+func (p *process) releases() string {
+	var names []string
 	for _, release := range p.library.Releases() {
-		state += release.ModelID + "@" + release.Version + " "
+		names = append(names, release.ModelID+"@"+release.Version)
 	}
-	return state, nil
+	return strings.Join(names, " ")
 }

@@ -5,16 +5,11 @@ package serve
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
-)
-
-// The application that --dev serves.
-const (
-	developmentID  = "dev"
-	developmentKey = "dev-key"
 )
 
 // settings are what is read from files and may change while serving.
@@ -102,4 +97,13 @@ func (s *settings) openConfig(o options) error {
 // allowsOrigin reports whether pages of a web origin may call.
 func (s *settings) allowsOrigin(origin string) bool {
 	return s.config.Load().CORS.Allows(origin) || s.development && config.AllowsLoopback(origin)
+}
+
+// certificateExpiry is when the certificate in use stops being good, zero when
+// there is none.
+func (s *settings) certificateExpiry() time.Time {
+	if s.certificate == nil {
+		return time.Time{}
+	}
+	return s.certificate.expiry()
 }

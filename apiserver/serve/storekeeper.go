@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,7 @@ func newStoreKeeper(url string, log *slog.Logger, tell func(bool)) *storeKeeper 
 // run opens storage and looks after it until the context ends. A URL that no
 // try will ever open is its error.
 func (k *storeKeeper) run(ctx context.Context) error {
-	if err := k.open(ctx); err != nil || ctx.Err() != nil {
+	if err := k.openAtLast(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
 	ticker := time.NewTicker(pingInterval)
@@ -63,18 +64,15 @@ func (k *storeKeeper) run(ctx context.Context) error {
 	}
 }
 
-// open tries until storage is open, the context ends, or trying is in vain.
-func (k *storeKeeper) open(ctx context.Context) error {
-	for ctx.Err() == nil {
-		attempt, cancel := context.WithTimeout(ctx, openTimeout)
-		store, err := open.Open(attempt, k.url)
-		cancel()
-		if err == nil {
-			k.store.Store(&store)
-			k.note(nil)
-			return nil
-		}
-		if errors.Is(err, storage.ErrInvalidURL) {
+// embedded reports whether storage is a file of this process.
+func (k *storeKeeper) embedded() bool { return strings.HasPrefix(k.url, "sqlite:") }
+
+// openAtLast tries until storage is open, the context ends, or trying is in
+// vain.
+func (k *storeKeeper) openAtLast(ctx context.Context) error {
+	for ctx.Err() == nil && k.store.Load() == nil {
+		err := k.open(ctx)
+		if err == nil || errors.Is(err, storage.ErrInvalidURL) {
 			return err
 		}
 		k.note(err)
@@ -83,6 +81,19 @@ func (k *storeKeeper) open(ctx context.Context) error {
 		case <-time.After(openRetry):
 		}
 	}
+	return nil
+}
+
+// open tries once.
+func (k *storeKeeper) open(ctx context.Context) error {
+	attempt, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	store, err := open.Open(attempt, k.url)
+	if err != nil {
+		return err
+	}
+	k.store.Store(&store)
+	k.note(nil)
 	return nil
 }
 

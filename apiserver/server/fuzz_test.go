@@ -29,7 +29,8 @@ func fuzzed(f *testing.F) func(t *testing.T, request *http.Request) {
 	}
 	r := start(f)
 	handler := server.New(server.Options{
-		Models: r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
+		Guidance: http.HandlerFunc(guidanceAnswers),
+		Models:   r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 		Observer: r.metrics, Log: slog.New(slog.DiscardHandler),
 	})

@@ -188,6 +188,20 @@ func TestNoSuchAddress(t *testing.T) {
 	}
 }
 
+func TestGuidanceHasItsPaths(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for path, want := range map[string]int{
+		"/api/auth/token": http.StatusTeapot, "/api/": http.StatusTeapot, "/.well-known/jwks.json": http.StatusTeapot,
+		"/api": http.StatusNotFound, "/apis/x": http.StatusNotFound, "/v3/api/x": http.StatusNotFound,
+	} {
+		got := r.doWith(t, r.plain, get(path))
+		if got.status != want || got.header.Get("X-Request-Id") == "" {
+			t.Errorf("%s answered %d %v, expected %d", path, got.status, got.header, want)
+		}
+	}
+}
+
 func TestMethodNotAllowed(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -379,6 +393,7 @@ func TestMetrics(t *testing.T) {
 		`anamnesis_reloads_total{outcome="refused",source="tls"} 1`,
 		`anamnesis_usage_flushes_total{outcome="stored"} 1`,
 		`anamnesis_usage_buffered_calls 7`,
+		`anamnesis_tls_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`go_goroutines `,
 	} {
 		if !strings.Contains(recorder.Body.String(), want) {
@@ -426,7 +441,8 @@ func TestFaults(t *testing.T) {
 			}
 			log, usage := &lines{}, &counts{}
 			handler := server.New(server.Options{
-				Models: faulty{test.fault}, Engine: engine.New(), Applications: applications, Usage: usage,
+				Guidance: http.HandlerFunc(guidanceAnswers),
+				Models:   faulty{test.fault}, Engine: engine.New(), Applications: applications, Usage: usage,
 				AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 				Observer: start(t).metrics, Log: slog.New(slog.NewJSONHandler(log, nil)),
 			})
@@ -459,7 +475,8 @@ func TestBodyBreaksOff(t *testing.T) {
 	}
 	r := start(t)
 	handler := server.New(server.Options{
-		Models: r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
+		Guidance: http.HandlerFunc(guidanceAnswers),
+		Models:   r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 		Observer: r.metrics, Log: slog.New(slog.DiscardHandler),
 	})

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -62,6 +63,7 @@ func start(t testing.TB) *rig {
 	r := &rig{library: openLibrary(t), usage: &counts{}, log: &lines{}}
 	r.metrics = metrics.New(metrics.Sources{
 		Instance: "test", Releases: r.library.Releases, BufferedUsage: func() int64 { return 7 },
+		CertificateExpiry: func() time.Time { return time.Unix(1_800_000_000, 0) },
 	})
 	handler := server.New(server.Options{
 		Guidance: http.HandlerFunc(guidanceAnswers),

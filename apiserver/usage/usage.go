@@ -66,7 +66,7 @@ func (r *Recorder) Buffered() int64 {
 
 // Flush hands all counts to the store. When the store fails, the counts are
 // kept for the next Flush. Counts that no store will ever take are dropped, and
-// the error says so. It must not run twice at a time.
+// the error says so.
 func (r *Recorder) Flush(ctx context.Context, store Store) error {
 	counts := r.take()
 	counts, invalid := valid(counts)
@@ -80,20 +80,32 @@ func (r *Recorder) Flush(ctx context.Context, store Store) error {
 	return invalid
 }
 
-// Run flushes at every interval until the context ends, and tells report how
-// each went, nil for success. What is counted after its last flush is left for
-// a Flush by the caller.
-func (r *Recorder) Run(ctx context.Context, store Store, interval time.Duration, report func(error)) {
+// patience is how long a store may take for one Flush of Run.
+const patience = 10 * time.Second
+
+// Run flushes at every interval until the context ends, and then once more,
+// whose error it returns. It tells report how each flush went, nil for success.
+// A flush that is under way when the context ends is not broken off, since
+// nobody could say whether the store has taken it.
+func (r *Recorder) Run(ctx context.Context, store Store, interval time.Duration, report func(error)) error {
+	flush := func() error {
+		if r.Buffered() == 0 {
+			return nil
+		}
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		err := r.Flush(limited, store)
+		report(err)
+		return err
+	}
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return flush()
 		case <-ticker.C:
-			if r.Buffered() > 0 {
-				report(r.Flush(ctx, store))
-			}
+			_ = flush() // reported, and tried again
 		}
 	}
 }

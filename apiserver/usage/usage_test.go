@@ -271,10 +271,9 @@ func TestRun(t *testing.T) {
 		recorder := NewRecorder(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		var outcomes []bool
-		done := make(chan struct{})
+		done := make(chan error)
 		go func() {
-			defer close(done)
-			recorder.Run(ctx, store, time.Second, func(err error) { outcomes = append(outcomes, err == nil) })
+			done <- recorder.Run(ctx, store, time.Second, func(err error) { outcomes = append(outcomes, err == nil) })
 		}()
 		time.Sleep(1500 * time.Millisecond) // nothing counted, nothing to report
 		recorder.Count("portal", "GET /v3/info")
@@ -282,15 +281,70 @@ func TestRun(t *testing.T) {
 		store.fail(nil)
 		time.Sleep(time.Second) // succeeds
 		time.Sleep(time.Second) // nothing left
-		cancel()
-		<-done
-		if diff := gocmp.Diff([]bool{false, true}, outcomes); diff != "" {
+		recorder.Count("portal", "GET /v3/symptoms")
+		cancel() // the last call is stored at the end
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if diff := gocmp.Diff([]bool{false, true, true}, outcomes); diff != "" {
 			t.Errorf("reports (-want +got)\n%s", diff)
 		}
-		if len(store.lines()) != 1 {
-			t.Errorf("stored %v, expected one line", store.lines())
+		if len(store.lines()) != 2 {
+			t.Errorf("stored %v, expected two lines", store.lines())
 		}
 	})
+}
+
+// slow is a store that takes its time, and says whether it was hurried.
+type slow struct {
+	memory
+	takes   time.Duration
+	hurried error
+}
+
+func (s *slow) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+	select {
+	case <-time.After(s.takes):
+		return s.memory.AddUsage(ctx, counts)
+	case <-ctx.Done():
+		s.hurried = ctx.Err()
+		return ctx.Err()
+	}
+}
+
+// The end does not break a flush off; a store that hangs does not hold it up
+// for ever.
+func TestRunEndsInOrder(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		takes   time.Duration
+		hurried error
+		stored  int
+	}{
+		{5 * time.Second, nil, 2},
+		{time.Hour, context.DeadlineExceeded, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &slow{takes: test.takes}
+			recorder := NewRecorder(time.Now)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() { done <- recorder.Run(ctx, store, time.Second, func(error) {}) }()
+			recorder.Count("portal", "GET /v3/info")
+			time.Sleep(1500 * time.Millisecond)
+			recorder.Count("portal", "GET /v3/symptoms")
+			cancel()
+			if err := <-done; !errors.Is(err, test.hurried) {
+				t.Errorf("got %v, expected %v", err, test.hurried)
+			}
+			if !errors.Is(store.hurried, test.hurried) || len(store.lines()) != test.stored {
+				t.Errorf("hurried: %v, stored %v", store.hurried, store.lines())
+			}
+			if got := recorder.Buffered(); got != int64(2-test.stored) {
+				t.Errorf("%d calls are still counted", got)
+			}
+		})
+	}
 }
 
 func BenchmarkCount(b *testing.B) {

@@ -34,6 +34,9 @@ type Sources struct {
 	Releases func() []model.Meta
 	// BufferedUsage is how many calls storage does not know of yet.
 	BufferedUsage func() int64
+	// CertificateExpiry is when the TLS certificate in use stops being good,
+	// zero when there is none.
+	CertificateExpiry func() time.Time
 }
 
 // New makes the metrics of a server.
@@ -70,6 +73,10 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_usage_buffered_calls",
 			Help: "Calls that are counted and not stored yet.",
 		}, func() float64 { return float64(sources.BufferedUsage()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "anamnesis_tls_certificate_expiry_timestamp_seconds",
+			Help: "When the TLS certificate in use stops being good, as seconds since the epoch; 0 without TLS.",
+		}, func() float64 { return max(0, float64(sources.CertificateExpiry().Unix())) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "anamnesis_instance_info",
 			Help:        "Which instance this is. Always 1.",

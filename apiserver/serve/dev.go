@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"fmt"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// The application that --dev serves.
+const (
+	developmentID  = "dev"
+	developmentKey = "dev-key"
+)
+
+// greeting is what a developer sees: a call that works as it stands.
+func greeting(address, symptom string) string {
+	return fmt.Sprintf(`Anamnesis serves on http://%[1]s. Ask it:
+
+  curl -H 'App-Id: %[2]s' -H 'App-Key: %[3]s' -H 'Content-Type: application/json' \
+    -d '{"sex":"female","age":{"value":34},"evidence":[{"id":"%[4]s","choice_id":"present","source":"initial"}]}' \
+    http://%[1]s/v3/diagnosis
+
+`, address, developmentID, developmentKey, symptom)
+}
+
+// exampleSymptom is the symptom that says most: of those that any adult can be
+// asked about, the one that the most conditions bring.
+func exampleSymptom(r *model.Release) string {
+	const adult = 34 * 12
+	best := model.ObservationIndex(model.None)
+	for _, i := range catalogue.Observations(r, model.Symptom, adult) {
+		o := &r.Observations[i]
+		asked := o.Parent == model.None && o.Question.Length > 0 && o.Sex == model.BothSexes
+		if asked && (best == model.None || o.Links.Len() > r.Observations[best].Links.Len()) {
+			best = i
+		}
+	}
+	if best == model.None {
+		return "s_1"
+	}
+	return r.ObservationID(best)
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
+)
+
+// tenantHandler is what the tenant's clients talk to.
+func (p *process) tenantHandler() http.Handler {
+	return server.New(server.Options{
+		Models:       p.library,
+		Engine:       engine.New(),
+		Applications: p.settings.applications,
+		Usage:        p.recorder,
+		AllowsOrigin: p.settings.allowsOrigin,
+		Leaving:      p.leaving.Load,
+		Observer:     p.metrics,
+		Log:          p.log,
+		Guidance: guidance.New(guidance.Options{
+			Authority: &identity.Authority{
+				Instance: p.InstanceID, Issuer: p.InstanceURL,
+				Applications: p.settings.applications, Keys: p.settings.signingKeys,
+			},
+			Usage: p.store,
+			Now:   time.Now,
+			Log:   p.log,
+		}),
+	})
+}
+
+// adminHandler is what probes, Prometheus and administrators talk to.
+func (p *process) adminHandler() http.Handler {
+	return server.Admin(server.AdminOptions{
+		Metrics: p.metrics.Handler(),
+		Checks: []server.Check{
+			{Name: "releases", Probe: p.probeReleases},
+			{Name: "storage", Probe: p.store.probe, OnlyBefore: true},
+		},
+		Leaving: p.leaving.Load,
+	})
+}
+
+func (p *process) probeReleases() (string, error) {
+	if names := p.releases(); names != "" {
+		return names, nil
+	}
+	return "", errors.New("none is open")
+}
