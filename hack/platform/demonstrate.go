@@ -18,17 +18,19 @@ const (
 	sampleListen    = "127.0.0.1:8443"
 )
 
-// sampleQuestion is an adult with a headache and a stiff neck.
-const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":%q,"choice_id":"present","source":"initial"}]}`
+// sampleQuestion is a woman of 34 with a headache.
+const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_33","choice_id":"present","source":"initial"}]}`
 
-// Demonstrate brings up everything, applies the sample Instance, and prints
-// how to ask it.
+// Demonstrate brings up everything, applies the sample Instance, asks it for a
+// diagnosis and prints how to ask it again.
 func Demonstrate(ctx context.Context, p Platform) error {
 	if err := p.Up(ctx); err != nil {
 		return fmt.Errorf("start the cluster: %w", err)
 	}
 	var images Images
-	steps := []struct {
+	var authority string
+	var answer diagnosis
+	for _, step := range []struct {
 		name string
 		do   func() error
 	}{
@@ -37,13 +39,17 @@ func Demonstrate(ctx context.Context, p Platform) error {
 		{"apply the sample Instance", func() error { return p.applySample(ctx) }},
 		{"wait until it is ready", func() error { return p.WaitReady(ctx, SampleNamespace, SampleInstance, images.Server) }},
 		{"relay it to " + sampleListen, func() error { return p.relaySample(ctx) }},
-	}
-	for _, step := range steps {
+		{"fetch its certificate authority", func() (err error) { authority, err = p.fetchAuthority(ctx); return err }},
+		{"ask it about a headache", func() (err error) { answer, err = p.ask(ctx, authority); return err }},
+	} {
 		if err := p.Step(step.name, step.do); err != nil {
 			return err
 		}
 	}
-	return p.printSession(ctx)
+	leading := answer.Conditions[0]
+	fmt.Fprintf(p.Progress, sessionText, leading.CommonName, leading.Probability, answer.Question.Text,
+		sampleHost, sampleListen, authorityPath, SampleNamespace, SampleInstance, sampleQuestion)
+	return nil
 }
 
 func (p Platform) applySample(ctx context.Context) error {
@@ -56,36 +62,34 @@ func (p Platform) relaySample(ctx context.Context) error {
 	return err
 }
 
-// printSession writes the certificate authority where curl can read it, and
-// prints a session that works as printed.
-func (p Platform) printSession(ctx context.Context) error {
+// authorityPath is where curl finds the Instance's authority.
+const authorityPath = "bin/" + SampleInstance + "-ca.crt"
+
+// fetchAuthority reads the Instance's certificate authority, and writes it
+// where curl finds it.
+func (p Platform) fetchAuthority(ctx context.Context) (string, error) {
 	authority, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-tls", "ca.crt")
 	if err != nil {
-		return fmt.Errorf("read the Instance's certificate authority: %w", err)
+		return "", err
 	}
-	path := filepath.Join("bin", SampleInstance+"-ca.crt")
-	if err := os.WriteFile(filepath.Join(p.Root, path), []byte(authority), 0o600); err != nil {
-		return fmt.Errorf("write the Instance's certificate authority: %w", err)
-	}
-	fmt.Fprintf(p.Progress, sessionText, sampleHost, sampleListen, path, SampleNamespace, SampleInstance, fmt.Sprintf(sampleQuestion, "s_33"))
-	return nil
+	return authority, os.WriteFile(filepath.Join(p.Root, authorityPath), []byte(authority), 0o600)
 }
 
 const sessionText = `
-The Instance %[5]s is ready.
+It answers: perhaps %[1]s (%[2].2f). It asks: %[3]s
 
-  address      https://%[1]s:8443, relayed to %[2]s
-  authority    %[3]s
-  credentials  Secret %[5]s-app-default in namespace %[4]s
+  address      https://%[4]s:8443, relayed to %[5]s
+  authority    %[6]s
+  credentials  Secret %[8]s-app-default in namespace %[7]s
   kubectl      bin/cluster kubectl
 
-Ask it:
+Ask it yourself:
 
-  curl --cacert %[3]s --resolve %[1]s:8443:127.0.0.1 \
+  curl --cacert %[6]s --resolve %[4]s:8443:127.0.0.1 \
     -H 'Content-Type: application/json' -H 'App-Id: default' \
-    -H "App-Key: $(bin/cluster kubectl get secret %[5]s-app-default -n %[4]s -o go-template='{{base64decode .data.key}}')" \
-    -d '%[6]s' \
-    https://%[1]s:8443/v3/diagnosis
+    -H "App-Key: $(bin/cluster kubectl get secret %[8]s-app-default -n %[7]s -o go-template='{{base64decode .data.key}}')" \
+    -d '%[9]s' \
+    https://%[4]s:8443/v3/diagnosis
 
 'make stop' removes all of it.
 `
