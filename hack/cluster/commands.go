@@ -135,7 +135,7 @@ func relayTo(ctx context.Context, cluster lifecycle.Cluster, arguments []string)
 	if !*background {
 		return cluster.Node.Relay(ctx, *listen, *to, func(address string) { fmt.Println(address) })
 	}
-	started, err := cluster.Node.RelayInBackground(*listen, *to)
+	started, err := cluster.Node.RelayInBackground(ctx, *listen, *to)
 	if err != nil {
 		return err
 	}

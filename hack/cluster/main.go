@@ -44,14 +44,22 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 func main() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		if status := exitStatus(0); errors.As(err, &status) {
-			os.Exit(int(status))
-		}
-		fmt.Fprintln(os.Stderr, "cluster:", err)
-		os.Exit(1)
+	err := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(exitCode(err))
+}
+
+// exitCode says what went wrong, unless that has been said already.
+func exitCode(err error) int {
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
 	}
+	fmt.Fprintln(os.Stderr, "cluster:", err)
+	return 1
 }
 
 func run(ctx context.Context, arguments []string) error {

@@ -69,7 +69,7 @@ func (b Builder) Build(ctx context.Context, binary Binary) error {
 	if binary.Built() {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(binary.Path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(binary.Path), 0o750); err != nil {
 		return fmt.Errorf("making room for %s: %w", binary.Name, err)
 	}
 	unfinished := binary.Path + ".unfinished"
@@ -84,7 +84,8 @@ func (b Builder) Build(ctx context.Context, binary Binary) error {
 
 // arguments is the command line of the go command that builds binary to path.
 func arguments(binary Binary, path string) []string {
-	flags := []string{"-s", "-w"}
+	flags := make([]string, 0, 2+2*len(binary.Stamps))
+	flags = append(flags, "-s", "-w")
 	for _, stamp := range binary.Stamps {
 		flags = append(flags, "-X", os.Expand(stamp, versionPart(binary.Version)))
 	}

@@ -26,7 +26,7 @@ func AssetsFolder(cache place.Cache, binaries []Binary) string {
 
 // Link puts a symbolic link to each binary into folder, under the tool's name.
 func Link(folder string, binaries []Binary) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("making a folder for links: %w", err)
 	}
 	for _, binary := range binaries {

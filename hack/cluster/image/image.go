@@ -61,7 +61,7 @@ func Write(reference string, files []File, out string) error {
 	if err != nil {
 		return fmt.Errorf("making the image %s: %w", reference, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
 		return fmt.Errorf("making room for the image %s: %w", reference, err)
 	}
 	unfinished := fmt.Sprintf("%s.%d", out, os.Getpid())

@@ -47,10 +47,10 @@ func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binar
 	}{
 		{"prepare the state", func() error { return c.prepare(binaries) }},
 		{"start the node in its namespaces", c.Node.Boot},
-		{"relay the API server", c.relayAPIServer},
+		{"relay the API server", func() error { return c.relayAPIServer(ctx) }},
 		{"API server ready", func() error { return c.await(ctx, apiServerReady) }},
 		{"load the cluster's own images", func() error { return c.Load(ctx, archives) }},
-		{"install DNS and storage class", c.installAddons},
+		{"install DNS and storage class", func() error { return c.installAddons(ctx) }},
 		{"node ready", func() error { return c.await(ctx, nodeReady) }},
 		{"DNS ready", func() error { return c.await(ctx, dnsReady) }},
 	} {
@@ -91,15 +91,15 @@ func (c Cluster) ownImages(binaries []build.Binary) ([]string, error) {
 
 // relayAPIServer opens a port of the machine to the API server and writes the
 // kubeconfig that leads there.
-func (c Cluster) relayAPIServer() error {
-	relay, err := c.Node.RelayInBackground("127.0.0.1:0", node.APIServer)
+func (c Cluster) relayAPIServer(ctx context.Context) error {
+	relay, err := c.Node.RelayInBackground(ctx, "127.0.0.1:0", node.APIServer)
 	if err != nil {
 		return err
 	}
 	return c.Node.WriteKubeconfig(relay.Listen)
 }
 
-func (c Cluster) installAddons() error {
+func (c Cluster) installAddons(ctx context.Context) error {
 	entries, err := addons.ReadDir("addons")
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c Cluster) installAddons() error {
 			return err
 		}
 		defer func() { _ = manifest.Close() }()
-		cmd := exec.Command(c.Node.State.Path("bin", "kubectl"), "apply", "--server-side", "--filename=-")
+		cmd := exec.CommandContext(ctx, c.Node.State.Path("bin", "kubectl"), "apply", "--server-side", "--filename=-")
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Node.State.Kubeconfig())
 		cmd.Stdin = manifest
 		if output, err := cmd.CombinedOutput(); err != nil {

@@ -46,7 +46,7 @@ func makeCgroups(root, name string) error {
 			return err
 		}
 		group := filepath.Join(root, name)
-		if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(group, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("making a control group for the pods: %w", err)
 		}
 	}
@@ -63,8 +63,9 @@ func passControllersOn(root string) error {
 	if err != nil {
 		return fmt.Errorf("reading the controllers of %s: %w", root, err)
 	}
+	control := filepath.Join(root, "cgroup.subtree_control")
 	for _, controller := range strings.Fields(string(controllers)) {
-		if err := os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+"+controller), 0o644); err != nil {
+		if err := os.WriteFile(control, []byte("+"+controller), 0o600); err != nil { //nolint:gosec // root is where control groups are mounted
 			return fmt.Errorf("passing on the controller %s of %s: %w", controller, root, err)
 		}
 	}

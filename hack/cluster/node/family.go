@@ -44,7 +44,7 @@ func newFamily(folder string) *family {
 
 // start starts a component with a log file of its own.
 func (f *family) start(component component) error {
-	log, err := os.Create(path.Join(f.folder, "logs", component.name+".log"))
+	log, err := os.Create(path.Join(f.folder, "logs", component.name+".log")) //nolint:gosec // names are those of the table of components
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (f *family) start(component component) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	process, err := os.StartProcess(program, append([]string{component.name}, component.args...), &os.ProcAttr{
+	process, err := os.StartProcess(program, append([]string{component.name}, component.args...), &os.ProcAttr{ //nolint:gosec // as above
 		Dir:   f.folder,
 		Env:   environment(),
 		Files: []*os.File{nothing, log, log},

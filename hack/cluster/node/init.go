@@ -19,17 +19,17 @@ import (
 // in the node. It returns only with an error.
 func Init(state place.State) error {
 	slog.Info("making mounts and network")
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	defer stop()
 	if err := makeMounts(state); err != nil {
 		return err
 	}
-	if err := makeNetwork(); err != nil {
+	if err := makeNetwork(ctx); err != nil {
 		return err
 	}
 	if err := tellMade(os.NewFile(3, "made")); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
-	defer stop()
 	family := newFamily(place.Inside)
 	go family.reap()
 	err := family.startAll(ctx, components(state.ID()))

@@ -150,18 +150,18 @@ func TestRelaysThatEndedAreNotListed(t *testing.T) {
 
 func TestEndOfARelay(t *testing.T) {
 	t.Parallel()
-	first, err := openEnd("127.0.0.1:0")
+	first, err := openEnd(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(first.address, ":0") {
 		t.Errorf("it listens on %s", first.address)
 	}
-	if _, err := openEnd(first.address); err == nil || !strings.Contains(err.Error(), "-listen") {
+	if _, err := openEnd(t.Context(), first.address); err == nil || !strings.Contains(err.Error(), "-listen") {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	first.close()
-	again, err := openEnd(first.address)
+	again, err := openEnd(t.Context(), first.address)
 	if err != nil {
 		t.Fatalf("an address that is free again: %v", err)
 	}

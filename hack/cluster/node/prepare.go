@@ -125,7 +125,7 @@ func (n Node) WriteKubeconfig(address string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(n.State.Kubeconfig(), outside, 0o600); err != nil {
+	if err := os.WriteFile(n.State.Kubeconfig(), outside, 0o600); err != nil { //nolint:gosec // the state folder is the caller's own
 		return fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	return nil

@@ -45,7 +45,7 @@ func (n Node) Relays() ([]Relay, error) {
 // Relay runs a relay until it or this process ends. It tells ready the address
 // on which it listens, which matters when listen asks for port 0.
 func (n Node) Relay(ctx context.Context, listen, to string, ready func(address string)) error {
-	end, err := openEnd(listen)
+	end, err := openEnd(ctx, listen)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (n Node) Relay(ctx context.Context, listen, to string, ready func(address s
 // RelayInBackground starts a relay that lives until the node ends, and returns
 // it. A relay that is already there for the same address is taken over when it
 // leads to the same target, and replaced when it does not.
-func (n Node) RelayInBackground(listen, to string) (Relay, error) {
+func (n Node) RelayInBackground(ctx context.Context, listen, to string) (Relay, error) {
 	relays, err := n.Relays()
 	if err != nil {
 		return Relay{}, err
@@ -75,11 +75,11 @@ func (n Node) RelayInBackground(listen, to string) (Relay, error) {
 			return Relay{}, fmt.Errorf("ending the relay from %s to %s: %w", relay.Listen, relay.To, err)
 		}
 	}
-	return n.startRelay(listen, to)
+	return n.startRelay(ctx, listen, to)
 }
 
-func (n Node) startRelay(listen, to string) (Relay, error) {
-	end, err := openEnd(listen)
+func (n Node) startRelay(ctx context.Context, listen, to string) (Relay, error) {
+	end, err := openEnd(ctx, listen)
 	if err != nil {
 		return Relay{}, err
 	}
@@ -109,8 +109,8 @@ type end struct {
 	file    *os.File
 }
 
-func openEnd(listen string) (end, error) {
-	listener, err := net.Listen("tcp", listen)
+func openEnd(ctx context.Context, listen string) (end, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if errors.Is(err, unix.EADDRINUSE) {
 		return end{}, fmt.Errorf("%s is taken by another program: name another address with -listen: %w", listen, err)
 	}

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,7 +69,7 @@ func overlay(folder string) mount {
 
 func (m mount) make() error {
 	for _, folder := range append(m.folders, m.target) {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // they take the place of folders that everybody may read
 			return fmt.Errorf("making a folder to mount: %w", err)
 		}
 	}
@@ -97,20 +98,20 @@ var switches = []string{
 	"/proc/sys/net/bridge/bridge-nf-call-iptables",
 }
 
-func makeNetwork() error {
-	cmd := exec.Command("ip", "-batch", "-")
+func makeNetwork(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(links)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("making the node's network: %w: %s", err, output)
 	}
 	if !machine.Exists("/proc/sys/net/bridge") {
 		// Built into some kernels, a module of others.
-		if output, err := exec.Command("modprobe", "br_netfilter").CombinedOutput(); err != nil {
+		if output, err := exec.CommandContext(ctx, "modprobe", "br_netfilter").CombinedOutput(); err != nil {
 			return fmt.Errorf("the kernel does not filter bridged packets: modprobe br_netfilter: %w: %s", err, output)
 		}
 	}
 	for _, path := range switches {
-		if err := os.WriteFile(path, []byte("1"), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
 			return fmt.Errorf("switching on %s: %w", path, err)
 		}
 	}

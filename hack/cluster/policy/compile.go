@@ -142,7 +142,7 @@ func ordered(addresses []netip.Addr) []netip.Addr {
 }
 
 func single(pods []pod) []netip.Prefix {
-	var list []netip.Prefix
+	list := make([]netip.Prefix, 0, len(pods))
 	for _, address := range addresses(pods) {
 		list = append(list, netip.PrefixFrom(address, address.BitLen()))
 	}

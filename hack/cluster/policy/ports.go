@@ -92,7 +92,7 @@ func named(protocol corev1.Protocol, name string, at []pod) []opening {
 			}
 		}
 	}
-	var found []opening
+	found := make([]opening, 0, len(byNumber))
 	for number, pods := range byNumber {
 		found = append(found, opening{protocol, []PortRange{{number, number}}, pods})
 	}
