@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,10 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 			p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(before.Generation), "the Deployment is untouched")
 			p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
 
+			p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].ID = "service-yy" })
+			p.reaches("acme", "Stalled=True ModelsUnavailable")
+			p.Eventually(p.jobs).Should(gomega.HaveLen(1), "the Job of the earlier question is deleted")
+
 			p.editInstance("acme", func(instance *v1alpha1.Instance) {
 				instance.Spec.Models = []v1alpha1.Model{{ID: "service-de"}, {ID: "service-en", Version: olderVersion}}
 			})
@@ -174,15 +179,19 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 			p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{
 				{ID: "service-de", Version: newestVersion}, {ID: "service-en", Version: olderVersion},
 			}))
-			var jobs batchv1.JobList
-			p.Eventually(func() int {
-				if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil {
-					t.Fatal(err)
-				}
-				return len(jobs.Items)
-			}).Should(gomega.BeZero(), "old preflight Jobs are cleaned up")
+			p.Eventually(p.jobs).Should(gomega.BeEmpty(), "the preflight Job is cleaned up")
 		})
 	}
+}
+
+// jobs gives the Jobs that there are.
+func (p *platform) jobs() []batchv1.Job {
+	p.t.Helper()
+	var jobs batchv1.JobList
+	if err := p.List(p.t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil {
+		p.t.Fatal(err)
+	}
+	return jobs.Items
 }
 
 func TestStalledInstanceCostsNothing(t *testing.T) {
@@ -203,17 +212,14 @@ func TestLostPreflightAnswerIsAskedForAgain(t *testing.T) {
 	p.world.change(func(w *world) { w.idle = true })
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=False PreflightRunning", "Reconciling=True PreflightRunning")
-	var jobs batchv1.JobList
-	if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil || len(jobs.Items) != 1 {
-		t.Fatalf("%d jobs, %v", len(jobs.Items), err)
-	}
-	finishJob(&jobs.Items[0], true)
-	if err := p.Status().Update(t.Context(), &jobs.Items[0]); err != nil {
+	job := p.jobs()[0]
+	finishJob(&job, true)
+	if err := p.Status().Update(t.Context(), &job); err != nil {
 		t.Fatal(err)
 	}
 	p.Eventually(func() bool {
-		job := &batchv1.Job{}
-		return p.get(jobs.Items[0].Name, job) && job.UID != jobs.Items[0].UID
+		again := &batchv1.Job{}
+		return p.get(job.Name, again) && again.UID != job.UID
 	}).Should(gomega.BeTrue())
 	p.world.change(func(w *world) { w.idle = false })
 	p.reaches("acme", "Ready=True Ready")
@@ -304,19 +310,25 @@ func TestBadTLSSecretStallsWhileTheLastGoodOneServes(t *testing.T) {
 
 func TestSecretThatIsNotWatchedIsReadAtTheResync(t *testing.T) {
 	p := newPlatform(t)
-	p.stop()
 	p.resync = 500 * time.Millisecond
 	p.startOperator(serverImage)
 	good, authority := makeTLS(t, time.Now())
-	instance := p.instance("acme")
-	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
-	p.create(instance)
-	p.reaches("acme", "Ready=False TLSSecretNotFound")
 	p.create(&corev1.Secret{
 		ObjectMeta: objectMeta(p.namespace, "own-tls"),
 		Data:       map[string][]byte{"tls.crt": good.Certificate, "tls.key": good.Key, "ca.crt": authority},
 	})
+	instance := p.instance("acme")
+	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
+	p.create(instance)
 	p.reaches("acme", "Ready=True Ready")
+	for _, data := range [][]byte{[]byte("rubbish"), good.Certificate} {
+		edit(p, "own-tls", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.crt"] = data })
+		want := "Ready=True Ready"
+		if !bytes.Equal(data, good.Certificate) {
+			want = "Stalled=True TLSSecretInvalid"
+		}
+		p.reaches("acme", want)
+	}
 }
 
 func TestVolumeThatCannotBeBoundIsExplained(t *testing.T) {

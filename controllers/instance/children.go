@@ -81,7 +81,7 @@ func instanceUIDs(object client.Object) []string {
 func listChildren(ctx context.Context, reader client.Reader, instance *v1alpha1.Instance) (children, error) {
 	found := children{}
 	for _, kind := range childKinds {
-		list := kind.list.DeepCopyObject().(client.ObjectList) //nolint:errcheck // the copy of a list is a list
+		list := kind.list.DeepCopyObject().(client.ObjectList)
 		err := reader.List(ctx, list, client.InNamespace(instance.Namespace),
 			client.MatchingFields{instanceUIDIndex: string(instance.UID)}, client.UnsafeDisableDeepCopy)
 		if err != nil {
@@ -98,7 +98,7 @@ func listChildren(ctx context.Context, reader client.Reader, instance *v1alpha1.
 func objectsOf(list client.ObjectList) []client.Object {
 	var objects []client.Object
 	err := meta.EachListItem(list, func(item runtime.Object) error {
-		objects = append(objects, item.(client.Object)) //nolint:errcheck // every item of an object list is an object
+		objects = append(objects, item.(client.Object))
 		return nil
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func objectsOf(list client.ObjectList) []client.Object {
 func newChild(name string) client.Object {
 	for _, kind := range childKinds {
 		if kind.name == name {
-			return kind.object.DeepCopyObject().(client.Object) //nolint:errcheck // the copy of an object is an object
+			return kind.object.DeepCopyObject().(client.Object)
 		}
 	}
 	panic("kind " + name + " is missing from childKinds")

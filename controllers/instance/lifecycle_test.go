@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -394,4 +397,42 @@ func TestEventsAreWrittenOnTransitionsOnly(t *testing.T) {
 		counts[reason]++
 	}
 	p.Expect(counts["Normal Ready"]).To(gomega.Equal(1))
+}
+
+func TestKubectlGetShowsWhatMatters(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	cluster, err := controlPlane()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := rest.CopyConfig(cluster)
+	settings.GroupVersion, settings.APIPath = &v1alpha1.GroupVersion, "/apis"
+	settings.NegotiatedSerializer = clientgoscheme.Codecs.WithoutConversion()
+	api, err := rest.RESTClientFor(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := api.Get().Namespace(p.namespace).Resource("instances").Name("acme").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table metav1.Table
+	if err := json.Unmarshal(answer, &table); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for i, column := range table.ColumnDefinitions {
+		got[column.Name] = table.Rows[0].Cells[i]
+	}
+	delete(got, "Age")
+	want := map[string]any{
+		"Name": "acme", "Ready": "True", "Reason": "Ready", "Models": "service-en", "Replicas": float64(1),
+		"Storage": "Embedded", "URL": "https://acme." + p.namespace + ".svc",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
 }

@@ -18,6 +18,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 
@@ -182,6 +184,10 @@ func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	p.Expect(first["ca.crt"]).To(gomega.Equal(read(p, AuthoritySecretName, &corev1.Secret{}).Data["tls.crt"]))
 	if _, err := pki.Check(pki.KeyPair{Certificate: first["tls.crt"], Key: first["tls.key"]}, first["ca.crt"], time.Now()); err != nil {
 		t.Errorf("the certificate is not good: %v", err)
+	}
+	result, err := p.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: p.namespace, Name: "acme"}})
+	if days := result.RequeueAfter.Hours() / 24; err != nil || days < 59 || days > 60 {
+		t.Errorf("the next visit is due in %.1f days, %v", days, err)
 	}
 	p.ahead.Store(int64(65 * 24 * time.Hour))
 	p.visitAgain("acme")

@@ -154,7 +154,7 @@ func (v *visit) findSecret(ctx context.Context, name string) (*corev1.Secret, er
 	}
 	secret, ok := found.(*corev1.Secret)
 	if !ok {
-		return nil, fmt.Errorf("Secret %s is a %T", name, found)
+		return nil, fmt.Errorf("finding Secret %s: it is a %T", name, found)
 	}
 	return secret, err
 }

@@ -23,16 +23,15 @@ const (
 // them, and the data has room for a single writer.
 //
 // A check that says no is final, so the Job tries once; a pod that was moved
-// away before it could say anything is not counted. The Job is kept until the
-// reconciler has read its answer, and fails after ProgressDeadline, which then
-// says nothing about the models.
+// away before it could say anything is not counted. The Job has no end of its
+// own: it is the record of the answer until the reconciler deletes it, and one
+// whose image cannot be pulled says so until it can.
 func BuildPreflightJob(in Input) *batchapply.JobApplyConfiguration {
 	return batchapply.Job(PreflightName(in.Instance, in.PreflightHash), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithSpec(batchapply.JobSpec().
 			WithBackoffLimit(0).
 			WithPodFailurePolicy(ignoreDisruption()).
-			WithActiveDeadlineSeconds(int64(ProgressDeadline.Seconds())).
 			WithTemplate(coreapply.PodTemplateSpec().
 				WithLabels(podLabels(in.Instance, PreflightContainer)).
 				WithSpec(podSpec(in.Instance, preflightContainer(in)).
