@@ -55,7 +55,7 @@ func (c *Command) Run(out io.Writer) error {
 	o.log = slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	if c.Dev {
 		o.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
-		o.announce = func(address, symptom string) { fmt.Fprint(out, greeting(address, symptom)) }
+		o.announce = func(s started) { fmt.Fprint(out, greeting(s)) }
 	}
 	if o.Models == "" {
 		if o.Models, err = compiled(out); err != nil {

@@ -16,14 +16,14 @@ const (
 )
 
 // greeting is what a developer sees: a call that works as it stands.
-func greeting(address, symptom string) string {
+func greeting(s started) string {
 	return fmt.Sprintf(`Anamnesis serves on http://%[1]s. Ask it:
 
   curl -H 'App-Id: %[2]s' -H 'App-Key: %[3]s' -H 'Content-Type: application/json' \
     -d '{"sex":"female","age":{"value":34},"evidence":[{"id":"%[4]s","choice_id":"present","source":"initial"}]}' \
     http://%[1]s/v3/diagnosis
 
-`, address, developmentID, developmentKey, symptom)
+`, s.tenant, developmentID, developmentKey, s.symptom)
 }
 
 // exampleSymptom is the symptom that says most: of those that any adult can be

@@ -24,9 +24,14 @@ type options struct {
 	drain  time.Duration
 	wanted []model.Wanted
 	log    *slog.Logger
-	// announce, if any, is told the tenant's address once it is listened at,
-	// and a symptom that can be asked about.
-	announce func(address, symptom string)
+	// announce, if any, is told once the server listens.
+	announce func(started)
+}
+
+// started says where a server is, and a symptom that it can be asked about.
+type started struct {
+	tenant, admin string // addresses
+	symptom       string // an id
 }
 
 // options checks the flags. The environment says where a developer's home is.

@@ -82,7 +82,7 @@ func (p *process) serve(ctx context.Context) error {
 	p.start(failed, work)
 	p.log.Info("serving", "instance", p.InstanceID, "url", p.InstanceURL, "models", p.releases(),
 		"listen", tenant.address(), "admin", admin.address())
-	p.greet(tenant.address())
+	p.greet(tenant.address(), admin.address())
 	select {
 	case <-ctx.Done():
 		p.leave(failed, tenant)
@@ -170,8 +170,8 @@ func (p *process) refresh(ctx context.Context) {
 	}
 }
 
-// greet shows a developer what to do.
-func (p *process) greet(address string) {
+// greet tells who waits for the server that it is there.
+func (p *process) greet(tenant, admin string) {
 	if p.announce == nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (p *process) greet(address string) {
 		return // stopped again already
 	}
 	defer lease.Done()
-	p.announce(address, exampleSymptom(lease.Release()))
+	p.announce(started{tenant, admin, exampleSymptom(lease.Release())})
 }
 
 // releases names what is served.

@@ -33,6 +33,7 @@ var errNotOpen = errors.New("storage is not open yet")
 // knows how it is. What is asked of storage before it is open fails.
 type storeKeeper struct {
 	url   string
+	opens func(ctx context.Context, url string) (storage.Store, error)
 	log   *slog.Logger
 	tell  func(up bool) // is told how storage is after each look
 	store atomic.Pointer[storage.Store]
@@ -40,7 +41,7 @@ type storeKeeper struct {
 }
 
 func newStoreKeeper(url string, log *slog.Logger, tell func(bool)) *storeKeeper {
-	k := &storeKeeper{url: url, log: log, tell: tell}
+	k := &storeKeeper{url: url, opens: open.Open, log: log, tell: tell}
 	k.state.Store(&errNotOpen)
 	tell(false)
 	return k
@@ -75,7 +76,9 @@ func (k *storeKeeper) openAtLast(ctx context.Context) error {
 		if err == nil || errors.Is(err, storage.ErrInvalidURL) {
 			return err
 		}
-		k.note(err)
+		if ctx.Err() == nil {
+			k.note(err)
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(openRetry):
@@ -88,7 +91,7 @@ func (k *storeKeeper) openAtLast(ctx context.Context) error {
 func (k *storeKeeper) open(ctx context.Context) error {
 	attempt, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	store, err := open.Open(attempt, k.url)
+	store, err := k.opens(attempt, k.url)
 	if err != nil {
 		return err
 	}

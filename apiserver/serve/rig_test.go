@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
+// write puts a file into a directory.
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// releases is a directory of releases at a version.
+func releases(t testing.TB, directory string, versions ...string) string {
+	t.Helper()
+	for _, version := range versions {
+		b := modeltest.New().
+			Condition("c_1", 0.1).Condition("c_2", 0.05).
+			Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
+			Link("c_1", "s_1", 0.5).Link("c_1", "s_2", 0.5).Link("c_2", "s_2", 0.8).Link("c_2", "s_3", 0.4)
+		b.Draft().Meta.Version = version
+		if err := model.WriteFile(filepath.Join(directory, model.FileName("service-en", version)), b.Bytes(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return directory
+}
+
+const (
+	may      = "2026-05-01T00:00:00Z"
+	november = "2026-11-21T00:00:00Z"
+)
+
+// An authority signs certificates for 127.0.0.1.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	pool        *x509.CertPool
+}
+
+func newAuthority(t testing.TB) *authority {
+	t.Helper()
+	a := &authority{key: newKey(t), pool: x509.NewCertPool()}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.certificate, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a.pool.AddCert(a.certificate)
+	return a
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// issue makes a certificate with a serial number, and its key, in PEM.
+func (a *authority) issue(t testing.TB, serial int64) (certificate, key string) {
+	t.Helper()
+	own := newKey(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, own.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPEM(t, "CERTIFICATE", der), privateKeyPEM(t, own)
+}
+
+// newSigningKey is a key for tokens, in PEM.
+func newSigningKey(t testing.TB) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return privateKeyPEM(t, key)
+}
+
+func privateKeyPEM(t testing.TB, key any) string {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPEM(t, "PRIVATE KEY", der)
+}
+
+func inPEM(t testing.TB, kind string, der []byte) string {
+	t.Helper()
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+// A running server of a test.
+type running struct {
+	started
+	end  context.CancelFunc
+	done chan error
+	log  *logged
+}
+
+// serving runs a command as the binary would, on free addresses.
+func serving(t testing.TB, c Command, edits ...func(*options)) *running {
+	t.Helper()
+	c.Listen, c.AdminListen = orElse(c.Listen, "127.0.0.1:0"), orElse(c.AdminListen, "127.0.0.1:0")
+	o, err := c.options(func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{done: make(chan error, 1), log: &logged{}}
+	up := make(chan started, 1)
+	o.log = slog.New(slog.NewJSONHandler(r.log, nil))
+	o.announce = func(s started) { up <- s }
+	for _, edit := range edits {
+		edit(&o)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	r.end = end
+	go func() { r.done <- run(ctx, o) }()
+	select {
+	case r.started = <-up:
+	case err := <-r.done:
+		t.Fatalf("the server ended at once: %v", err)
+	case <-time.After(patience):
+		t.Fatal("the server does not start")
+	}
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Errorf("the server ended with: %v\n%s", err, r.log)
+		}
+	})
+	return r
+}
+
+// stop ends the server and waits for it. Further calls do nothing.
+func (r *running) stop() error {
+	r.end()
+	select {
+	case err, ok := <-r.done:
+		if ok {
+			close(r.done)
+		}
+		return err
+	case <-time.After(patience):
+		return context.DeadlineExceeded
+	}
+}
+
+// A logged is a log that can be read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// eventually waits until a condition holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("still not so: %s", what)
+}
+
+// tenantFiles are what a server without --dev needs, in a directory.
+func tenantFiles(t testing.TB, a *authority, directory string) Command {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(directory, name) }
+	certificate, key := a.issue(t, 1)
+	write(t, at("tls/tls.crt"), certificate)
+	write(t, at("tls/tls.key"), key)
+	write(t, at("credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["config:read"]}`)
+	write(t, at("signing-keys/first.pem"), newSigningKey(t))
+	write(t, at("config/config.yaml"), "cors: {allowedOrigins: ['https://first.example']}")
+	if err := os.MkdirAll(at("models"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return Command{
+		TLSCertFile: at("tls/tls.crt"), TLSKeyFile: at("tls/tls.key"), CredentialsDir: at("credentials"),
+		SigningKeysDir: at("signing-keys"), Config: at("config/config.yaml"), InstanceID: "acme",
+		Models: releases(t, at("models"), november), DataDir: at("data"), Drain: new(time.Duration(0)),
+	}
+}
+
+// client trusts an authority and speaks one protocol.
+func client(t testing.TB, a *authority, protocol string) *http.Client {
+	t.Helper()
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: a.pool, MinVersion: tls.VersionTLS12, NextProtos: []string{protocol}},
+		ForceAttemptHTTP2: protocol == "h2",
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// An answer is what came back.
+type answer struct {
+	status   int
+	body     string
+	header   http.Header
+	protocol string
+	serial   int64 // of the certificate, zero over plain HTTP
+}
+
+// send calls as an application. A body is sent in a way that no client can
+// send again by itself.
+func send(client *http.Client, method, address, body string, header ...string) (answer, error) {
+	request, err := http.NewRequestWithContext(context.Background(), method, address, io.NopCloser(strings.NewReader(body)))
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: response.StatusCode, body: string(content), header: response.Header, protocol: response.Proto}
+	if response.TLS != nil {
+		a.serial = response.TLS.PeerCertificates[0].SerialNumber.Int64()
+	}
+	return a, nil
+}
+
+func mustSend(t testing.TB, client *http.Client, method, address, body string, header ...string) answer {
+	t.Helper()
+	got, err := send(client, method, address, body, header...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func as(application string, more ...string) []string {
+	return append([]string{"App-Id", application, "App-Key", application + "-key", "Content-Type", "application/json"}, more...)
+}
+
+const headache = `{"sex": "female", "age": {"value": 30}, "evidence": [{"id": "s_1", "choice_id": "present", "source": "initial"}]}`

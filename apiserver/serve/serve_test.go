@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// plain is a client without TLS.
+func plain(t testing.TB) *http.Client {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+func TestDevelopment(t *testing.T) {
+	t.Parallel()
+	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), DataDir: t.TempDir()})
+	c, address := plain(t), "http://"+r.tenant
+	body := strings.ReplaceAll(headache, "s_1", r.symptom)
+	got := mustSend(t, c, "POST", address+"/v3/diagnosis", body, as("dev")...)
+	if got.status != 200 || !strings.Contains(got.body, `"question":{`) {
+		t.Errorf("the call of the greeting answered %d: %s", got.status, got.body)
+	}
+	for _, part := range []string{"curl ", "App-Id: dev", "App-Key: dev-key", r.symptom, address + "/v3/diagnosis"} {
+		if !strings.Contains(greeting(r.started), part) {
+			t.Errorf("the greeting has no %q:\n%s", part, greeting(r.started))
+		}
+	}
+	for origin, want := range map[string]string{"http://localhost:3000": "http://localhost:3000", "https://portal.example": ""} {
+		got := mustSend(t, c, "GET", address+"/v3/info", "", as("dev", "Origin", origin)...)
+		if allowed := got.header.Get("Access-Control-Allow-Origin"); allowed != want {
+			t.Errorf("a page of %s is allowed %q", origin, allowed)
+		}
+	}
+	if got := mustSend(t, c, "GET", address+"/.well-known/jwks.json", ""); got.status != 200 {
+		t.Errorf("the keys answered %d", got.status)
+	}
+	if got := mustSend(t, c, "GET", address+"/metrics", ""); got.status != 404 {
+		t.Errorf("/metrics answered %d on the tenant's address", got.status)
+	}
+	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", "")
+	if want := "[+] releases: service-en@" + november + "\n[+] storage: up\nready\n"; ready.status != 200 || ready.body != want {
+		t.Errorf("/readyz answered %d %q, expected %q", ready.status, ready.body, want)
+	}
+}
+
+func TestExampleSymptom(t *testing.T) {
+	t.Parallel()
+	library, err := model.OpenLibrary(releases(t, t.TempDir(), november), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer library.Close()
+	lease, err := library.Acquire("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Done()
+	if got := exampleSymptom(lease.Release()); got != "s_2" {
+		t.Errorf("got %s, expected the symptom of two conditions", got)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	r := serving(t, tenantFiles(t, a, t.TempDir()))
+	address := "https://" + r.tenant
+	for protocol, want := range map[string]string{"h2": "HTTP/2.0", "http/1.1": "HTTP/1.1"} {
+		got := mustSend(t, client(t, a, protocol), "POST", address+"/v3/diagnosis", headache, as("portal")...)
+		if got.status != 200 || got.protocol != want || got.serial != 1 {
+			t.Errorf("%s answered %d over %s with the certificate %d", protocol, got.status, got.protocol, got.serial)
+		}
+	}
+	for version, accepted := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", r.tenant, &tls.Config{RootCAs: a.pool, MinVersion: tls.VersionTLS10, MaxVersion: version})
+		if (err == nil) != accepted {
+			t.Errorf("%s: %v, expected to be accepted: %v", tls.VersionName(version), err, accepted)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	if got := mustSend(t, plain(t), "GET", "http://"+r.tenant+"/v3/info", "", as("portal")...); got.status != 400 {
+		t.Errorf("plain HTTP answered %d", got.status)
+	}
+}
+
+// Everything that may change while serving does, with the same process.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	a, directory := newAuthority(t), t.TempDir()
+	command := tenantFiles(t, a, directory)
+	r := serving(t, command)
+	address := "https://" + r.tenant
+	info := func(header ...string) answer {
+		c := client(t, a, "h2") // a new connection, which sees the certificate
+		defer c.CloseIdleConnections()
+		return mustSend(t, c, "GET", address+"/v3/info", "", header...)
+	}
+	if got := info(as("portal", "Origin", "https://first.example")...); got.status != 200 || got.header.Get("Access-Control-Allow-Origin") == "" {
+		t.Fatalf("answered %d %v", got.status, got.header)
+	}
+
+	certificate, key := a.issue(t, 2)
+	write(t, command.TLSCertFile, certificate)
+	write(t, command.TLSKeyFile, key)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": []}`)
+	write(t, command.Config, "cors: {allowedOrigins: ['https://second.example']}")
+	eventually(t, "the second certificate is shown", func() bool { return info(as("portal")...).serial == 2 })
+	eventually(t, "the new application may call", func() bool { return info(as("kiosk")...).status == 200 })
+	eventually(t, "the new origin is allowed, and the old one not", func() bool {
+		return info(as("portal", "Origin", "https://second.example")...).header.Get("Access-Control-Allow-Origin") != "" &&
+			info(as("portal", "Origin", "https://first.example")...).header.Get("Access-Control-Allow-Origin") == ""
+	})
+
+	if err := os.Remove(filepath.Join(directory, "credentials/portal.json")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the removed application may not call", func() bool { return info(as("portal")...).status == 403 })
+
+	for _, file := range []string{command.TLSKeyFile, filepath.Join(directory, "credentials/kiosk.json"), command.Config} {
+		write(t, file, "rubbish: [")
+	}
+	eventually(t, "all three are refused", func() bool {
+		metrics := mustSend(t, plain(t), "GET", "http://"+r.admin+"/metrics", "").body
+		return strings.Contains(metrics, `anamnesis_reloads_total{outcome="refused",source="tls"} 1`) &&
+			strings.Contains(metrics, `anamnesis_reloads_total{outcome="refused",source="credentials"} 1`) &&
+			strings.Contains(metrics, `anamnesis_reloads_total{outcome="refused",source="config"} 1`)
+	})
+	got := info(as("kiosk", "Origin", "https://second.example")...)
+	if got.status != 200 || got.serial != 2 || got.header.Get("Access-Control-Allow-Origin") == "" {
+		t.Errorf("after rubbish: %d, certificate %d, %v", got.status, got.serial, got.header)
+	}
+	if log := r.log.String(); !strings.Contains(log, "those before stay") || strings.Contains(log, "kiosk-key") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+func TestReleasesAreTakenUp(t *testing.T) {
+	t.Parallel()
+	directory := releases(t, t.TempDir(), may)
+	r := serving(t, Command{Dev: true, Models: directory, DataDir: t.TempDir()})
+	c := plain(t)
+	version := func() string { return mustSend(t, c, "GET", "http://"+r.tenant+"/v3/info", "", as("dev")...).body }
+	if !strings.Contains(version(), may) {
+		t.Fatalf("serves %s", version())
+	}
+	releases(t, directory, november)
+	eventually(t, "the newer release is served", func() bool { return strings.Contains(version(), november) })
+	if ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", ""); !strings.Contains(ready.body, november) {
+		t.Errorf("/readyz says %s", ready.body)
+	}
+}
+
+// Counts reach storage within seconds, the last of them at the end.
+func TestUsageIsStored(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	command := Command{Dev: true, Models: releases(t, t.TempDir(), november), DataDir: directory}
+	r, c := serving(t, command), plain(t)
+	call := func() {
+		if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/triage", headache, as("dev")...); got.status != 200 {
+			t.Fatalf("answered %d: %s", got.status, got.body)
+		}
+	}
+	metric := func(line string) bool {
+		return strings.Contains(mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body, line)
+	}
+	call()
+	eventually(t, "the count is flushed", func() bool {
+		return metric(`anamnesis_usage_flushes_total{outcome="stored"} 1`) && metric("anamnesis_usage_buffered_calls 0")
+	})
+	call()
+	mustSend(t, c, "GET", "http://"+r.tenant+"/v3/info", "", as("dev", "Dev-Mode", "true")...)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(directory, "anamnesis.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	today := storage.DateOf(time.Now())
+	counts, err := store.Usage(t.Context(), today.AddDays(-1), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls int64
+	for _, count := range counts {
+		if count.Application != "dev" || count.Endpoint != "POST /v3/triage" {
+			t.Errorf("stored %+v", count)
+		}
+		calls += count.Calls
+	}
+	if calls != 2 {
+		t.Errorf("%d calls are stored, expected 2", calls)
+	}
+}
+
+// A database that is not there yet delays readiness, and nothing else.
+func TestStorageNotThereYet(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := serving(t, Command{
+		Dev: true, Models: releases(t, t.TempDir(), november), Database: "postgres://me:my-secret@" + nobody + "/db?sslmode=disable",
+	})
+	c := plain(t)
+	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz", "")
+	if ready.status != 503 || !strings.Contains(ready.body, "[-] storage: ") || !strings.Contains(ready.body, "[+] releases: ") {
+		t.Errorf("/readyz answered %d %s", ready.status, ready.body)
+	}
+	if alive := mustSend(t, c, "GET", "http://"+r.admin+"/livez", ""); alive.status != 200 {
+		t.Errorf("/livez answered %d", alive.status)
+	}
+	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headache, as("dev")...); got.status != 200 {
+		t.Errorf("/v3 answered %d without storage", got.status)
+	}
+	if metrics := mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body; !strings.Contains(metrics, "anamnesis_storage_up 0") {
+		t.Error("the metrics do not say that storage is down")
+	}
+	eventually(t, "the log says that storage is down", func() bool { return strings.Contains(r.log.String(), "storage is down") })
+	for _, text := range []string{ready.body, r.log.String()} {
+		if strings.Contains(text, "my-secret") {
+			t.Errorf("the password is told: %s", text)
+		}
+	}
+	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "kept for another try") {
+		t.Errorf("ended with %v, expected to be told of the count that is lost", err)
+	}
+}
+
+// What cannot be right ends the start, with what would be right.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, c *Command)
+		want  string
+	}{
+		"no releases":      {func(t *testing.T, c *Command) { c.Models = t.TempDir() }, "--models: no release files in"},
+		"no such model":    {func(_ *testing.T, c *Command) { c.Model = []string{"service-de"} }, "there are service-en@" + november},
+		"no such version":  {func(_ *testing.T, c *Command) { c.Model = []string{"service-en@" + may} }, "there are service-en@" + november},
+		"no certificate":   {func(_ *testing.T, c *Command) { c.TLSCertFile += "x" }, "--tls-cert-file, --tls-key-file: "},
+		"rubbish for one":  {func(t *testing.T, c *Command) { write(t, c.TLSCertFile, "rubbish") }, "are not a certificate and its key in PEM"},
+		"no credentials":   {func(_ *testing.T, c *Command) { c.CredentialsDir += "x" }, "--credentials-dir: "},
+		"bad credentials":  {func(t *testing.T, c *Command) { write(t, c.CredentialsDir+"/x.json", "{") }, "x.json: not JSON"},
+		"no signing keys":  {func(t *testing.T, c *Command) { c.SigningKeysDir = t.TempDir() }, "--signing-keys-dir: "},
+		"no configuration": {func(_ *testing.T, c *Command) { c.Config += "x" }, "--config: "},
+		"bad origin":       {func(t *testing.T, c *Command) { write(t, c.Config, "cors: {allowedOrigins: [x]}") }, `"x" is not an origin; write it as`},
+		"bad database":     {func(_ *testing.T, c *Command) { c.Database = "mysql://x" }, "sqlite:<path of a file> or postgres://"},
+		"database nowhere": {func(_ *testing.T, c *Command) { c.Database = "sqlite:" + c.DataDir + "/none/x.db" }, "no such file or directory"},
+		"address in use":   {func(_ *testing.T, c *Command) { c.AdminListen = c.Listen }, "--admin-listen: listen tcp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := tenantFiles(t, a, t.TempDir())
+			c.Listen, c.AdminListen = "127.0.0.1:0", "127.0.0.1:0"
+			if name == "address in use" {
+				c.Listen = freeAddress(t)
+			}
+			test.spoil(t, &c)
+			o, err := c.options(os.Getenv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.log = discard
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if err := run(ctx, o); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, expected to read %q", err, test.want)
+			}
+			if ctx.Err() != nil {
+				t.Error("the server started")
+			}
+		})
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// A part that fails later ends the server, which says why.
+func TestPartFails(t *testing.T) {
+	t.Parallel()
+	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), Database: "postgres://" + strings.Repeat("%", 3)})
+	select {
+	case err := <-r.done:
+		close(r.done)
+		if !errors.Is(err, storage.ErrInvalidURL) {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("the server goes on")
+	}
+}
