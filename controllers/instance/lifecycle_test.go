@@ -134,6 +134,11 @@ func TestSettledInstanceIsReconciledWithoutAWrite(t *testing.T) {
 			if diff := cmp.Diff(before, p.writes.all()); diff != "" {
 				t.Errorf("writes at rest (+):\n%s", diff)
 			}
+			p.startOperator(serverImage)
+			p.settle()
+			if diff := cmp.Diff(before, p.writes.all()); diff != "" || p.visits() == 0 {
+				t.Errorf("writes of an operator that was restarted, in %d visits (+):\n%s", p.visits(), diff)
+			}
 		})
 	}
 }

@@ -129,7 +129,8 @@ func terminationOf(pods []corev1.Pod) (message string, status *corev1.ContainerS
 }
 
 func describeTermination(ended *corev1.ContainerStateTerminated) string {
-	return strings.TrimSpace(fmt.Sprintf("exit code %d %s %s", ended.ExitCode, ended.Reason, firstLine(ended.Message)))
+	words := strings.Fields(fmt.Sprintf("exit code %d %s %s", ended.ExitCode, ended.Reason, firstLine(ended.Message)))
+	return strings.Join(words, " ")
 }
 
 // describePods says what keeps pods from running, in the words of the scheduler

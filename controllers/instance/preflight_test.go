@@ -87,7 +87,7 @@ func TestJudgePreflight(t *testing.T) {
 		"the newest":      {condition: batchv1.JobComplete, pods: []corev1.Pod{endedPod(0, found, 2), endedPod(1, `{"error":"x"}`, 1)}},
 		"no such model":   {condition: batchv1.JobFailed, pods: []corev1.Pod{endedPod(1, `{"error":"no service-xx: there are service-en"}`, 0)}, problem: "stalled ModelsUnavailable", message: "no service-xx: there are service-en"},
 		"no answer":       {condition: batchv1.JobFailed, pods: []corev1.Pod{endedPod(137, "", 0)}, problem: "stalled PreflightFailed", message: "exit code 137"},
-		"babble":          {condition: batchv1.JobComplete, pods: []corev1.Pod{endedPod(0, "hello\nworld", 0)}, problem: "stalled PreflightFailed", message: "exit code 0  hello"},
+		"babble":          {condition: batchv1.JobComplete, pods: []corev1.Pod{endedPod(0, "hello\nworld", 0)}, problem: "stalled PreflightFailed", message: "exit code 0 hello"},
 		"another model":   {condition: batchv1.JobComplete, pods: []corev1.Pod{endedPod(0, `{"models":[{"id":"service-de","version":"1"}]}`, 0)}, problem: "stalled PreflightFailed", message: "service-de"},
 		"no models":       {condition: batchv1.JobComplete, pods: []corev1.Pod{endedPod(0, `{}`, 0)}, problem: "stalled PreflightFailed"},
 		"the pod is gone": {condition: batchv1.JobComplete, lost: true},
