@@ -29,7 +29,7 @@ type Engine struct {
 
 // New makes an engine.
 func New() *Engine {
-	return &Engine{scratch: sync.Pool{New: func() any { return &scratch{mostTips: mostTips} }}}
+	return &Engine{scratch: sync.Pool{New: func() any { return &scratch{limits: limits{tips: mostTips, numbers: latticeBudget}} }}}
 }
 
 // Mode says what the interview is for.
@@ -81,17 +81,21 @@ type Ranked struct {
 func (e *Engine) Assess(r *model.Release, p Patient, o Options) Assessment {
 	s := e.acquire(r, &p)
 	defer e.release(s)
+	return s.assess(o)
+}
+
+func (s *scratch) assess(o Options) Assessment {
 	s.infer()
 	answer := Assessment{
 		Conditions:           s.rank(),
 		HasEmergencyEvidence: s.evidenceLevel() >= model.Emergency,
-		ShouldStopKnown:      p.hasInitial,
+		ShouldStopKnown:      s.p.hasInitial,
 	}
-	if len(p.openers) == 0 {
+	if len(s.p.openers) == 0 {
 		return answer
 	}
 	next := s.choose(o)
-	answer.ShouldStop = p.hasInitial && s.shouldStop(next, o)
+	answer.ShouldStop = s.p.hasInitial && s.shouldStop(next, o)
 	if !s.over(next, o) {
 		answer.Question = s.question(next)
 	}

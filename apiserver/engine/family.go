@@ -80,7 +80,18 @@ func (s *scratch) makePlan() {
 	})
 	s.plan.connect(s.r)
 	s.plan.choose()
-	s.plan.findTips(s.r)
+	s.plan.findTips(s.brought)
+}
+
+// brought reports whether a condition that is possible for the patient brings
+// an observation.
+func (s *scratch) brought(o model.ObservationIndex) bool {
+	for _, link := range model.Part(s.r.LinksByObservation, s.r.Observations[o].Links) {
+		if s.odds[link.Other] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // absorbAbsent takes an absent observation into the odds: a condition that is
@@ -170,15 +181,15 @@ func (p *plan) choose() {
 
 // findTips numbers the positive findings that must be explained: the present
 // observations without a present one below. A present observation that no
-// condition is linked to says no more than its parent.
-func (p *plan) findTips(r *model.Release) {
+// possible condition brings says no more than its parent.
+func (p *plan) findTips(brought func(model.ObservationIndex) bool) {
 	p.tips = 0
 	for i := range p.nodes {
 		p.nodes[i].tips = 0
 	}
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := &p.nodes[i]
-		if n.choice == Present && n.tips == 0 && r.Observations[n.observation].Links.Len() > 0 {
+		if n.choice == Present && n.tips == 0 && brought(n.observation) {
 			n.tips, n.tip = 1, int32(p.tips)
 			p.tips++
 		}

@@ -22,9 +22,8 @@ func (s *scratch) infer() {
 // findSuspected lists the conditions that bring a positive finding, in order.
 func (s *scratch) findSuspected() {
 	s.suspected = s.suspected[:0]
-	width := len(s.plan.nodes)
 	for row, c := range s.touched {
-		for i, q := range s.rows[row*width:][:width] {
+		for i, q := range s.row(int32(row)) {
 			if q > 0 && s.plan.nodes[i].tip != none {
 				s.suspected = append(s.suspected, c)
 				break
@@ -89,10 +88,9 @@ func (s *scratch) fillColumn(node int) {
 // weighRows takes into the odds what the conditions must not have brought, and
 // leaves in each row what they may have brought.
 func (s *scratch) weighRows() {
-	width := len(s.plan.nodes)
-	s.keep = sized(s.keep, width)
+	s.keep = sized(s.keep, len(s.plan.nodes))
 	for row, c := range s.touched {
-		values := s.rows[row*width:][:width]
+		values := s.row(int32(row))
 		s.plan.toLevels(values, s.leaks)
 		s.odds[c] *= s.plan.weigh(values, s.keep)
 	}

@@ -2,6 +2,8 @@
 
 package engine
 
+import mathbits "math/bits"
+
 // The positive findings of a plan, called tips, must each be brought by some
 // cause. The lattice is the set of all subsets of tips; a vector over it holds,
 // for each subset, the probability that the causes so far brought exactly
@@ -34,11 +36,13 @@ type lattice struct {
 	moved   []float64
 	stack   []float64
 	// By bit: how likely some lone contender brings it.
-	lone [maxBits]float64
+	lone [mostTips]float64
+	// What a weak contender leaves to the others, over the subsets of its own
+	// bits, and where these subsets stand among all.
+	local     []step
+	remainder []float64
+	places    []int32
 }
-
-// maxBits is the most tips that a lattice can hold.
-const maxBits = 16
 
 // A contender is a condition that can bring some of the tips.
 type contender struct {
@@ -51,6 +55,8 @@ type contender struct {
 	without, with, ratio float64
 	// others is how likely another lone contender brings its tip.
 	others float64
+	// weak says that it is taken to be there only when no other weak one is.
+	weak bool
 }
 
 // lone reports whether a contender can bring one tip only.
@@ -59,40 +65,47 @@ func (c *contender) lone() bool { return c.to-c.from == 1 }
 // explain finds the likelihoods of all contenders over a lattice of so many
 // tips, and the probability that none of them is there. The leak is a cause
 // that always is. Lone contenders act on one bit each, so that those of a bit
-// go through the lattice as a single cause.
+// go through the lattice as a single cause. Weak contenders do not go through
+// it at all: the pass backward starts with what one of them may have brought.
 func (l *lattice) explain(contenders []contender, leak []step, tips int) (none float64) {
 	joint := l.joinLone(contenders)
 	size := 1 << tips
 	l.forward = sized(l.forward, size*(tips+joint+1))
+	l.moved = sized(l.moved, size)
 	first := l.forward[:size]
 	clear(first)
 	first[0] = 1
 	l.apply(first, leak, bringForward)
 	none = first[size-1]
 	for i := range contenders {
-		none *= 1 - contenders[i].prior
+		if c := &contenders[i]; !c.weak {
+			none *= 1 - c.prior
+		}
 	}
-	all := l.passForward(contenders, tips)
+	l.passForward(contenders, tips)
+	all := l.bringWeak(contenders, size, l.forward[size*(tips+joint):])
 	l.passBackward(contenders, tips, joint)
 	return none / all
 }
 
 // joinLone finds, for each bit, how likely some lone contender brings it and,
 // for each of these, how likely another one does. It returns how many
-// contenders are not lone.
+// contenders go through the lattice by themselves.
 func (l *lattice) joinLone(contenders []contender) (joint int) {
 	clear(l.lone[:])
 	for i := range contenders {
 		c := &contenders[i]
 		if !c.lone() {
-			joint++
+			if !c.weak {
+				joint++
+			}
 			continue
 		}
 		st := &l.steps[c.from]
 		c.others = l.lone[st.bit]
 		l.lone[st.bit] = either(c.others, c.prior*st.q)
 	}
-	var later [maxBits]float64
+	var later [mostTips]float64
 	for i := len(contenders) - 1; i >= 0; i-- {
 		if c := &contenders[i]; c.lone() {
 			st := &l.steps[c.from]
@@ -107,9 +120,8 @@ func (l *lattice) joinLone(contenders []contender) (joint int) {
 func either(a, b float64) float64 { return a + b*(1-a) }
 
 // passForward fills in the vectors before each cause: first the lone
-// contenders of each bit, then the others one by one. It returns the
-// likelihood of all tips.
-func (l *lattice) passForward(contenders []contender, tips int) float64 {
+// contenders of each bit, then the others one by one.
+func (l *lattice) passForward(contenders []contender, tips int) {
 	size, at := 1<<tips, 0
 	for bit := range tips {
 		copy(l.forward[at+size:], l.forward[at:at+size])
@@ -118,7 +130,7 @@ func (l *lattice) passForward(contenders []contender, tips int) float64 {
 	}
 	for i := range contenders {
 		c := &contenders[i]
-		if c.lone() {
+		if c.lone() || c.weak {
 			continue
 		}
 		before, next := l.forward[at:at+size], l.forward[at+size:at+2*size]
@@ -127,19 +139,77 @@ func (l *lattice) passForward(contenders []contender, tips int) float64 {
 		mix(next, before, c.prior)
 		at += size
 	}
-	return l.forward[at+size-1]
+}
+
+// bringWeak fills in after with the likelihood of the tips given what the
+// others brought, when at most one weak contender brings the rest, and the
+// likelihoods of the weak contenders. brought is what the others bring. It
+// returns the likelihood of the tips.
+func (l *lattice) bringWeak(contenders []contender, size int, brought []float64) (all float64) {
+	l.after = cleared(l.after, size)
+	l.after[size-1] = 1
+	for i := range contenders {
+		c := &contenders[i]
+		if !c.weak {
+			continue
+		}
+		l.leave(l.steps[c.from:c.to], size-1)
+		odds := c.prior / (1 - c.prior)
+		c.with = 0
+		for subset, place := range l.places {
+			l.after[place] += odds * l.remainder[subset]
+			c.with += brought[place] * l.remainder[subset]
+		}
+	}
+	all = dot(brought[:size], l.after)
+	for i := range contenders {
+		if c := &contenders[i]; c.weak {
+			c.without = all - c.with*c.prior/(1-c.prior)
+		}
+	}
+	return all
+}
+
+// leave fills in remainder, for all subsets of tips that lack only some which
+// the steps can bring: how likely the steps bring at least those. places are
+// the subsets.
+func (l *lattice) leave(steps []step, full int) {
+	var bits [mostTips]uint8
+	touched := 0
+	l.local = l.local[:0]
+	for _, st := range steps {
+		at := 0
+		for at < touched && bits[at] != st.bit {
+			at++
+		}
+		if st.kind == stepBring && at == touched {
+			bits[at] = st.bit
+			touched++
+		}
+		st.bit = uint8(at)
+		l.local = append(l.local, st)
+	}
+	l.remainder = cleared(l.remainder, 1<<touched)
+	l.remainder[1<<touched-1] = 1
+	l.apply(l.remainder, l.local, bringBackward)
+	l.places = sized(l.places, 1<<touched)
+	l.places[0] = int32(full)
+	for at := range touched {
+		l.places[0] &^= 1 << bits[at]
+	}
+	for subset := 1; subset < len(l.places); subset++ {
+		lowest := subset & -subset
+		l.places[subset] = l.places[subset&^lowest] | 1<<bits[mathbits.TrailingZeros(uint(lowest))]
+	}
 }
 
 // passBackward goes the same way back and fills in the likelihoods.
 func (l *lattice) passBackward(contenders []contender, tips, joint int) {
 	size := 1 << tips
-	l.moved = sized(l.moved, size)
-	l.after = cleared(l.after, size)
-	l.after[size-1] = 1
 	at := size * (tips + joint)
 	for i := len(contenders) - 1; i >= 0; i-- {
 		c := &contenders[i]
-		if c.lone() {
+		if c.lone() || c.weak {
 			continue
 		}
 		at -= size
@@ -150,7 +220,7 @@ func (l *lattice) passBackward(contenders []contender, tips, joint int) {
 		mix(l.moved, l.after, c.prior)
 		l.after, l.moved = l.moved, l.after
 	}
-	var missing, brought [maxBits]float64
+	var missing, brought [mostTips]float64
 	for bit := tips - 1; bit >= 0; bit-- {
 		at -= size
 		missing[bit], brought[bit] = l.likelihoods(l.forward[at:at+size], uint8(bit))

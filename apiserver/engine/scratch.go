@@ -11,10 +11,9 @@ import (
 // A scratch is the working memory of one call. Its slices keep their capacity
 // from call to call, so that a call allocates for its answer only.
 type scratch struct {
-	r *model.Release
-	p *Patient
-	// mostTips is how many tips one lattice may take.
-	mostTips int
+	r      *model.Release
+	p      *Patient
+	limits limits
 
 	// By condition: the odds before positive findings are explained, the
 	// posterior probability, and one more than the row of the condition in
@@ -35,7 +34,9 @@ type scratch struct {
 
 	clusters   []cluster
 	contenders []contender
-	tips       []int32 // nodes
+	scores     []score
+	explained  []float64 // by tip
+	tips       []int32   // nodes
 	bits       []int8
 	program    []instruction
 	lattice    lattice
@@ -93,9 +94,16 @@ const (
 	knownOtherwise // absent, asked in vain, or settled by another answer
 )
 
+// keptNumbers is how large a lattice may be to be kept: 4 MB. Only patients
+// with more than ten positive findings need more.
+const keptNumbers = 1 << 19
+
 // release hands the working memory on, without a pointer into the release.
 func (e *Engine) release(s *scratch) {
 	s.r, s.p = nil, nil
+	if cap(s.lattice.forward) > keptNumbers {
+		s.lattice.forward = nil
+	}
 	e.scratch.Put(s)
 }
 
