@@ -142,6 +142,13 @@ func TestCompile(t *testing.T) {
 			}},
 		},
 		{
+			"a name in egress to a block is that of the pods within",
+			policyFor(app("client"), nil, to(ports(port(corev1.ProtocolTCP, intstr.FromString("http"))), within("10.0.0.0/8", "10.0.0.4/32"))),
+			Ruleset{IsolatedEgress: clients, Egress: []Rule{
+				{Policy: "a/p", Pods: clients, Peers: Peers{Prefixes: nets("10.0.0.1/32")}, Protocol: corev1.ProtocolTCP, Ports: http},
+			}},
+		},
+		{
 			"a name of another protocol, or of nobody, is no port",
 			policyFor(app("web"), from(ports(port(corev1.ProtocolUDP, intstr.FromString("http")), port(corev1.ProtocolTCP, intstr.FromString("none")))), nil),
 			Ruleset{IsolatedIngress: web},

@@ -35,7 +35,7 @@ func (d directory) peers(namespace string, peers []networkingv1.NetworkPolicyPee
 	var pods []pod
 	for _, peer := range peers {
 		if peer.IPBlock != nil {
-			groups = append(groups, blockOf(peer.IPBlock)...)
+			groups = append(groups, d.block(peer.IPBlock)...)
 			continue
 		}
 		pods = append(pods, d.choose(func(candidate pod) bool { return d.isPeer(namespace, peer, candidate) })...)
@@ -54,8 +54,8 @@ func (d directory) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer,
 	return inNamespace && (peer.PodSelector == nil || matches(peer.PodSelector, candidate.Labels))
 }
 
-// blockOf is no group for a block of IPv6, in which no address here is.
-func blockOf(block *networkingv1.IPBlock) []group {
+// block is no group for a block of IPv6, in which no address here is.
+func (d directory) block(block *networkingv1.IPBlock) []group {
 	prefix, err := netip.ParsePrefix(block.CIDR)
 	if err != nil || !prefix.Addr().Is4() {
 		return nil
@@ -67,7 +67,12 @@ func blockOf(block *networkingv1.IPBlock) []group {
 		}
 	}
 	peers.Except = disjoint(peers.Except)
-	return []group{{Peers: peers}}
+	return []group{{Peers: peers, pods: d.choose(func(candidate pod) bool { return peers.include(candidate.address) })}}
+}
+
+func (p Peers) include(address netip.Addr) bool {
+	contains := func(prefix netip.Prefix) bool { return prefix.Contains(address) }
+	return slices.ContainsFunc(p.Prefixes, contains) && !slices.ContainsFunc(p.Except, contains)
 }
 
 // disjoint leaves out prefixes within others, which nftables would refuse in

@@ -29,16 +29,16 @@ func (r Ruleset) passes(c connection) bool {
 	}
 	allowed := func(isolated []netip.Addr, rules []Rule, pod, peer netip.Addr) bool {
 		return !slices.Contains(isolated, pod) || slices.ContainsFunc(rules, func(rule Rule) bool {
-			return slices.Contains(rule.Pods, pod) && rule.Peers.include(peer) && rule.opens(c)
+			return slices.Contains(rule.Pods, pod) && rule.hasPeer(peer) && rule.opens(c)
 		})
 	}
 	return allowed(r.IsolatedEgress, r.Egress, c.source, c.destination) &&
 		allowed(r.IsolatedIngress, r.Ingress, c.destination, c.source)
 }
 
-func (p Peers) include(address netip.Addr) bool {
+func (r Rule) hasPeer(address netip.Addr) bool {
 	contains := func(prefix netip.Prefix) bool { return prefix.Contains(address) }
-	return (len(p.Prefixes) == 0 || slices.ContainsFunc(p.Prefixes, contains)) && !slices.ContainsFunc(p.Except, contains)
+	return (len(r.Peers.Prefixes) == 0 || slices.ContainsFunc(r.Peers.Prefixes, contains)) && !slices.ContainsFunc(r.Peers.Except, contains)
 }
 
 func (r Rule) opens(c connection) bool {
