@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 // options are what a server runs with: the flags, checked, with all that was
@@ -24,6 +27,8 @@ type options struct {
 	drain  time.Duration
 	wanted []model.Wanted
 	log    *slog.Logger
+	// openStore opens the database.
+	openStore func(ctx context.Context, url string) (storage.Store, error)
 	// announce, if any, is told once the server listens.
 	announce func(started)
 }
@@ -37,7 +42,7 @@ type started struct {
 // options checks the flags. The environment says where a developer's home is.
 // Models stays empty where the content of the program is meant.
 func (c *Command) options(environment func(string) string) (options, error) {
-	o := options{Command: *c}
+	o := options{Command: *c, openStore: open.Open}
 	var err error
 	if o.wanted, err = parseWanted(c.Model); err != nil {
 		return options{}, err

@@ -56,7 +56,7 @@ func run(ctx context.Context, o options) (err error) {
 		Instance: o.InstanceID, Releases: p.library.Releases, BufferedUsage: p.recorder.Buffered,
 		CertificateExpiry: p.settings.certificateExpiry,
 	})
-	p.store = newStoreKeeper(o.Database, o.log, p.metrics.StorageUp)
+	p.store = newStoreKeeper(o, p.metrics.StorageUp)
 	defer func() { err = errors.Join(err, p.store.close()) }()
 	if p.store.embedded() {
 		// Nobody else will mend what is wrong with a file of our own.

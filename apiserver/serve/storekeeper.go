@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 const (
@@ -40,8 +39,8 @@ type storeKeeper struct {
 	state atomic.Pointer[error]
 }
 
-func newStoreKeeper(url string, log *slog.Logger, tell func(bool)) *storeKeeper {
-	k := &storeKeeper{url: url, opens: open.Open, log: log, tell: tell}
+func newStoreKeeper(o options, tell func(bool)) *storeKeeper {
+	k := &storeKeeper{url: o.Database, opens: o.openStore, log: o.log, tell: tell}
 	k.state.Store(&errNotOpen)
 	tell(false)
 	return k

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A balancer does for servers what Kubernetes does for pods: it sends new
+// connections to those that are ready, and learns a moment later who is. It
+// knows nothing of what is inside the connections.
+type balancer struct {
+	listener net.Listener
+	mu       sync.Mutex
+	backends []*running
+	next     int
+	conns    sync.WaitGroup
+}
+
+func newBalancer(t *testing.T) *balancer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &balancer{listener: listener}
+	go b.accept()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		b.conns.Wait()
+	})
+	return b
+}
+
+func (b *balancer) accept() {
+	for {
+		conn, err := b.listener.Accept()
+		if err != nil {
+			return
+		}
+		b.conns.Go(func() { pipe(conn, b.pick()) })
+	}
+}
+
+func (b *balancer) pick() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next++
+	return b.backends[b.next%len(b.backends)].tenant
+}
+
+// add sends connections to a server too.
+func (b *balancer) add(r *running) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backends = append(b.backends, r)
+}
+
+// remove sends a server no more connections.
+func (b *balancer) remove(r *running) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backends = slices.DeleteFunc(b.backends, func(other *running) bool { return other == r })
+}
+
+// pipe joins two connections until either ends.
+func pipe(client net.Conn, backend string) {
+	defer client.Close()
+	server, err := net.Dial("tcp", backend)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	done := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{server, client}, {client, server}} {
+		go func() {
+			_, _ = io.Copy(way[0], way[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+	_ = client.Close()
+	_ = server.Close()
+	<-done
+}
+
+// Servers are replaced one after the other under the load of clients that keep
+// their connections alive and send nothing twice, and not one request fails.
+func TestServersAreReplacedUnderLoad(t *testing.T) {
+	t.Parallel()
+	a, balancer := newAuthority(t), newBalancer(t)
+	command := tenantFiles(t, a, t.TempDir())
+	command.Drain = new(1500 * time.Millisecond)
+	start := func() *running {
+		c := command
+		c.DataDir = t.TempDir() // each has its own embedded database
+		r := serving(t, c)
+		waitReady(t, r)
+		return r
+	}
+	old := []*running{start(), start()}
+	for _, r := range old {
+		balancer.add(r)
+	}
+	load := newLoad(t, a, "https://"+balancer.listener.Addr().String()+"/v3/diagnosis")
+	load.progress(t)
+	for _, r := range old {
+		replacement := start()
+		balancer.add(replacement)
+		load.progress(t)
+		r.end()
+		eventually(t, "readiness fails", func() bool { return !isReady(r) })
+		balancer.remove(r)
+		if err := r.stop(); err != nil {
+			t.Errorf("a server ended with: %v", err)
+		}
+		load.progress(t)
+	}
+	load.stop(t)
+}
+
+func waitReady(t *testing.T, r *running) {
+	t.Helper()
+	eventually(t, "the server is ready", func() bool { return isReady(r) })
+}
+
+func isReady(r *running) bool {
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	got, err := send(client, "GET", "http://"+r.admin+"/readyz", "")
+	return err == nil && got.status == http.StatusOK
+}
+
+// A load is eight clients that call without a pause, half of them over each
+// protocol.
+type load struct {
+	end     context.CancelFunc
+	clients sync.WaitGroup
+	answers [8]atomic.Int64
+	failed  atomic.Int64
+	first   atomic.Pointer[string]
+}
+
+func newLoad(t *testing.T, a *authority, address string) *load {
+	t.Helper()
+	ctx, end := context.WithCancel(context.Background())
+	l := &load{end: end}
+	for i := range l.answers {
+		protocol, want := "http/1.1", "HTTP/1.1"
+		if i%2 == 0 {
+			protocol, want = "h2", "HTTP/2.0"
+		}
+		client := client(t, a, protocol)
+		l.clients.Go(func() {
+			for ctx.Err() == nil {
+				got, err := send(client, "POST", address, headache, as("portal")...)
+				switch {
+				case err != nil:
+					l.fail(protocol + ": " + err.Error())
+				case got.status != http.StatusOK || got.protocol != want || !strings.Contains(got.body, "conditions"):
+					l.fail(got.protocol + " answered " + got.body)
+				default:
+					l.answers[i].Add(1)
+				}
+			}
+		})
+	}
+	return l
+}
+
+func (l *load) fail(what string) {
+	l.failed.Add(1)
+	l.first.CompareAndSwap(nil, &what)
+}
+
+// progress waits until every client has had more answers.
+func (l *load) progress(t *testing.T) {
+	t.Helper()
+	for i := range l.answers {
+		before := l.answers[i].Load()
+		eventually(t, "a client has more answers", func() bool { return l.answers[i].Load() >= before+10 || l.failed.Load() > 0 })
+	}
+}
+
+// stop ends the load; nothing may have failed.
+func (l *load) stop(t *testing.T) {
+	t.Helper()
+	l.end()
+	l.clients.Wait()
+	if failed := l.failed.Load(); failed > 0 {
+		t.Errorf("%d requests failed, the first with: %s", failed, *l.first.Load())
+	}
+}
+
+// A request that takes longer than the drain is waited for.
+func TestLongRequestIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), DataDir: t.TempDir()})
+	conn, err := net.Dial("tcp", r.tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// With Expect, the server says when it has begun to read the body.
+	head := "POST /v3/diagnosis HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n"
+	for i, header := 0, as("dev"); i < len(header); i += 2 {
+		head += header[i] + ": " + header[i+1] + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, head+"\r\n", len(headache)); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	expect := func(want string) {
+		t.Helper()
+		if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
+			t.Fatalf("got %q, %v, expected %s", line, err, want)
+		}
+	}
+	expect("HTTP/1.1 100 Continue")
+	expect("\r\n")
+	r.end()
+	eventually(t, "the server takes no more connections", func() bool {
+		other, err := net.Dial("tcp", r.tenant)
+		if err == nil {
+			_ = other.Close()
+		}
+		return err != nil
+	})
+	if _, err := io.WriteString(conn, headache); err != nil {
+		t.Fatal(err)
+	}
+	expect("HTTP/1.1 200 OK")
+	if err := r.stop(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
