@@ -41,14 +41,15 @@ test: test-unit test-cluster test-e2e ## Run everything that a change must pass.
 .PHONY: test-unit
 test-unit: $(CLUSTER) ## Unit tests, storage on real PostgreSQL, envtest; with -race.
 	@echo "== tests, with the race detector"
-	@$(CLUSTER) build
+	@$(CLUSTER) build assets
 	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; \
 	  go run ./hack/setup postgres -- go test -race -timeout 20m $$(go list ./... | grep -v /test/e2e)
 
 .PHONY: test-cluster
-test-cluster: ## Tests of the local cluster's own code.
+test-cluster: ## Tests of the local cluster: its code, and that it leaves nothing behind.
 	@echo "== tests of hack/cluster"
 	@go -C hack/cluster test -race ./...
+	@go -C hack/cluster test -tags proof -count=1 ./proof
 
 .PHONY: test-e2e
 test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
@@ -75,6 +76,7 @@ lint: ## Run gofmt, vet and the linters.
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt would change the files above: run 'make fmt'"; exit 1; }
 	@go vet ./...
 	@$(LINT) run ./...
+	@cd hack/cluster && go vet ./... && go tool -modfile=../tools/lint/go.mod golangci-lint run ./...
 
 .PHONY: fmt
 fmt: ## Format the code.
