@@ -37,12 +37,12 @@ const Namespace = "anamnesis-system"
 // Step runs do and prints its name and how long it took.
 func (p Platform) Step(name string, do func() error) error {
 	start := time.Now()
-	fmt.Fprintf(p.Progress, "%-34s ", name)
+	fmt.Fprintf(p.Progress, "%-48s ", name)
 	if err := do(); err != nil {
 		fmt.Fprintln(p.Progress, "failed")
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	fmt.Fprintf(p.Progress, "%5.1fs\n", time.Since(start).Seconds())
+	fmt.Fprintf(p.Progress, "%6.1f s\n", time.Since(start).Seconds())
 	return nil
 }
 
