@@ -53,6 +53,9 @@ var childKinds = []childKind{
 // childKey names a child within its Instance's namespace.
 type childKey struct{ kind, name string }
 
+// String gives the key as people write it: Kind/name.
+func (k childKey) String() string { return k.kind + "/" + k.name }
+
 // children are the objects that carry an Instance's UID. They are the cache's
 // own and must not be changed.
 type children map[childKey]client.Object

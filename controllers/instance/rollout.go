@@ -18,26 +18,13 @@ const (
 	reasonRolloutFailed      = "RolloutFailed"
 )
 
-// A template is what a pod template says of itself in its annotations.
-type template struct {
-	// hash of the wish that it fulfils.
-	hash string
-	// preflight that vouched for it, and the models that this found.
-	preflight string
-	models    []v1alpha1.Model
-}
-
-// templateOf reads the template of a Deployment; of nil, nothing.
-func templateOf(deployment *appsv1.Deployment) template {
+// templateHash gives the hash that the template of a Deployment carries; of nil,
+// nothing.
+func templateHash(deployment *appsv1.Deployment) string {
 	if deployment == nil {
-		return template{}
+		return ""
 	}
-	annotations := deployment.Spec.Template.Annotations
-	return template{
-		hash:      annotations[resources.TemplateHashAnnotation],
-		preflight: annotations[resources.PreflightHashAnnotation],
-		models:    resources.ParseModels(annotations[resources.ModelsAnnotation]),
-	}
+	return deployment.Spec.Template.Annotations[resources.TemplateHashAnnotation]
 }
 
 // A rolloutState is how far the Deployment controller has come.

@@ -326,3 +326,27 @@ func TestVolumeThatCannotGrowStallsWhilePodsServe(t *testing.T) {
 	p.reaches("acme", "Ready=False ForbiddenByAPIServer", "StorageReady=False ForbiddenByAPIServer", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
 	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("can be resized"))
 }
+
+func TestVersionThatIsServedAlreadyReplacesNoPod(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	before := read(p, "acme", &appsv1.Deployment{})
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = newestVersion })
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(before.Spec.Template))
+}
+
+func TestOpenVersionStaysPinned(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.world.change(func(w *world) {
+		w.catalogue[serverImage] = map[string][]string{"service-en": {"2027-01-01T00:00:00Z", newestVersion}}
+	})
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}}
+	})
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models[0].Version).To(gomega.Equal(newestVersion))
+}

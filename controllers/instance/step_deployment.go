@@ -21,7 +21,7 @@ import (
 // planRollout decides which pod template the Deployment is to have: the one that
 // the spec asks for, or, when that one failed, the last that was ready.
 func (v *visit) planRollout(ctx context.Context) error {
-	wish, err := wishHash(v.input)
+	wish, err := apply.Hash(resources.BuildDeployment(v.input).Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (v *visit) planRollout(ctx context.Context) error {
 		wish:       wish,
 		generation: v.instance.Generation,
 		server:     v.input.Server,
-		live:       templateOf(deployment).hash,
+		live:       templateHash(deployment),
 		memory:     v.instance.Status.Rollout,
 	}
 	facts.state, _ = judgeRollout(deployment)
@@ -55,16 +55,6 @@ func (v *visit) explainFailure(ctx context.Context) error {
 	trouble, err := v.podTrouble(ctx)
 	v.template.memory.FailedBecause = trouble
 	return err
-}
-
-// wishHash tells apart what pod templates are made of, before any image was
-// asked which versions of the models it holds.
-func wishHash(in resources.Input) (string, error) {
-	in.TemplateHash, in.PreflightHash, in.Models = "", "", in.Instance.Spec.Models
-	return apply.Hash(struct {
-		Server   v1alpha1.ServerPin
-		Template *coreapply.PodTemplateSpecApplyConfiguration
-	}{in.Server, resources.BuildDeployment(in).Spec.Template})
 }
 
 // applyDeployment runs the server.

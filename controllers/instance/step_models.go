@@ -19,20 +19,17 @@ import (
 
 // checkModels has the image asked, by a Job that runs it, whether it holds the
 // models of the spec, before any pod is touched: its answer pins their
-// versions. The template that serves remembers which question was answered for
-// it and how, so that nothing is asked twice.
+// versions. The Deployment remembers which question was answered last and how,
+// so that nothing is asked twice.
 func (v *visit) checkModels(ctx context.Context) error {
-	if v.template.putBack {
-		return nil
-	}
 	hash, err := preflightHash(v.input)
 	if err != nil {
 		return err
 	}
 	v.input.PreflightHash = hash
-	serving := templateOf(v.deployment())
-	if serving.preflight == hash && covers(serving.models, v.instance.Spec.Models) {
-		return v.pinModels(serving.models)
+	if pinned := answered(v.deployment(), hash); covers(pinned, v.instance.Spec.Models) {
+		v.pinModels(pinned)
+		return nil
 	}
 	if err := v.dropOtherPreflights(ctx); err != nil {
 		return err
@@ -41,7 +38,16 @@ func (v *visit) checkModels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.pinModels(pinned)
+	v.pinModels(pinned)
+	return nil
+}
+
+// answered gives what a Deployment remembers as the answer to a question.
+func answered(deployment *appsv1.Deployment, hash string) []v1alpha1.Model {
+	if deployment == nil || deployment.Annotations[resources.PreflightHashAnnotation] != hash {
+		return nil
+	}
+	return resources.ParseModels(deployment.Annotations[resources.ModelsAnnotation])
 }
 
 // preflightHash tells questions to images apart.
@@ -50,10 +56,9 @@ func preflightHash(in resources.Input) (string, error) {
 	return apply.Hash(resources.BuildPreflightJob(in).Spec.Template)
 }
 
-func (v *visit) pinModels(models []v1alpha1.Model) error {
+func (v *visit) pinModels(models []v1alpha1.Model) {
 	v.input.Models = models
 	v.mark(v1alpha1.ConditionModelsReady, metav1.ConditionTrue, reasonModelsPinned, "%s", resources.FormatModels(models))
-	return nil
 }
 
 // dropOtherPreflights deletes the Jobs that asked for what is no longer wanted.

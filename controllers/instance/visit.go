@@ -83,7 +83,7 @@ func (v *visit) put(ctx context.Context, condition string, object resources.Obje
 	v.wanted[key] = true
 	if reason != "" {
 		v.changed[key] = true
-		v.logger(ctx).Info("applied", "kind", key.kind, "name", key.name, "because", reason)
+		v.logger(ctx).Info("applied", "object", key.String(), "because", reason)
 	}
 	return nil
 }
@@ -98,7 +98,9 @@ func (v *visit) create(ctx context.Context, object resources.Object) error {
 	if err := v.applier().Create(ctx, wanted); err != nil {
 		return judgeWrite("", err)
 	}
-	v.wanted[childKey{wanted.GetKind(), wanted.GetName()}] = true
+	key := childKey{wanted.GetKind(), wanted.GetName()}
+	v.wanted[key] = true
+	v.logger(ctx).Info("created", "object", key.String())
 	return nil
 }
 
@@ -172,7 +174,7 @@ func (v *visit) delete(ctx context.Context, key childKey) error {
 		return fmt.Errorf("deleting %s %s: %w", key.kind, key.name, err)
 	}
 	v.deleted[key] = true
-	v.logger(ctx).Info("deleted", "kind", key.kind, "name", key.name)
+	v.logger(ctx).Info("deleted", "object", key.String())
 	return nil
 }
 

@@ -242,7 +242,7 @@ func (w *world) deploymentStatus(deployment *appsv1.Deployment) appsv1.Deploymen
 
 // keepHistory makes the ReplicaSet that the Deployment controller would.
 func (w *world) keepHistory(ctx context.Context, deployment *appsv1.Deployment) error {
-	hash := templateOf(deployment).hash
+	hash := templateHash(deployment)
 	template := *deployment.Spec.Template.DeepCopy()
 	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	selector := deployment.Spec.Selector.DeepCopy()

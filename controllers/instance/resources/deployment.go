@@ -29,16 +29,17 @@ const (
 	// again. Credentials, certificates and the configuration file it can.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
-	// TemplateHashAnnotation on a pod template is the hash of the wish that it
-	// fulfils.
+	// TemplateHashAnnotation on a pod template is the hash of all else in it.
 	TemplateHashAnnotation = "anamnesis.dev/template-hash"
 
-	// PreflightHashAnnotation on a pod template is the hash of the preflight
-	// check that vouched for it.
+	// PreflightHashAnnotation on a Deployment is the hash of the preflight check
+	// that was last answered. It is not part of the pod template: a question
+	// that is put otherwise and answered alike replaces no pod.
 	PreflightHashAnnotation = "anamnesis.dev/preflight-hash"
 
-	// ModelsAnnotation on a pod template is what it serves, as FormatModels
-	// writes it.
+	// ModelsAnnotation is models at their versions, as FormatModels writes them:
+	// on a Deployment what the preflight check answered, on a pod template what
+	// it serves.
 	ModelsAnnotation = "anamnesis.dev/models"
 
 	// ProgressDeadline is how long a rollout may take before it has failed. It
@@ -68,6 +69,10 @@ const (
 func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 	return appsapply.Deployment(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
+		WithAnnotations(annotations(map[string]string{
+			ModelsAnnotation:        FormatModels(in.Models),
+			PreflightHashAnnotation: in.PreflightHash,
+		})).
 		WithSpec(appsapply.DeploymentSpec().
 			WithReplicas(replicas(in.Instance)).
 			WithRevisionHistoryLimit(historyLimit).
@@ -76,7 +81,11 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(Selector(in.Instance))).
 			WithTemplate(coreapply.PodTemplateSpec().
 				WithLabels(podLabels(in.Instance, containerServer)).
-				WithAnnotations(templateAnnotations(in)).
+				WithAnnotations(annotations(map[string]string{
+					ModelsAnnotation:           FormatModels(in.Models),
+					DatabaseChecksumAnnotation: in.DatabaseChecksum,
+					TemplateHashAnnotation:     in.TemplateHash,
+				})).
 				WithSpec(serverPod(in))))
 }
 
@@ -105,15 +114,10 @@ func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyCon
 			WithMaxUnavailable(intstr.FromInt32(0)))
 }
 
-func templateAnnotations(in Input) map[string]string {
-	annotations := map[string]string{
-		ModelsAnnotation:           FormatModels(in.Models),
-		DatabaseChecksumAnnotation: in.DatabaseChecksum,
-		TemplateHashAnnotation:     in.TemplateHash,
-		PreflightHashAnnotation:    in.PreflightHash,
-	}
-	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
-	return annotations
+// annotations leaves out those without a value.
+func annotations(all map[string]string) map[string]string {
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	return all
 }
 
 func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {

@@ -31,9 +31,8 @@ type Input struct {
 	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
 	DatabasePorts []int32
 
-	// TemplateHash and PreflightHash are written into the pod template's
-	// annotations TemplateHashAnnotation and PreflightHashAnnotation, each left
-	// out when empty. They say which wish the template fulfils and which
-	// preflight vouched for it. PreflightHash also ends the preflight Job's name.
+	// TemplateHash goes into the pod template and PreflightHash into the
+	// Deployment, as TemplateHashAnnotation and PreflightHashAnnotation say, each
+	// left out when empty. PreflightHash also ends the preflight Job's name.
 	TemplateHash, PreflightHash string
 }
