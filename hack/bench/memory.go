@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// idleMemory starts the real server in an empty home, has it answer requests,
+// leaves it alone, and reads how much memory it shares with nobody, in kB.
+func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobytes int, err error) {
+	home, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	binary := filepath.Join(home, "apiserver")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./apiserver")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("building the server: %w\n%s", err, text)
+	}
+	server, address, err := startServer(ctx, binary, home)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, stopServer(server)) }()
+	if err := ask(ctx, address, requests); err != nil {
+		return 0, err
+	}
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(idle):
+	}
+	return anonymousMemory(server.Process.Pid)
+}
+
+// startServer waits until the server greets, for the greeting has its address.
+func startServer(ctx context.Context, binary, home string) (*exec.Cmd, string, error) {
+	server := exec.CommandContext(ctx, binary, "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	server.Env = []string{"HOME=" + home}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := server.Start(); err != nil {
+		return nil, "", err
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if address := greeted.FindStringSubmatch(lines.Text()); address != nil {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return server, address[1], nil
+		}
+	}
+	return nil, "", fmt.Errorf("the server ended before it greeted: %w", server.Wait())
+}
+
+var greeted = regexp.MustCompile(`serves on (http://\S+)\. `)
+
+func stopServer(server *exec.Cmd) error {
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return server.Wait()
+}
+
+// ask posts diagnoses of one to four symptoms that the server knows.
+func ask(ctx context.Context, address string, requests int) error {
+	for i := range requests {
+		var evidence []string
+		for n := range 1 + i%4 {
+			evidence = append(evidence, fmt.Sprintf(`{"id":"s_%d","choice_id":"present","source":"initial"}`, 1+(i+n*7)%40))
+		}
+		body := fmt.Sprintf(`{"sex":"female","age":{"value":%d},"evidence":[%s]}`, 20+i%60, strings.Join(evidence, ","))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/v3/diagnosis", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		request.Header.Set("App-Id", "dev")
+		request.Header.Set("App-Key", "dev-key")
+		request.Header.Set("Content-Type", "application/json")
+		if err := expectOK(request); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func expectOK(request *http.Request) error {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answered %d: %s", response.StatusCode, text)
+	}
+	return nil
+}
+
+// anonymousMemory is RssAnon of a process: what no file on disk backs, and so
+// no other process shares.
+func anonymousMemory(pid int) (kilobytes int, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("only Linux tells this: %w", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			return strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
+		}
+	}
+	return 0, errors.New("the kernel does not tell RssAnon")
+}
