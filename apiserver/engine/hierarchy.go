@@ -97,12 +97,11 @@ func (p *Patient) settle(r *model.Release, group model.GroupIndex, chosen model.
 		if item == chosen {
 			continue
 		}
-		if beside := p.know(item); beside.choice == Present {
-			beside.choice = Unknown
-			initial := beside.initial
-			believed := p.find(chosen)
-			believed.initial = believed.initial || initial
-		}
+		beside := p.know(item)
+		initial := beside.choice == Present && beside.initial
+		beside.choice = Unknown
+		believed := p.find(chosen)
+		believed.initial = believed.initial || initial
 		p.silence(r, item)
 	}
 }

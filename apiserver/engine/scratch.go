@@ -64,9 +64,15 @@ type scratch struct {
 	candidates   []candidate
 }
 
-// acquire prepares working memory for a patient.
+// acquire takes working memory for a patient.
 func (e *Engine) acquire(r *model.Release, p *Patient) *scratch {
 	s := e.scratch.Get().(*scratch)
+	s.prepare(r, p)
+	return s
+}
+
+// prepare forgets the patient before.
+func (s *scratch) prepare(r *model.Release, p *Patient) {
 	s.r, s.p = r, p
 	s.odds = sized(s.odds, len(r.Conditions))
 	s.posterior = sized(s.posterior, len(r.Conditions))
@@ -82,7 +88,6 @@ func (e *Engine) acquire(r *model.Release, p *Patient) *scratch {
 			s.known[f.observation] = knownPresent
 		}
 	}
-	return s
 }
 
 // knowledge is what is known about an observation.

@@ -40,12 +40,14 @@ type simulated struct {
 	ageMonths  int
 	conditions []model.ConditionIndex
 	holds      map[model.ObservationIndex]bool
+	// whimsical patients answer as they like.
+	whimsical bool
 }
 
 // simulate draws what a patient with some conditions has, as package model
 // says that links, leaks, factors and groups mean it.
 func simulate(r *model.Release, sex model.Sex, ageMonths int, conditions []model.ConditionIndex, random *rand.Rand) *simulated {
-	p := &simulated{r, sex, ageMonths, conditions, map[model.ObservationIndex]bool{}}
+	p := &simulated{r: r, sex: sex, ageMonths: ageMonths, conditions: conditions, holds: map[model.ObservationIndex]bool{}}
 	for i := range r.Observations {
 		o := model.ObservationIndex(i)
 		if r.Observations[i].Kind == model.RiskFactor {
@@ -197,13 +199,14 @@ func (p *simulated) complaint(random *rand.Rand) (model.ObservationIndex, bool) 
 type interview struct {
 	evidence  []ReportedEvidence
 	questions []*Question
+	before    []int // by question: how much of the evidence was known then
 	last      Assessment
 	stopped   bool // by should_stop
 }
 
 // converse asks a patient until the engine says stop, or until it has no more
 // questions.
-func (p *simulated) converse(t testing.TB, e *Engine, complaint model.ObservationIndex, o Options, untilEnd bool) *interview {
+func (p *simulated) converse(t testing.TB, e *Engine, complaint model.ObservationIndex, o Options, untilEnd bool, random *rand.Rand) *interview {
 	t.Helper()
 	v := &interview{evidence: []ReportedEvidence{{p.r.ObservationID(complaint), Present, SourceInitial}}}
 	for {
@@ -217,20 +220,24 @@ func (p *simulated) converse(t testing.TB, e *Engine, complaint model.Observatio
 			return v
 		}
 		v.questions = append(v.questions, v.last.Question)
-		v.evidence = append(v.evidence, p.answer(v.last.Question)...)
+		v.before = append(v.before, len(v.evidence))
+		v.evidence = append(v.evidence, p.answer(v.last.Question, random)...)
 		if len(v.questions) > 100 {
 			t.Fatalf("no end after %d questions", len(v.questions))
 		}
 	}
 }
 
-// answer answers a question truly.
-func (p *simulated) answer(q *Question) []ReportedEvidence {
+// answer answers a question truly, or not at all so.
+func (p *simulated) answer(q *Question, random *rand.Rand) []ReportedEvidence {
 	var list []ReportedEvidence
 	for _, item := range q.Items {
 		choice := Absent
 		if p.holds[item] {
 			choice = Present
+		}
+		if p.whimsical {
+			choice = Choice(random.IntN(3))
 		}
 		if q.Type == GroupSingle && choice == Present {
 			return []ReportedEvidence{{ID: p.r.ObservationID(item), Choice: Present}}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+const (
+	// redFlagFloor is the probability, of an emergency that shows itself by a
+	// red flag, from which the red flag is asked before anything else.
+	redFlagFloor = 0.005
+	// dangerWeight is what a red flag is worth below that, in nats for each
+	// unit of that probability.
+	dangerWeight = 60.0
+	// levelWeight is what information about the triage level is worth, beside
+	// information about the condition, and conditionWeight what the latter is
+	// worth where the interview is for triage.
+	levelWeight     = 1.0
+	conditionWeight = 0.25
+)
+
+// A candidate is a question that could be asked.
+type candidate struct {
+	observation model.ObservationIndex // the first item of a group
+	group       model.GroupIndex       // model.None for a single observation
+	bound       float64                // of the gain, from above
+	gain        float64                // information about the condition, in nats
+	levelGain   float64                // information about the triage level, in nats
+	value       float64                // both, weighed
+	danger      float64                // probability of an emergency that a red flag among the items would show
+	lead        float64                // the same for red flags that can be asked after it
+}
+
+// choose picks the next question: the red flag of the likeliest emergency or,
+// when no emergency is likely enough, the question worth most.
+func (s *scratch) choose(o Options) candidate {
+	s.findSuspects()
+	s.collectVotes()
+	s.findCompleting()
+	s.findCandidates(o)
+	best := candidate{observation: model.None, group: model.None}
+	for _, c := range s.candidates {
+		if c.danger >= redFlagFloor && c.danger > best.danger {
+			best = c
+		}
+	}
+	if best.observation != model.None {
+		s.addGain(&best)
+		s.addLevelGain(&best, o)
+		return best
+	}
+	s.weighCandidate(s.promising(), &best, o)
+	for i := range s.candidates {
+		s.weighCandidate(&s.candidates[i], &best, o)
+	}
+	return best
+}
+
+// promising is the candidate with the highest bound, nil when there is none.
+func (s *scratch) promising() *candidate {
+	var most *candidate
+	for i := range s.candidates {
+		if c := &s.candidates[i]; most == nil || c.most(c.bound) > most.most(most.bound) {
+			most = c
+		}
+	}
+	return most
+}
+
+// weighCandidate replaces the best candidate by one that is worth more. It
+// looks closer step by step, as long as the candidate could be. The level
+// follows from the condition, so that an answer tells no more about the level
+// than about the condition.
+func (s *scratch) weighCandidate(c *candidate, best *candidate, o Options) {
+	if c == nil || c.most(c.bound) <= best.value {
+		return
+	}
+	s.addGain(c)
+	if c.most(c.gain) <= best.value {
+		return
+	}
+	s.addLevelGain(c, o)
+	if c.value > best.value || c.value == best.value && c.observation < best.observation {
+		*best = *c
+	}
+}
+
+// most is the most that a candidate with this gain, or a bound of it, can be
+// worth.
+func (c *candidate) most(gain float64) float64 {
+	return gain*(1+levelWeight) + dangerWeight*(c.danger+c.lead)
+}
+
+// findCandidates lists all that can be asked and would tell anything, in order
+// of observation.
+func (s *scratch) findCandidates(o Options) {
+	s.candidates = s.candidates[:0]
+	s.asked = cleared(s.asked, len(s.r.Groups))
+	s.markAskedGroups(o)
+	for observation, voted := range s.voted {
+		if voted {
+			s.consider(model.ObservationIndex(observation), o)
+		}
+	}
+}
+
+// consider adds an observation, or the group that it is asked in, to the
+// candidates.
+func (s *scratch) consider(observation model.ObservationIndex, o Options) {
+	if !s.askable(observation) {
+		return
+	}
+	group := s.r.Observations[observation].Group
+	switch {
+	case group == model.None || o.DisableGroups:
+		s.candidates = append(s.candidates, s.single(observation))
+	case !s.asked[group]:
+		s.asked[group] = true
+		s.candidates = append(s.candidates, s.groupCandidate(group))
+	}
+}
+
+// single is the candidate for one observation.
+func (s *scratch) single(observation model.ObservationIndex) candidate {
+	o := &s.r.Observations[observation]
+	c := candidate{observation: observation, group: model.None}
+	if o.Parent == model.None {
+		c.bound = s.votes[observation].bound(o.Leak)
+		if s.raisesLevel(observation) {
+			c.danger = s.votes[observation].danger
+		}
+		c.lead = s.dangerBelow(o)
+		return c
+	}
+	s.answers(observation)
+	c.bound = gainBound(s.chances, s.answer)
+	if s.raisesLevel(observation) {
+		c.danger = s.danger(s.answer)
+	}
+	return c
+}
+
+// dangerBelow is the greatest danger that a red flag among the children of an
+// observation would show.
+func (s *scratch) dangerBelow(o *model.Observation) float64 {
+	most := 0.0
+	for _, child := range model.Part(s.r.ChildRefs, o.Children) {
+		if s.voted[child] && s.known[child] == nothingKnown && s.raisesLevel(child) {
+			most = max(most, s.votes[child].danger)
+		}
+	}
+	return most
+}
+
+// danger is the probability of an emergency and a positive answer.
+func (s *scratch) danger(answers []float64) float64 {
+	sum := 0.0
+	for i, suspect := range s.suspects {
+		if suspect.dangerous {
+			sum += suspect.p * answers[i]
+		}
+	}
+	return sum
+}
+
+// raisesLevel reports whether an observation, when present, would raise what
+// the evidence asks for: a red flag, alone or as the last of a tuple.
+func (s *scratch) raisesLevel(observation model.ObservationIndex) bool {
+	if seriousnessLevel(s.r.Observations[observation].Seriousness) > s.byEvidence {
+		return true
+	}
+	return slices.Contains(s.completing, observation)
+}
+
+// groupCandidate is the candidate for what is not known yet of a group.
+func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
+	c := candidate{observation: model.None, group: group}
+	s.reached = append(s.reached[:0], s.chances...)
+	for _, item := range s.items(group) {
+		if !s.askable(item) {
+			continue
+		}
+		if c.observation == model.None {
+			c.observation = item
+		}
+		s.answers(item)
+		if s.raisesLevel(item) {
+			c.danger += s.danger(s.answer)
+		}
+		s.exclude(group)
+		c.bound += gainBound(s.reached, s.answer)
+		s.passOver(group)
+	}
+	return c
+}
+
+func (s *scratch) items(group model.GroupIndex) []model.ObservationIndex {
+	return model.Part(s.r.GroupItems, s.r.Groups[group].Items)
+}
+
+// exclude turns the answers to an item of an exclusive group into those given
+// that no item before it was chosen, so that the gains of the items add up to
+// that of the group; passOver goes on to the next item.
+func (s *scratch) exclude(group model.GroupIndex) {
+	if s.r.Groups[group].Type == model.GroupSingle {
+		for i, a := range s.answer {
+			s.answer[i] = share(a*s.chances[i], s.reached[i])
+		}
+	}
+}
+
+func (s *scratch) passOver(group model.GroupIndex) {
+	if s.r.Groups[group].Type == model.GroupSingle {
+		for i, a := range s.answer {
+			s.reached[i] *= 1 - a
+		}
+	}
+}
+
+// addGain completes a candidate with what its answer tells about the
+// condition.
+func (s *scratch) addGain(c *candidate) {
+	c.gain = 0
+	switch o := &s.r.Observations[c.observation]; {
+	case c.group != model.None:
+		s.reached = append(s.reached[:0], s.chances...)
+		for _, item := range s.items(c.group) {
+			if s.askable(item) {
+				s.answers(item)
+				s.exclude(c.group)
+				c.gain += gain(s.reached, s.answer)
+				s.passOver(c.group)
+			}
+		}
+	case o.Parent == model.None:
+		c.gain = s.votes[c.observation].gain(o.Leak)
+	default:
+		s.answers(c.observation)
+		c.gain = gain(s.chances, s.answer)
+	}
+}
+
+// addLevelGain completes a candidate with what its answer tells about the
+// triage level, and with what both are worth.
+func (s *scratch) addLevelGain(c *candidate, o Options) {
+	c.levelGain = 0
+	if c.group == model.None {
+		s.answers(c.observation)
+		c.levelGain = s.levelGain(s.answer)
+	} else {
+		for _, item := range s.items(c.group) {
+			if s.askable(item) {
+				s.answers(item)
+				c.levelGain += s.levelGain(s.answer)
+			}
+		}
+		c.levelGain = min(c.levelGain, c.gain)
+	}
+	weight := 1.0
+	if o.Mode != DefaultMode {
+		weight = conditionWeight
+	}
+	c.value = weight*c.gain + levelWeight*c.levelGain + dangerWeight*(c.danger+c.lead)
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// familyRelease has a complaint with a child and a grandchild, an ordered and
+// an unordered exclusive group, a symptom of women and one of children.
+func familyRelease(t testing.TB) *model.Release {
+	return modeltest.New().
+		Condition("c_1", 0.02).Condition("c_2", 0.01).
+		Symptom("s_1", 0.1).
+		Child("s_2", "s_1", model.Location, 0.05).
+		Child("s_3", "s_2", model.Character, 0.01).
+		Child("s_11", "s_1", model.SeverityRelation, 0.02).
+		Child("s_12", "s_1", model.SeverityRelation, 0.02).
+		Child("s_13", "s_1", model.SeverityRelation, 0.02).
+		OrderedGroup("s_11", "s_12", "s_13").
+		Child("s_21", "s_1", model.Character, 0.02).
+		Child("s_22", "s_1", model.Character, 0.02).
+		Group(model.GroupSingle, "s_21", "s_22").
+		Symptom("s_31", 0.05, func(o *model.DraftObservation) { o.Sex = model.FemaleOnly }).
+		Symptom("s_32", 0.05, func(o *model.DraftObservation) { o.AgeTo = 24 }).
+		RiskFactor("p_1", 0.3).
+		Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.5).Link("c_1", "s_3", 0.2).
+		Link("c_1", "s_11", 0.1).Link("c_1", "s_12", 0.2).Link("c_1", "s_13", 0.4).
+		Link("c_1", "s_21", 0.3).Link("c_1", "s_22", 0.3).
+		Link("c_2", "s_1", 0.6).Link("c_2", "s_31", 0.6).Link("c_2", "s_32", 0.6).
+		Factor("c_2", "p_1", 2, 0.6).
+		Build(t)
+}
+
+// evidence is a list in short form: "s_1" is present, "-s_1" absent and "?s_1"
+// unknown; "s_1!" is initial, "s_1+" has another source.
+func evidence(words string) []ReportedEvidence {
+	var list []ReportedEvidence
+	for word := range strings.FieldsSeq(words) {
+		e := ReportedEvidence{Choice: Present}
+		if rest, ok := strings.CutPrefix(word, "-"); ok {
+			e.Choice, word = Absent, rest
+		} else if rest, ok := strings.CutPrefix(word, "?"); ok {
+			e.Choice, word = Unknown, rest
+		}
+		if rest, ok := strings.CutSuffix(word, "!"); ok {
+			e.Source, word = SourceInitial, rest
+		} else if rest, ok := strings.CutSuffix(word, "+"); ok {
+			e.Source, word = SourcePredefined, rest
+		}
+		e.ID = word
+		list = append(list, e)
+	}
+	return list
+}
+
+// woman is a patient of forty years with evidence in short form.
+func woman(t testing.TB, r *model.Release, words string) Patient {
+	t.Helper()
+	p, err := NewPatient(r, model.Female, 480, evidence(words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestNewPatientRefuses(t *testing.T) {
+	t.Parallel()
+	r := familyRelease(t)
+	for name, test := range map[string]struct {
+		evidence string
+		want     EvidenceError
+	}{
+		"an unknown symptom":                     {"s_1 s_99", EvidenceError{Position: 1, ID: "s_99"}},
+		"a condition":                            {"c_1", EvidenceError{Position: 0, ID: "c_1"}},
+		"no id":                                  {"s_1 -", EvidenceError{Position: 1, ID: ""}},
+		"present and absent":                     {"s_1 s_2 -s_1", EvidenceError{Position: 2, ID: "s_1"}},
+		"absent and unknown":                     {"-s_1 ?s_1", EvidenceError{Position: 1, ID: "s_1"}},
+		"a contradiction of what does not apply": {"s_32 -s_32", EvidenceError{Position: 1, ID: "s_32"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := NewPatient(r, model.Female, 480, evidence(test.evidence))
+			var got *EvidenceError
+			if !errors.As(err, &got) {
+				t.Fatalf("error %v, want an EvidenceError", err)
+			}
+			if got.Position != test.want.Position || got.ID != test.want.ID {
+				t.Errorf("position %d, id %q; want %d, %q", got.Position, got.ID, test.want.Position, test.want.ID)
+			}
+			if message := got.Error(); got.Problem == "" || !strings.Contains(message, got.Problem) || !strings.Contains(message, got.ID) {
+				t.Errorf("message %q lacks the problem or the id", message)
+			}
+		})
+	}
+}
+
+// TestEvidenceSaysTheSame compares evidence that must mean the same to the
+// last bit.
+func TestEvidenceSaysTheSame(t *testing.T) {
+	t.Parallel()
+	r := familyRelease(t)
+	for name, test := range map[string]struct{ one, other string }{
+		"sent twice":                                 {"s_1! -s_21", "s_1! -s_21 s_1! -s_21"},
+		"a parent beside its child":                  {"s_2!", "s_2! s_1"},
+		"an initial parent beside its initial child": {"s_2!", "s_2! s_1!"},
+		"both parents beside a grandchild":           {"s_3!", "s_3! s_1! s_2"},
+		"a denied parent of a present child":         {"s_2!", "s_2! -s_1"},
+		"an unknown parent of a present child":       {"s_2!", "s_2! ?s_1"},
+		"a symptom of children":                      {"s_1!", "s_1! s_32"},
+		"a child denied below a denied parent":       {"s_31! -s_1", "s_31! -s_1 -s_2"},
+		"another order":                              {"s_1! -s_21 s_31 p_1+", "p_1+ s_31 s_1! -s_21"},
+		"the other items denied":                     {"s_1! s_12", "s_1! s_12 -s_11 -s_13"},
+		"a milder item of an ordered group":          {"s_1! s_13", "s_1! s_13 s_11"},
+		"an earlier item of an exclusive group":      {"s_1! s_22", "s_1! s_22 s_21"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := New()
+			one, other := woman(t, r, test.one), woman(t, r, test.other)
+			if diff := cmp.Diff(e.Assess(r, one, Options{}), e.Assess(r, other, Options{})); diff != "" {
+				t.Errorf("%q and %q differ: %s", test.one, test.other, diff)
+			}
+			if diff := cmp.Diff(infer(e, r, one), infer(e, r, other)); diff != "" {
+				t.Errorf("the unrounded probabilities differ: %s", diff)
+			}
+		})
+	}
+}
+
+func TestEvidenceOfTheOtherSexChangesNothing(t *testing.T) {
+	t.Parallel()
+	r, e := familyRelease(t), New()
+	with, err := NewPatient(r, model.Male, 480, evidence("s_1! s_31 -s_32"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := NewPatient(r, model.Male, 480, evidence("s_1!"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(e.Assess(r, without, Options{}), e.Assess(r, with, Options{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestObservationsAreCountedAfterTheHierarchy(t *testing.T) {
+	t.Parallel()
+	r := familyRelease(t)
+	for evidence, want := range map[string]int{
+		"":                     0,
+		"?s_1":                 0,
+		"s_1":                  1,
+		"s_2":                  1,
+		"s_1 s_2":              1,
+		"-s_1 s_2":             1,
+		"s_1 s_2 s_3":          1,
+		"-s_1 -s_2":            1,
+		"s_1 -s_2":             2,
+		"s_1 -s_21 -s_22":      3,
+		"s_31 p_1 -s_1 s_32":   3,
+		"s_31 -p_1 ?s_1":       2,
+		"s_1 s_12 -s_11 -s_13": 1,
+		"s_1 -s_11 -s_13":      3,
+	} {
+		p := woman(t, r, evidence)
+		if got := p.Observations(); got != want {
+			t.Errorf("%q: %d observations, want %d", evidence, got, want)
+		}
+	}
+}
+
+func TestOpeners(t *testing.T) {
+	t.Parallel()
+	r := familyRelease(t)
+	for evidence, want := range map[string]struct {
+		openers string
+		initial bool
+	}{
+		"s_1 s_31":        {"s_1 s_31", false}, // nothing carries a source
+		"s_1! s_31":       {"s_1", true},
+		"s_1+ s_31":       {"", false},
+		"-s_1! s_31":      {"", false},
+		"?s_1! s_31":      {"", false},
+		"s_1! s_2":        {"s_2", true}, // the child stands for its parent
+		"s_1! -s_31 s_3":  {"s_3", true},
+		"p_1! s_1":        {"", false}, // no symptom is initial
+		"p_1":             {"", false},
+		"s_1! s_11! s_12": {"s_12", true},
+		"s_32! s_1":       {"", false}, // does not apply, yet carries a source
+	} {
+		p := woman(t, r, evidence)
+		var got []string
+		for _, o := range p.openers {
+			got = append(got, r.ObservationID(o))
+		}
+		if joined := strings.Join(got, " "); joined != want.openers || p.hasInitial != want.initial {
+			t.Errorf("%q: openers %q, initial %v; want %q, %v", evidence, joined, p.hasInitial, want.openers, want.initial)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/google/go-cmp/cmp"
+)
+
+// anyEvidence draws evidence that contradicts itself in every way that is
+// allowed.
+func anyEvidence(r *model.Release, random *rand.Rand) []ReportedEvidence {
+	list := make([]ReportedEvidence, 0, 12)
+	for _, o := range random.Perm(len(r.Observations))[:1+random.IntN(12)] {
+		list = append(list, ReportedEvidence{
+			ID:     r.ObservationID(model.ObservationIndex(o)),
+			Choice: Choice(random.IntN(3)),
+			Source: []Source{SourceNone, SourceNone, SourceInitial, SourceSuggest, SourcePredefined, SourceRedFlags}[random.IntN(6)],
+		})
+	}
+	return list
+}
+
+// TestOrderOfEvidenceChangesNothing asks ten thousand times, with the evidence
+// in two orders, and compares the answers byte by byte.
+func TestOrderOfEvidenceChangesNothing(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(11, 11))
+	answer := func(sex model.Sex, age int, list []ReportedEvidence, o Options) []byte {
+		p, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes, err := json.Marshal([]any{e.Assess(r, p, o), e.Triage(r, p, o)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	for range 10_000 {
+		list := anyEvidence(r, random)
+		sex, age := model.Sex(random.IntN(2)), random.IntN(1200)
+		o := Options{DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3)), ThreeLevels: random.IntN(2) == 0}
+		want := answer(sex, age, list, o)
+		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if got := answer(sex, age, list, o); string(got) != string(want) {
+			t.Fatalf("evidence %+v\nin another order: %s\nfirst: %s", list, got, want)
+		}
+	}
+}
+
+// TestAParentBesideItsChildChangesNothing says more than the examples: for any
+// child of the content, and any answer about the parent.
+func TestAParentBesideItsChildChangesNothing(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(12, 12))
+	for i := range r.Observations {
+		parent := r.Observations[i].Parent
+		if parent == model.None {
+			continue
+		}
+		list := []ReportedEvidence{{r.ObservationID(model.ObservationIndex(i)), Present, SourceInitial}}
+		for _, other := range anyEvidence(r, random) {
+			if other.ID != list[0].ID && other.ID != r.ObservationID(parent) {
+				list = append(list, other)
+			}
+		}
+		with := append(list[:len(list):len(list)], ReportedEvidence{r.ObservationID(parent), Choice(i % 3), SourceInitial})
+		assess := func(list []ReportedEvidence) Assessment {
+			p, err := NewPatient(r, model.Female, 480, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Assess(r, p, Options{})
+		}
+		if diff := cmp.Diff(assess(list), assess(with)); diff != "" {
+			t.Errorf("%+v: %s", with, diff)
+		}
+	}
+}
+
+// TestScratchMemoryHoldsNothingBack compares an engine that has answered many
+// others with one that has answered nobody.
+func TestScratchMemoryHoldsNothingBack(t *testing.T) {
+	t.Parallel()
+	large, small, used := real(t), askingRelease(t), New()
+	random := rand.New(rand.NewPCG(13, 13))
+	for range 500 {
+		p, err := NewPatient(large, model.Sex(random.IntN(2)), random.IntN(1200), anyEvidence(large, random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(New().Assess(large, p, Options{}), used.Assess(large, p, Options{})); diff != "" {
+			t.Fatal(diff)
+		}
+		q := woman(t, small, "s_1! -s_2 s_5")
+		if diff := cmp.Diff(New().Assess(small, q, Options{}), used.Assess(small, q, Options{})); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// TestProbabilitiesAreProbabilities, for any evidence.
+func TestProbabilitiesAreProbabilities(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(14, 14))
+	for range 2000 {
+		list := anyEvidence(r, random)
+		p, err := NewPatient(r, model.Sex(random.IntN(2)), random.IntN(1200), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, probability := range infer(e, r, p) {
+			if !(probability >= 0 && probability <= 1) {
+				t.Fatalf("%s has probability %v for %+v", r.ConditionID(model.ConditionIndex(c)), probability, list)
+			}
+		}
+	}
+}
+
+// TestManyFindingsAreNumbersToo reports everything there is.
+func TestManyFindingsAreNumbersToo(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	var list []ReportedEvidence
+	for i := range r.Observations {
+		list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present})
+	}
+	for sex := range model.Sex(2) {
+		p, err := NewPatient(r, sex, 480, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, probability := range infer(e, r, p) {
+			if !(probability >= 0 && probability <= 1) {
+				t.Errorf("%v: %s has probability %v", sex, r.ConditionID(model.ConditionIndex(c)), probability)
+			}
+		}
+		if answer := e.Triage(r, p, Options{}); answer.Level != model.EmergencyAmbulance {
+			t.Errorf("%v: with every red flag the level is %v", sex, answer.Level)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// questions answers every question in the same way until there is none left,
+// and returns what was asked: ids, those of a group in brackets.
+func questions(t testing.TB, r *model.Release, sex model.Sex, words string, o Options, choice Choice) []string {
+	t.Helper()
+	var asked []string
+	list, e := evidence(words), New()
+	for {
+		p, err := NewPatient(r, sex, 480, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := e.Assess(r, p, o).Question
+		if q == nil {
+			return asked
+		}
+		var ids []string
+		for i, item := range q.Items {
+			ids = append(ids, r.ObservationID(item))
+			if q.Type != GroupSingle || i == 0 || choice != Present {
+				list = append(list, ReportedEvidence{ID: r.ObservationID(item), Choice: choice})
+			}
+		}
+		if q.Type == Single {
+			asked = append(asked, ids[0])
+		} else {
+			asked = append(asked, "["+strings.Join(ids, " ")+"]")
+		}
+	}
+}
+
+// first is the first question about evidence.
+func first(t testing.TB, r *model.Release, words string, o Options) *Question {
+	t.Helper()
+	return New().Assess(r, woman(t, r, words), o).Question
+}
+
+// withoutWords makes an observation one that patients are never asked about.
+func withoutWords(o *model.DraftObservation) { o.Question, o.QuestionThirdPerson = "", "" }
+
+func serious(o *model.DraftObservation) { o.Seriousness = model.Serious }
+
+func redFlag(o *model.DraftObservation) { o.Seriousness = model.SeriousnessEmergency }
+
+func emergency(c *model.DraftCondition) { c.Triage = model.Emergency }
+
+// askingRelease has everything that a question may be about, and everything
+// that it must not be about.
+func askingRelease(t testing.TB) *model.Release {
+	b := modeltest.New().
+		Condition("c_1", 0.02).Condition("c_2", 0.03).
+		Symptom("s_1", 0.05).
+		Symptom("s_2", 0.05).
+		Child("s_3", "s_2", model.Character, 0.01).
+		Child("s_4", "s_1", model.Character, 0.01).
+		Child("s_5", "s_1", model.Location, 0.01).Child("s_6", "s_1", model.Location, 0.01).
+		Group(model.GroupMultiple, "s_5", "s_6").
+		Child("s_7", "s_1", model.SeverityRelation, 0.01).Child("s_8", "s_1", model.SeverityRelation, 0.01).
+		OrderedGroup("s_7", "s_8").
+		Symptom("s_11", 0.05, withoutWords).
+		Symptom("s_12", 0.05, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
+		Symptom("s_13", 0.05, func(o *model.DraftObservation) { o.AgeTo = 24 }).
+		Symptom("s_14", 0.05). // linked to nothing
+		RiskFactor("p_1", 0.3).
+		RiskFactor("p_2", 0.3). // makes nothing likelier
+		LabResult("lt_1", 0.05, withoutWords)
+	for _, id := range []string{"p_6", "p_7", "p_13", "p_14", "p_15", "p_16", "p_17", "p_18", "p_19", "p_20", "p_21", "p_236"} {
+		b.RiskFactor(id, 0.2).Factor("c_1", id, 3, 0.5)
+	}
+	for _, id := range []string{"s_2", "s_11", "s_12", "s_13", "lt_1"} {
+		b.Link("c_1", id, 0.5)
+	}
+	for _, id := range []string{"s_3", "s_4", "s_5", "s_6", "s_7", "s_8"} {
+		b.Link("c_1", id, 0.3)
+	}
+	return b.Link("c_1", "s_1", 0.8).Link("c_2", "s_1", 0.7).Factor("c_1", "p_1", 3, 0.2).Build(t)
+}
+
+func TestQuestionsCoverWhatCanBeAskedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	r := askingRelease(t)
+	for name, test := range map[string]struct {
+		sex      model.Sex
+		evidence string
+		options  Options
+		choice   Choice
+		want     []string
+	}{
+		"yes to all":        {model.Female, "s_1!", Options{}, Present, []string{"[s_5 s_6]", "[s_7 s_8]", "p_1", "s_2", "s_3", "s_4"}},
+		"no to all":         {model.Female, "s_1!", Options{}, Absent, []string{"[s_5 s_6]", "[s_7 s_8]", "p_1", "s_2", "s_4"}},
+		"do not know":       {model.Female, "s_1!", Options{}, Unknown, []string{"[s_5 s_6]", "[s_7 s_8]", "p_1", "s_2", "s_4"}},
+		"a man":             {model.Male, "s_1!", Options{}, Absent, []string{"[s_5 s_6]", "[s_7 s_8]", "p_1", "s_12", "s_2", "s_4"}},
+		"without groups":    {model.Female, "s_1!", Options{DisableGroups: true}, Absent, []string{"p_1", "s_2", "s_4", "s_5", "s_6", "s_7", "s_8"}},
+		"one side is yes":   {model.Female, "s_1! s_7 -s_2 -s_4 -p_1 -s_5 -s_6", Options{DisableGroups: true}, Absent, nil},
+		"part of a group":   {model.Female, "s_1! s_5! -s_2 -s_4 -p_1 -s_7", Options{}, Absent, []string{"[s_6]"}},
+		"a group was asked": {model.Female, "s_1! s_5 -s_2 -s_4 -p_1 -s_7", Options{}, Absent, nil},
+		"nothing initial":   {model.Female, "s_1+ s_2", Options{}, Absent, nil},
+		"no source at all":  {model.Female, "s_1 -s_4 -s_5 -s_7 -p_1", Options{}, Absent, []string{"s_2"}},
+		"nothing present":   {model.Female, "-s_1 -s_2", Options{}, Absent, nil},
+		"no evidence":       {model.Female, "", Options{}, Absent, nil},
+		"risk factors only": {model.Female, "p_1 p_7", Options{}, Absent, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := questions(t, r, test.sex, test.evidence, test.options, test.choice)
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestChildrenAreAskedAfterTheirParents(t *testing.T) {
+	t.Parallel()
+	asked := questions(t, askingRelease(t), model.Female, "s_1!", Options{}, Present)
+	if parent, child := slices.Index(asked, "s_2"), slices.Index(asked, "s_3"); parent < 0 || child < parent {
+		t.Errorf("s_3 asked before s_2: %v", asked)
+	}
+}
+
+func TestQuestionsHaveTheWordsOfTheRelease(t *testing.T) {
+	t.Parallel()
+	r := askingRelease(t)
+	for words, want := range map[string]*Question{
+		"s_1! -s_2 -s_4 -p_1 -s_7": {Type: GroupMultiple, Text: "Which of s_5, s_6?", TextThirdPerson: "Third person: Which of s_5, s_6?"},
+		"s_1! -s_2 -s_4 -p_1 -s_5": {Type: GroupSingle, Text: "Which of s_7, s_8?", TextThirdPerson: "Third person: Which of s_7, s_8?"},
+		"s_1! -s_5 -s_4 -p_1 -s_7": {Type: Single, Text: "s_2?", TextThirdPerson: "Third person: s_2?"},
+	} {
+		got := first(t, r, words, Options{})
+		if got == nil || got.Type != want.Type || got.Text != want.Text || got.TextThirdPerson != want.TextThirdPerson {
+			t.Errorf("%q: %+v, want %+v", words, got, want)
+		}
+		if (got.Group == model.None) != (want.Type == Single) {
+			t.Errorf("%q: group %d of a question of type %d", words, got.Group, got.Type)
+		}
+	}
+}
+
+// dangerRelease has a common harmless condition and a rare emergency, which
+// shows itself by a red flag.
+func dangerRelease(t testing.TB, prior float64) *model.Release {
+	return modeltest.New().
+		Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", prior, emergency).
+		Symptom("s_1", 0.02).Symptom("s_2", 0.05).Symptom("s_3", 0.001, redFlag).Symptom("s_4", 0.02).
+		Child("s_5", "s_4", model.Character, 0.001, redFlag).
+		Symptom("s_6", 0.02, redFlag).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+		Link("c_1", "s_2", 0.9).Link("c_3", "s_3", 0.6).
+		Link("c_3", "s_4", 0.5).Link("c_3", "s_5", 0.4).
+		Link("c_2", "s_6", 0.3). // a red flag that no emergency brings
+		Build(t)
+}
+
+func TestRedFlagsComeFirstWhileTheEmergencyIsPossible(t *testing.T) {
+	t.Parallel()
+	item := func(q *Question, r *model.Release) string { return r.ObservationID(q.Items[0]) }
+	likely, unlikely := dangerRelease(t, 0.005), dangerRelease(t, 1e-6)
+	if got := item(first(t, likely, "s_1!", Options{}), likely); got != "s_3" {
+		t.Errorf("with an emergency that is possible %s is asked first, want s_3", got)
+	}
+	if got := item(first(t, unlikely, "s_1!", Options{}), unlikely); got != "s_2" {
+		t.Errorf("with an emergency that is not possible %s is asked first, want s_2", got)
+	}
+	for _, mode := range []Mode{TriageMode, ShortTriage} {
+		if got := item(first(t, likely, "s_1!", Options{Mode: mode}), likely); got != "s_3" {
+			t.Errorf("mode %d: %s is asked first, want s_3", mode, got)
+		}
+	}
+}
+
+// TestRedFlagsOfLittleProbabilityAreStillAsked asks them, and what must be
+// asked before them, once the questions that tell more are answered.
+func TestRedFlagsOfLittleProbabilityAreStillAsked(t *testing.T) {
+	t.Parallel()
+	r := dangerRelease(t, 0.0004)
+	asked := questions(t, r, model.Female, "s_1! s_2", Options{}, Absent)
+	if !slices.Contains(asked, "s_3") || !slices.Contains(asked, "s_4") {
+		t.Errorf("s_3 or s_4 is missing: %v", asked)
+	}
+	stopped := New().Assess(r, woman(t, r, "s_1! s_2 -s_6+ ?s_4+"), Options{})
+	if stopped.ShouldStop {
+		t.Error("the interview stops before the red flag s_3 is asked")
+	}
+}
+
+// TestTheLastOfATupleIsARedFlag asks what would make a tuple complete.
+func TestTheLastOfATupleIsARedFlag(t *testing.T) {
+	t.Parallel()
+	build := func(tuples ...string) *model.Release {
+		b := modeltest.New().
+			Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.01, emergency).
+			Symptom("s_1", 0.02).Symptom("s_2", 0.05).Symptom("s_3", 0.05).
+			Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+			Link("c_1", "s_2", 0.9).Link("c_3", "s_3", 0.3)
+		if len(tuples) > 0 {
+			b.Tuple(model.EmergencyAmbulance, tuples...)
+		}
+		return b.Build(t)
+	}
+	for want, r := range map[string]*model.Release{"s_2": build(), "s_3": build("s_1", "s_3")} {
+		if q := first(t, r, "s_1!", Options{}); r.ObservationID(q.Items[0]) != want {
+			t.Errorf("%s is asked first, want %s", r.ObservationID(q.Items[0]), want)
+		}
+	}
+}
+
+// TestRedFlagsThatCannotRaiseTheLevelAreOrdinary: with an ambulance on its
+// way, no red flag comes before a question that tells more.
+func TestRedFlagsThatCannotRaiseTheLevelAreOrdinary(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().
+		Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.01, emergency).
+		Symptom("s_1", 0.02).Symptom("s_2", 0.05).Symptom("s_3", 0.01, serious).Symptom("s_4", 0.02, redFlag).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+		Link("c_1", "s_2", 0.9).Link("c_3", "s_3", 0.4).
+		Build(t)
+	for words, want := range map[string]string{"s_1!": "s_3", "s_1! s_4": "s_2"} {
+		if q := first(t, r, words, Options{}); r.ObservationID(q.Items[0]) != want {
+			t.Errorf("%q: %s is asked first, want %s", words, r.ObservationID(q.Items[0]), want)
+		}
+	}
+}
+
+// TestTriageModeAsksAboutTheLevel: between two conditions of one level and a
+// third of another, what separates the levels counts more.
+func TestTriageModeAsksAboutTheLevel(t *testing.T) {
+	t.Parallel()
+	selfCare := func(c *model.DraftCondition) { c.Triage = model.SelfCare }
+	prompt := func(c *model.DraftCondition) { c.Triage = model.Consultation24 }
+	r := modeltest.New().
+		Condition("c_1", 0.05, selfCare).Condition("c_2", 0.05, selfCare).Condition("c_3", 0.015, prompt).
+		Symptom("s_1", 0.02).Symptom("s_2", 0.02).Symptom("s_3", 0.02).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+		Link("c_1", "s_2", 0.9).Link("c_3", "s_2", 0.45).
+		Link("c_3", "s_3", 0.8).
+		Build(t)
+	for mode, want := range map[Mode]string{DefaultMode: "s_2", TriageMode: "s_3", ShortTriage: "s_3"} {
+		if q := first(t, r, "s_1!", Options{Mode: mode}); r.ObservationID(q.Items[0]) != want {
+			t.Errorf("mode %d: %s is asked first, want %s", mode, r.ObservationID(q.Items[0]), want)
+		}
+	}
+}

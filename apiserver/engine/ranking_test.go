@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// ranking is the ranking of a woman of forty years, by condition id.
+func ranking(t testing.TB, r *model.Release, words string) []string {
+	t.Helper()
+	var ids []string
+	for _, ranked := range New().Assess(r, woman(t, r, words), Options{}).Conditions {
+		ids = append(ids, r.ConditionID(ranked.Condition))
+	}
+	return ids
+}
+
+// TestProbabilityByHand checks one number that can be had with pen and paper.
+func TestProbabilityByHand(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.1).Symptom("s_1", 0.2).Symptom("s_2", 0.1).RiskFactor("p_1", 0.25).
+		Link("c_1", "s_1", 0.8).Link("c_1", "s_2", 0.55).
+		Factor("c_1", "p_1", 2, 2.0/3).Build(t)
+	link1, link2 := (0.8-0.2)/0.8, (0.55-0.1)/0.9
+	likely := func(odds float64) float64 { return odds / (1 + odds) }
+	prior := 0.1 / 0.9
+	for words, want := range map[string]float64{
+		"s_1":          likely(prior * 0.8 / 0.2),
+		"s_1 s_2":      likely(prior * 0.8 / 0.2 * 0.55 / 0.1),
+		"s_1 -s_2":     likely(prior * 0.8 / 0.2 * (1 - link2)),
+		"-s_1":         likely(prior * (1 - link1)),
+		"s_1 p_1":      likely(prior * 2 * 0.8 / 0.2),
+		"s_1 -p_1":     likely(prior * 2 / 3 * 0.8 / 0.2),
+		"s_1 ?p_1":     likely(prior * 0.8 / 0.2),
+		"s_1 ?s_2":     likely(prior * 0.8 / 0.2),
+		"s_1 -s_2 p_1": likely(prior * 2 * 0.8 / 0.2 * (1 - link2)),
+	} {
+		if got := infer(New(), r, woman(t, r, words))[0]; math.Abs(got-want) > 1e-15 {
+			t.Errorf("%q: %.17g, want %.17g", words, got, want)
+		}
+	}
+}
+
+func TestPriorsFollowSexAndAge(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().
+		Condition("c_1", 0.1, func(c *model.DraftCondition) { c.Prior[model.Male] = [model.AgeBands]float64{} }).
+		Condition("c_2", 0.1, func(c *model.DraftCondition) { c.AgeFrom = 600 }).
+		Condition("c_3", 0.1, func(c *model.DraftCondition) { c.Prior[model.Female][model.AgeBand(480)] = 0.3 }).
+		Symptom("s_1", 0.1).Link("c_1", "s_1", 0.5).Link("c_2", "s_1", 0.5).Link("c_3", "s_1", 0.5).
+		Build(t)
+	posterior := func(sex model.Sex, age int) []float64 {
+		p, err := NewPatient(r, sex, age, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return infer(New(), r, p)
+	}
+	approximately := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-15 })
+	for _, test := range []struct {
+		sex  model.Sex
+		age  int
+		want []float64
+	}{
+		{model.Female, 480, []float64{0.1, 0, 0.3}},
+		{model.Male, 480, []float64{0, 0, 0.1}},
+		{model.Female, 600, []float64{0.1, 0.1, 0.1}},
+		{model.Male, 599, []float64{0, 0, 0.1}},
+	} {
+		if diff := cmp.Diff(test.want, posterior(test.sex, test.age), approximately); diff != "" {
+			t.Errorf("%v of %d months: %s", test.sex, test.age, diff)
+		}
+	}
+}
+
+// TestFactorOfARefinedObservation counts a parent and its child once, in
+// factors as in links.
+func TestFactorOfARefinedObservation(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.1).
+		Symptom("s_1", 0.1).Child("s_2", "s_1", model.Character, 0.05).
+		Factor("c_1", "s_1", 2, 0.5).Factor("c_1", "s_2", 4, 0.5).Factor("c_2", "s_1", 3, 0.5).
+		Build(t)
+	odds := 0.1 / 0.9
+	for words, want := range map[string][2]float64{
+		"s_1":      {2 * odds, 3 * odds},
+		"s_2":      {4 * odds, 3 * odds},
+		"s_1 -s_2": {2 * 0.5 * odds, 3 * odds},
+		"-s_1":     {0.5 * odds, 0.5 * odds},
+	} {
+		for c, p := range infer(New(), r, woman(t, r, words)) {
+			if want := want[c] / (1 + want[c]); math.Abs(p-want) > 1e-15 {
+				t.Errorf("%q: c_%d has %.17g, want %.17g", words, c+1, p, want)
+			}
+		}
+	}
+}
+
+func TestRankingNeedsThreeObservations(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.08).
+		Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).Child("s_4", "s_1", model.Character, 0.05).
+		Link("c_1", "s_1", 0.5).Link("c_2", "s_1", 0.5).Link("c_1", "s_4", 0.2).Link("c_2", "s_4", 0.2).Build(t)
+	for words, want := range map[string]int{
+		"":                   0,
+		"-s_2 -s_3":          0,
+		"-s_1 -s_2 -s_3":     0, // nothing is present
+		"s_1":                1,
+		"s_1 -s_2":           1,
+		"s_1 s_4 -s_2":       1, // a parent beside its child
+		"s_1 -s_2 ?s_3":      1,
+		"s_1 -s_2 -s_3":      2,
+		"s_1 s_4 -s_2 -s_3":  2,
+		"s_1! -s_2 -s_3":     2,
+		"-s_1 s_4 -s_2 -s_3": 2,
+	} {
+		if got := ranking(t, r, words); len(got) != want {
+			t.Errorf("%q: ranking %v, want %d entries", words, got, want)
+		}
+	}
+}
+
+func TestRankingHasOrderSizeAndRounding(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().Symptom("s_1", 0.3).Symptom("s_2", 0.1).Symptom("s_3", 0.1)
+	for c := 1; c <= 30; c++ {
+		id := fmt.Sprintf("c_%d", c)
+		b.Condition(id, []float64{0.06, 0.05}[c%2]).Link(id, "s_1", 0.9)
+	}
+	r := b.Build(t)
+	ranked := New().Assess(r, woman(t, r, "s_1 -s_2 -s_3"), Options{}).Conditions
+	if len(ranked) != rankingSize {
+		t.Fatalf("%d entries, want %d", len(ranked), rankingSize)
+	}
+	for i, entry := range ranked {
+		if scaled := entry.Probability * 1e4; math.Abs(scaled-math.Round(scaled)) > 1e-9 {
+			t.Errorf("entry %d: %v has more than four decimals", i, entry.Probability)
+		}
+		if i == 0 {
+			continue
+		}
+		before := ranked[i-1]
+		if before.Probability < entry.Probability || before.Probability == entry.Probability && before.Condition >= entry.Condition {
+			t.Errorf("entry %d: %v after %v", i, entry, before)
+		}
+	}
+}
+
+func TestUnlikelyConditionsAreLeftOutButTheLeadingOne(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 1e-6).Condition("c_2", 1e-7).Condition("c_3", 0.009).
+		Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
+		Link("c_1", "s_1", 0.5).Link("c_2", "s_1", 0.5).Link("c_3", "s_2", 0.5).Build(t)
+	if got := ranking(t, r, "s_1 -s_2 -s_3"); !cmp.Equal(got, []string{"c_1"}) {
+		t.Errorf("ranking %v, want c_1 alone", got)
+	}
+}
+
+// TestConditionsThatHaveNothingToDoWithTheComplaint lists them only when they
+// are likely.
+func TestConditionsThatHaveNothingToDoWithTheComplaint(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().
+		Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.12).Condition("c_4", 0.02).
+		Symptom("s_1", 0.1).Symptom("s_2", 0.05).Symptom("s_3", 0.1).Symptom("s_4", 0.1).
+		Child("s_5", "s_1", model.Character, 0.05).
+		Link("c_1", "s_1", 0.8).Link("c_1", "s_5", 0.3).Link("c_4", "s_1", 0.2).
+		Link("c_2", "s_2", 0.1).Link("c_3", "s_3", 0.5).Build(t)
+	for words, want := range map[string][]string{
+		"s_1! -s_2 ?s_3 -s_4":  {"c_1", "c_3", "c_4"},
+		"s_1! s_2 -s_3 -s_4":   {"c_1", "c_4"}, // c_2 explains s_2, which is not initial
+		"s_1! s_2! -s_3 -s_4":  {"c_1", "c_2", "c_4"},
+		"s_1 s_2 -s_3 -s_4":    {"c_1", "c_2", "c_4"},        // every present symptom counts as initial
+		"s_1+ -s_2+ ?s_3 -s_4": {"c_1", "c_3", "c_2", "c_4"}, // nothing is initial, nothing unrelated
+		"s_5! -s_2 ?s_3 -s_4":  {"c_1", "c_3", "c_4"},        // c_4 is linked to the parent of s_5
+	} {
+		if diff := cmp.Diff(want, ranking(t, r, words)); diff != "" {
+			t.Errorf("%q: %s", words, diff)
+		}
+	}
+}
