@@ -104,7 +104,8 @@ type templatePlan struct {
 
 // planTemplate decides. A wish that did not become ready in time is given up
 // until the spec, or something else that it is made of, changes; what was ready
-// before is put back, where there was something.
+// before is put back, where there was something. Without a Deployment there is
+// nothing to go back to, and the wish is tried again.
 func planTemplate(facts rolloutFacts) templatePlan {
 	plan := templatePlan{wish: facts.wish, memory: facts.memory}
 	memory := &plan.memory
@@ -119,7 +120,8 @@ func planTemplate(facts rolloutFacts) templatePlan {
 	if facts.state == rolloutOverdue && facts.live == facts.wish {
 		memory.Failed, memory.FailedGeneration = facts.wish, facts.generation
 	}
-	plan.failed = memory.Failed == facts.wish && memory.FailedGeneration == facts.generation && memory.LastReady != facts.wish
+	plan.failed = memory.Failed == facts.wish && memory.FailedGeneration == facts.generation &&
+		memory.LastReady != facts.wish && facts.state != rolloutAbsent
 	if !plan.failed {
 		memory.Failed, memory.FailedGeneration, memory.FailedBecause = "", 0, ""
 	}

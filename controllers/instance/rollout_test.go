@@ -5,6 +5,7 @@ package instance
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 func TestJudgeRollout(t *testing.T) {
@@ -71,6 +73,7 @@ func TestPlanTemplate(t *testing.T) {
 		"a change fails":         {rolloutFacts{live: "new", state: rolloutOverdue, pods: 1, memory: v1alpha1.Rollout{LastReady: "old"}}, templatePlan{failed: true, putBack: true, memory: v1alpha1.Rollout{LastReady: "old", Failed: "new", FailedGeneration: 3}}},
 		"it is put back":         {rolloutFacts{live: "old", state: rolloutSettled, pods: 1, memory: failed("old", 3)}, templatePlan{failed: true, putBack: true, memory: failed("old", 3)}},
 		"it is being put back":   {rolloutFacts{live: "old", state: rolloutProgressing, pods: 1, memory: failed("old", 3)}, templatePlan{failed: true, putBack: true, memory: failed("old", 3)}},
+		"it was deleted":         {rolloutFacts{state: rolloutAbsent, memory: failed("old", 3)}, templatePlan{memory: v1alpha1.Rollout{LastReady: "old"}}},
 		"another generation":     {rolloutFacts{live: "old", state: rolloutSettled, pods: 1, memory: failed("old", 2)}, templatePlan{memory: v1alpha1.Rollout{LastReady: "old"}}},
 		"what failed gets ready": {rolloutFacts{live: "new", state: rolloutSettled, pods: 1, memory: failed("", 3)}, templatePlan{memory: proven("new")}},
 		"an older is overdue":    {rolloutFacts{live: "old", state: rolloutOverdue, pods: 1, memory: v1alpha1.Rollout{LastReady: "older"}}, templatePlan{memory: v1alpha1.Rollout{LastReady: "older"}}},
@@ -172,5 +175,31 @@ func TestTemplateToApplyIsATemplateAgain(t *testing.T) {
 	}
 	if *restored.Spec.Containers[0].Image != "i" {
 		t.Errorf("image %q", *restored.Spec.Containers[0].Image)
+	}
+}
+
+func TestReplicaSetOf(t *testing.T) {
+	t.Parallel()
+	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
+	theirs := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
+	set := func(name string, owner *appsv1.Deployment, hash string, age time.Duration) appsv1.ReplicaSet {
+		made := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+			Name: name, CreationTimestamp: metav1.NewTime(noon.Add(-age)),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		}}
+		made.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
+		return made
+	}
+	sets := []appsv1.ReplicaSet{
+		set("other", ours, "other", 4*time.Hour),
+		set("theirs", theirs, "hash", 3*time.Hour),
+		set("tampered", ours, "hash", time.Hour),
+		set("first", ours, "hash", 2*time.Hour),
+	}
+	if got := replicaSetOf(ours, sets, "hash"); got == nil || got.Name != "first" {
+		t.Errorf("got %v", got)
+	}
+	if got := replicaSetOf(ours, sets, "none"); got != nil {
+		t.Errorf("of a template that is not there: got %s", got.Name)
 	}
 }

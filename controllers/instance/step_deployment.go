@@ -9,11 +9,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/apply"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
@@ -81,13 +81,29 @@ func (v *visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSp
 	if err != nil {
 		return nil, fmt.Errorf("listing replica sets: %w", err)
 	}
-	for _, set := range sets.Items {
-		if set.Spec.Template.Annotations[resources.TemplateHashAnnotation] == hash {
-			return templateToApply(set.Spec.Template)
+	found := replicaSetOf(v.deployment(), sets.Items, hash)
+	if found == nil {
+		return nil, stalled("", reasonRolloutFailed,
+			"the pods did not become ready within %s, and the replica set of those that did is gone: change the spec", resources.ProgressDeadline)
+	}
+	return templateToApply(found.Spec.Template)
+}
+
+// replicaSetOf gives the ReplicaSet that a Deployment made of a template, or
+// nil. Where somebody changed the template by hand, which leaves its hash, there
+// are several: the first one made is that of what the operator wrote.
+func replicaSetOf(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash string) *appsv1.ReplicaSet {
+	var first *appsv1.ReplicaSet
+	for i := range sets {
+		set := &sets[i]
+		if set.Spec.Template.Annotations[resources.TemplateHashAnnotation] != hash || !metav1.IsControlledBy(set, deployment) {
+			continue
+		}
+		if first == nil || set.CreationTimestamp.Before(&first.CreationTimestamp) {
+			first = set
 		}
 	}
-	return nil, stalled(v1alpha1.ConditionModelsReady, reasonRolloutFailed,
-		"the pods did not become ready within %s, and the replica set of those that did is gone: change the spec", resources.ProgressDeadline)
+	return first
 }
 
 // templateToApply makes a ReplicaSet's template one for a Deployment again.
