@@ -13,7 +13,7 @@ import (
 const (
 	modelsDirectory      = "/models"
 	tlsDirectory         = "/etc/anamnesis/tls"
-	credentialsDirectory = "/etc/anamnesis/credentials" //nolint:gosec // a path, no credential
+	credentialsDirectory = "/etc/anamnesis/credentials"
 	signingKeysDirectory = "/etc/anamnesis/signing-keys"
 	configDirectory      = "/etc/anamnesis/config"
 	dataDirectory        = "/var/lib/anamnesis"
