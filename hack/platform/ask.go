@@ -29,7 +29,7 @@ type diagnosis struct {
 
 // ask asks the sample Instance for a diagnosis over HTTPS, as its clients
 // would: with the credentials and the authority that the operator made.
-func (p Platform) ask(ctx context.Context, authority string) (diagnosis, error) {
+func (p Platform) ask(ctx context.Context, listen, authority string) (diagnosis, error) {
 	key, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-app-default", "key")
 	if err != nil {
 		return diagnosis{}, err
@@ -39,7 +39,7 @@ func (p Platform) ask(ctx context.Context, authority string) (diagnosis, error) 
 		return diagnosis{}, err
 	}
 	request.Header = http.Header{"Content-Type": {"application/json"}, "App-Id": {"default"}, "App-Key": {key}}
-	client, err := sampleClient(authority)
+	client, err := sampleClient(listen, authority)
 	if err != nil {
 		return diagnosis{}, err
 	}
@@ -52,7 +52,7 @@ func (p Platform) ask(ctx context.Context, authority string) (diagnosis, error) 
 }
 
 // sampleClient trusts the Instance's authority and calls it through the relay.
-func sampleClient(authority string) (*http.Client, error) {
+func sampleClient(listen, authority string) (*http.Client, error) {
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM([]byte(authority)) {
 		return nil, errors.New("the Instance's certificate authority is not a certificate in PEM")
@@ -61,7 +61,7 @@ func sampleClient(authority string) (*http.Client, error) {
 		Timeout: 10 * time.Second,
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, network, sampleListen)
+				return (&net.Dialer{}).DialContext(ctx, network, listen)
 			},
 			TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
 		},

@@ -5,25 +5,29 @@ package platform
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 )
 
-// The sample Instance of config/samples, and where `make run` relays it to.
+// The sample Instance of config/samples.
 const (
 	SampleManifest  = "config/samples/demo.yaml"
 	SampleNamespace = "anamnesis-demo"
 	SampleInstance  = "demo"
 	sampleHost      = SampleInstance + "." + SampleNamespace + ".svc"
-	sampleListen    = "127.0.0.1:8443"
 )
+
+// SampleListen is the loopback address that the sample Instance is relayed to,
+// unless another is named.
+const SampleListen = "127.0.0.1:8443"
 
 // sampleQuestion is a woman of 34 with a headache.
 const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_33","choice_id":"present","source":"initial"}]}`
 
-// Demonstrate brings up everything, applies the sample Instance, asks it for a
-// diagnosis and prints how to ask it again.
-func Demonstrate(ctx context.Context, p Platform) error {
+// Demonstrate brings up everything, applies the sample Instance, relays it to a
+// loopback address, asks it for a diagnosis and prints how to ask it again.
+func Demonstrate(ctx context.Context, p Platform, listen string) error {
 	if err := p.Up(ctx); err != nil {
 		return fmt.Errorf("start the cluster: %w", err)
 	}
@@ -38,18 +42,23 @@ func Demonstrate(ctx context.Context, p Platform) error {
 		{"install the operator", func() error { return p.Install(ctx, images) }},
 		{"apply the sample Instance", func() error { return p.applySample(ctx) }},
 		{"wait until it is ready", func() error { return p.WaitReady(ctx, SampleNamespace, SampleInstance, images.Server) }},
-		{"relay it to " + sampleListen, func() error { return p.relaySample(ctx) }},
+		{"relay it to " + listen, func() error { return p.relaySample(ctx, listen) }},
 		{"fetch its certificate authority", func() (err error) { authority, err = p.fetchAuthority(ctx); return err }},
-		{"ask it about a headache", func() (err error) { answer, err = p.ask(ctx, authority); return err }},
+		{"ask it about a headache", func() (err error) { answer, err = p.ask(ctx, listen, authority); return err }},
 	} {
 		if err := p.Step(step.name, step.do); err != nil {
 			return err
 		}
 	}
+	p.printSession(answer, listen)
+	return nil
+}
+
+func (p Platform) printSession(answer diagnosis, listen string) {
+	_, port, _ := net.SplitHostPort(listen)
 	leading := answer.Conditions[0]
 	fmt.Fprintf(p.Progress, sessionText, leading.CommonName, leading.Probability, answer.Question.Text,
-		sampleHost, sampleListen, authorityPath, SampleNamespace, SampleInstance, sampleQuestion)
-	return nil
+		sampleHost, listen, authorityPath, SampleNamespace, SampleInstance, sampleQuestion, port)
 }
 
 func (p Platform) applySample(ctx context.Context) error {
@@ -57,9 +66,11 @@ func (p Platform) applySample(ctx context.Context) error {
 	return err
 }
 
-func (p Platform) relaySample(ctx context.Context) error {
-	_, err := p.Relay(ctx, sampleListen, SampleNamespace, SampleInstance, 443)
-	return err
+func (p Platform) relaySample(ctx context.Context, listen string) error {
+	if _, err := p.Relay(ctx, listen, SampleNamespace, SampleInstance, 443); err != nil {
+		return fmt.Errorf("%w\nname another address: make run LISTEN=127.0.0.1:9443", err)
+	}
+	return nil
 }
 
 // authorityPath is where curl finds the Instance's authority.
@@ -76,20 +87,20 @@ func (p Platform) fetchAuthority(ctx context.Context) (string, error) {
 }
 
 const sessionText = `
-It answers: perhaps %[1]s (%[2].2f). It asks: %[3]s
+It answers: perhaps %[1]s (%.2[2]f). It asks: %[3]s
 
-  address      https://%[4]s:8443, relayed to %[5]s
+  address      https://%[4]s:%[10]s, relayed to %[5]s
   authority    %[6]s
   credentials  Secret %[8]s-app-default in namespace %[7]s
   kubectl      bin/cluster kubectl
 
 Ask it yourself:
 
-  curl --cacert %[6]s --resolve %[4]s:8443:127.0.0.1 \
+  curl --cacert %[6]s --resolve %[4]s:%[10]s:127.0.0.1 \
     -H 'Content-Type: application/json' -H 'App-Id: default' \
     -H "App-Key: $(bin/cluster kubectl get secret %[8]s-app-default -n %[7]s -o go-template='{{base64decode .data.key}}')" \
     -d '%[9]s' \
-    https://%[4]s:8443/v3/diagnosis
+    https://%[4]s:%[10]s/v3/diagnosis
 
 'make stop' removes all of it.
 `

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command run is `make run`: a real cluster on this machine, the operator in
-// it, the sample Instance ready, and one diagnosis answered.
+// it, the sample Instance ready, and one diagnosis answered. LISTEN names the
+// loopback address to which the Instance is relayed.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -24,5 +26,6 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return platform.Demonstrate(ctx, platform.Platform{Root: ".", Progress: os.Stdout})
+	listen := cmp.Or(os.Getenv("LISTEN"), platform.SampleListen)
+	return platform.Demonstrate(ctx, platform.Platform{Root: ".", Progress: os.Stdout}, listen)
 }
