@@ -57,6 +57,6 @@ Reach the Instance with
 
   kubectl port-forward --namespace anamnesis-demo service/demo 8443:443
 
-Its authority is ca.crt in Secret demo-tls, its credentials are in Secret
+Its authority is ca.crt in Secret demo-serving-tls, its credentials are in Secret
 demo-app-default.
 TEXT

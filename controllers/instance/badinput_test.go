@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -300,12 +301,34 @@ func TestBadTLSSecretStallsWhileTheLastGoodOneServes(t *testing.T) {
 		p.putTLS("own-tls", test.certificate, test.key, test.authority)
 		p.reaches("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
 		p.Eventually(func() string { return p.message("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
-		p.Expect(read(p, "acme-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
+		p.Expect(read(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
 	}
 	p.putTLS("own-tls", other.Certificate, other.Key, otherAuthority)
 	p.reaches("acme", "Ready=True Ready")
-	p.Expect(read(p, "acme-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
+	p.Expect(read(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(int64(1)), "a certificate restarts nothing")
+}
+
+func TestTLSSecretWithoutAuthorityMayBearTheNameOfTheInstance(t *testing.T) {
+	p := newPlatform(t)
+	good, _ := makeTLS(t, time.Now())
+	p.putTLS("acme-tls", good.Certificate, good.Key, nil)
+	instance := p.instance("acme")
+	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	p.settle()
+	before := p.writes.all()
+	p.visitAgain("acme")
+	p.settle()
+	if diff := cmp.Diff(before, p.writes.all()); diff != "" {
+		t.Errorf("writes at rest (+):\n%s", diff)
+	}
+	p.Expect(read(p, "acme-serving-tls", &corev1.Secret{}).Data).NotTo(gomega.HaveKey("ca.crt"))
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "acme-serving-tls" })
+	p.reaches("acme", "Stalled=True TLSSecretInvalid", "Available=True Serving")
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("name one that you made"))
 }
 
 func TestSecretThatIsNotWatchedIsReadAtTheResync(t *testing.T) {

@@ -180,7 +180,7 @@ func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	p := newPlatform(t)
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=True Ready")
-	first := read(p, "acme-tls", &corev1.Secret{}).Data
+	first := read(p, "acme-serving-tls", &corev1.Secret{}).Data
 	p.Expect(first["ca.crt"]).To(gomega.Equal(read(p, AuthoritySecretName, &corev1.Secret{}).Data["tls.crt"]))
 	if _, err := pki.Check(pki.KeyPair{Certificate: first["tls.crt"], Key: first["tls.key"]}, first["ca.crt"], time.Now()); err != nil {
 		t.Errorf("the certificate is not good: %v", err)
@@ -191,8 +191,8 @@ func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	}
 	p.ahead.Store(int64(65 * 24 * time.Hour))
 	p.visitAgain("acme")
-	p.Eventually(func() []byte { return read(p, "acme-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(first["tls.crt"]))
-	p.Expect(read(p, "acme-tls", &corev1.Secret{}).Data["ca.crt"]).To(gomega.Equal(first["ca.crt"]))
+	p.Eventually(func() []byte { return read(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(first["tls.crt"]))
+	p.Expect(read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]).To(gomega.Equal(first["ca.crt"]))
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(int64(1)), "a certificate restarts nothing")
 }
 
@@ -200,11 +200,11 @@ func TestNewAuthorityIssuesEveryCertificateAgain(t *testing.T) {
 	p := newPlatform(t)
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=True Ready")
-	first := read(p, "acme-tls", &corev1.Secret{}).Data
+	first := read(p, "acme-serving-tls", &corev1.Secret{}).Data
 	if err := p.Delete(t.Context(), read(p, AuthoritySecretName, &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
-	p.Eventually(func() []byte { return read(p, "acme-tls", &corev1.Secret{}).Data["ca.crt"] }).ShouldNot(gomega.Equal(first["ca.crt"]))
+	p.Eventually(func() []byte { return read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"] }).ShouldNot(gomega.Equal(first["ca.crt"]))
 
 	edit(p, AuthoritySecretName, &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.key"] = []byte("rubbish") })
 	p.reaches("acme", "Ready=False AuthorityInvalid", "Stalled=True AuthorityInvalid", "Available=True Serving")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
@@ -34,6 +35,10 @@ func (v *visit) copyCertificate(ctx context.Context, name string) error {
 	secret, err := v.referenced(ctx, "", reasonTLSSecretNotFound, name, "tls.crt, tls.key and, where clients need it, ca.crt")
 	if err != nil {
 		return err
+	}
+	if metav1.IsControlledBy(secret, v.instance) {
+		return stalled("", reasonTLSSecretInvalid,
+			"TLS Secret %s is one that the operator made for this Instance: name one that you made, or leave spec.tls out to have one issued", name)
 	}
 	end, err := pki.Check(keyPair(secret), secret.Data[resources.TLSAuthorityKey], v.began)
 	if err != nil {

@@ -79,7 +79,7 @@ const authorityPath = "bin/" + SampleInstance + "-ca.crt"
 // fetchAuthority reads the Instance's certificate authority, and writes it
 // where curl finds it.
 func (p Platform) fetchAuthority(ctx context.Context) (string, error) {
-	authority, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-tls", "ca.crt")
+	authority, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-serving-tls", "ca.crt")
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func (n tenant) relay() string {
 func (n tenant) dialAt(address, protocol string) apiClient {
 	n.t.Helper()
 	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-tls", "ca.crt"))) {
+	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
 		n.t.Fatalf("secret %s-tls holds no authority in ca.crt", n.key.Name)
 	}
 	host := fmt.Sprintf("%s.%s.svc", n.key.Name, n.key.Namespace)

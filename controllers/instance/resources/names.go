@@ -37,9 +37,10 @@ func ApplicationSecretName(instance *v1alpha1.Instance, application string) stri
 // SigningKeysName is the name of the Secret with the keys that sign tokens.
 func SigningKeysName(instance *v1alpha1.Instance) string { return instance.Name + "-signing-keys" }
 
-// TLSName is the name of the Secret with the certificate that the server uses,
-// whoever issued it.
-func TLSName(instance *v1alpha1.Instance) string { return instance.Name + "-tls" }
+// TLSName is the name of the Secret with the certificate that the server uses.
+// whoever issued it. It is not <instance>-tls: people like to call the one that
+// they bring so.
+func TLSName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-tls" }
 
 // PreflightName is the name of the preflight Job with this hash.
 func PreflightName(instance *v1alpha1.Instance, hash string) string {

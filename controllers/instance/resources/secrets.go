@@ -103,13 +103,14 @@ func BuildSigningKeysSecret(in Input, files map[string][]byte) *coreapply.Secret
 }
 
 // BuildTLSSecret holds what the server proves itself by, in PEM: certificate
-// chain, private key, and the authority that clients must trust.
+// chain, private key, and the authority that clients must trust, which is left
+// out when there is none.
 func BuildTLSSecret(in Input, certificate, key, authority []byte) *coreapply.SecretApplyConfiguration {
-	return secret(in, TLSName(in.Instance), corev1.SecretTypeTLS, map[string][]byte{
-		corev1.TLSCertKey:       certificate,
-		corev1.TLSPrivateKeyKey: key,
-		TLSAuthorityKey:         authority,
-	})
+	files := map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
+	if len(authority) > 0 {
+		files[TLSAuthorityKey] = authority
+	}
+	return secret(in, TLSName(in.Instance), corev1.SecretTypeTLS, files)
 }
 
 func secret(in Input, name string, kind corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {

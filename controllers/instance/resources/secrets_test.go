@@ -164,18 +164,23 @@ func TestBuildSigningKeysSecret(t *testing.T) {
 
 func TestBuildTLSSecret(t *testing.T) {
 	t.Parallel()
-	for name, in := range map[string]Input{
-		"issued by the operator": embedded(),
-		"brought by the tenant": embedded(func(instance *v1alpha1.Instance) {
-			instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-own"}}
-		}),
+	brought := embedded(func(instance *v1alpha1.Instance) {
+		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
+	})
+	for name, test := range map[string]struct {
+		in        Input
+		authority []byte
+		want      map[string]string
+	}{
+		"issued by the operator":       {embedded(), []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
+		"brought by the tenant":        {brought, []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
+		"brought without an authority": {brought, nil, map[string]string{"tls.crt": "chain", "tls.key": "private"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority"))
-			wantSecret(t, got, "acme-tls", corev1.SecretTypeTLS)
-			want := map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}
-			if diff := cmp.Diff(want, texts(got.Data)); diff != "" {
+			got := BuildTLSSecret(test.in, []byte("chain"), []byte("private"), test.authority)
+			wantSecret(t, got, "acme-serving-tls", corev1.SecretTypeTLS)
+			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
 				t.Errorf("certificate (-want +got):\n%s", diff)
 			}
 		})
