@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -42,10 +44,30 @@ func (a *Applier) Apply(ctx context.Context, wanted *unstructured.Unstructured, 
 		sent.SetUID(live.GetUID())
 	}
 	err = a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(sent), client.FieldOwner(a.Manager), client.ForceOwnership)
+	if live != nil && apierrors.IsInvalid(err) && a.replaceLists(ctx, sent, live) == nil {
+		err = nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("applying %s %s: %w", sent.GetKind(), sent.GetName(), err)
 	}
 	return reason, nil
+}
+
+// replaceLists sends the same fields by a merge patch, which puts each list as a
+// whole. It is for an object that cannot hold both what is wanted and what
+// somebody put into a shared list, such as a Service whose port was changed:
+// server-side apply would leave the changed port and add the wanted one, of the
+// same name.
+func (a *Applier) replaceLists(ctx context.Context, sent *unstructured.Unstructured, live client.Object) error {
+	encoded, err := sent.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(sent.GroupVersionKind())
+	object.SetNamespace(live.GetNamespace())
+	object.SetName(live.GetName())
+	return a.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, encoded), client.FieldOwner(a.Manager))
 }
 
 // Create makes an object that must not exist yet: what was made by chance, such

@@ -10,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -90,11 +92,51 @@ func TestApplyNamesTheObjectItMeans(t *testing.T) {
 	}
 }
 
-// A recorder fails every apply and remembers the object's UID.
+func TestApplyReplacesListsWhereBothHaveNoRoom(t *testing.T) {
+	t.Parallel()
+	wanted := encode(t, map[string]string{"a": "1"})
+	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "live"}}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "acme", nil)
+	for name, test := range map[string]struct {
+		live      client.Object
+		apply     error
+		patch     error
+		wantPatch bool
+		wantErr   bool
+	}{
+		"taken":            {live, nil, nil, false, false},
+		"no room for both": {live, invalid, nil, true, false},
+		"wrong either way": {live, invalid, errors.New("no"), true, true},
+		"wrong when made":  {nil, invalid, nil, false, true},
+		"another trouble":  {live, errors.New("no"), nil, false, true},
+	} {
+		writer := &recorder{err: test.apply, patchErr: test.patch}
+		applier := Applier{Client: writer, Manager: "test"}
+		_, err := applier.Apply(t.Context(), wanted, test.live)
+		if (err != nil) != test.wantErr || (writer.patch != "") != test.wantPatch {
+			t.Errorf("%s: got error %v and patch %q", name, err, writer.patch)
+		}
+		if test.wantPatch && !strings.Contains(writer.patch, `"uid":"live"`) {
+			t.Errorf("%s: the patch %s could change an object that was replaced meanwhile", name, writer.patch)
+		}
+		if test.wantErr && !errors.Is(err, test.apply) {
+			t.Errorf("%s: got error %v, want what the apply was told", name, err)
+		}
+	}
+}
+
+// A recorder answers every apply and every patch with an error, and remembers
+// the object's UID and the patch.
 type recorder struct {
 	client.Writer
-	uid string
-	err error
+	uid, patch    string
+	err, patchErr error
+}
+
+func (r *recorder) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	data, err := patch.Data(object)
+	r.patch = string(data)
+	return errors.Join(err, r.patchErr)
 }
 
 func (r *recorder) Apply(_ context.Context, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {

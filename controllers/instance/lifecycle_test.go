@@ -181,6 +181,15 @@ func TestWhatOthersChangedOfOursIsPutBack(t *testing.T) {
 				return read(p, "acme", &corev1.Service{}).Spec.Ports[0].TargetPort == intstr.FromString("https")
 			},
 		},
+		"the number of a port of the Service": {
+			harm: func() {
+				edit(p, "acme", &corev1.Service{}, func(service *corev1.Service) { service.Spec.Ports[0].Port = 444 })
+			},
+			healed: func() bool {
+				ports := read(p, "acme", &corev1.Service{}).Spec.Ports
+				return len(ports) == 1 && ports[0].Port == 443
+			},
+		},
 		"the image of the Deployment": {
 			harm: func() {
 				edit(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
