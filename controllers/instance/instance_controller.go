@@ -72,6 +72,7 @@ var steps = []struct {
 	run  func(*visit, context.Context) error
 }{
 	{"pin the server", (*visit).pinServer},
+	{"stop the pods that hibernate", (*visit).stopPods},
 	{"give it an address", (*visit).applyAddress},
 	{"give applications their keys", (*visit).applyApplications},
 	{"give it keys to sign tokens", (*visit).applySigningKeys},

@@ -318,6 +318,31 @@ func TestHibernatedInstanceRunsNoPodsAndKeepsItsData(t *testing.T) {
 	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key))
 }
 
+func TestHibernatedInstanceRunsNoPodsWhateverIsWrongWithIt(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
+		instance.Spec.Models[0].ID = "service-xx"
+	})
+	p.reaches("acme", "Ready=False TLSSecretNotFound", "Available=True Serving")
+	serving := read(p, "acme", &appsv1.Deployment{})
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true })
+	p.reaches("acme", "Ready=False TLSSecretNotFound", "Available=False Hibernated")
+	asleep := read(p, "acme", &appsv1.Deployment{})
+	p.Expect(*asleep.Spec.Replicas).To(gomega.BeZero())
+	p.Expect(asleep.Spec.Template).To(gomega.Equal(serving.Spec.Template))
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS = nil })
+	p.reaches("acme", "Stalled=True ModelsUnavailable", "Available=False Hibernated")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Models[0].ID, instance.Spec.Hibernate = "service-en", false
+	})
+	p.reaches("acme", "Ready=True Ready", "Available=True Serving")
+}
+
 // remove deletes an Instance and waits until it and its children are gone.
 func (p *platform) remove(name string) {
 	p.t.Helper()

@@ -57,6 +57,26 @@ func (v *visit) explainFailure(ctx context.Context) error {
 	return err
 }
 
+// stopPods ends the pods of an Instance that hibernates before anything else is
+// asked of its spec: what is wrong with that must not keep them running. All
+// else of the Deployment stays until the steps that follow come to it.
+func (v *visit) stopPods(ctx context.Context) error {
+	live := v.deployment()
+	if !v.instance.Spec.Hibernate || live == nil || ptr.Deref(live.Spec.Replicas, 1) == 0 {
+		return nil
+	}
+	in := v.input
+	in.Models = resources.ParseModels(live.Annotations[resources.ModelsAnnotation])
+	in.PreflightHash = live.Annotations[resources.PreflightHashAnnotation]
+	kept, err := templateToApply(live.Spec.Template)
+	if err != nil {
+		return err
+	}
+	deployment := resources.BuildDeployment(in)
+	deployment.Spec.Template = kept
+	return v.put(ctx, "", deployment)
+}
+
 // applyDeployment runs the server.
 func (v *visit) applyDeployment(ctx context.Context) error {
 	deployment := resources.BuildDeployment(v.input)
