@@ -64,11 +64,12 @@ func (v *visit) endPods(ctx context.Context) error {
 	return nil
 }
 
-// settleData does with the data what the spec says.
+// settleData does with the data what the spec says. Data of an earlier Instance
+// that this one was told to adopt and never took up stays that one's.
 func (v *visit) settleData(ctx context.Context) error {
 	key := childKey{kindPersistentVolumeClaim, resources.DataName(v.instance)}
 	claim, err := v.findOwn(ctx, key)
-	if claim == nil {
+	if claim == nil || claim.GetLabels()[v1alpha1.InstanceUIDLabel] != string(v.instance.UID) {
 		return err
 	}
 	if v.instance.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {

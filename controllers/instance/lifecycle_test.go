@@ -375,6 +375,25 @@ func TestRetainedDataIsTakenUpOnlyByName(t *testing.T) {
 	p.Expect(adopted.Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(read(p, "acme", &v1alpha1.Instance{}).UID)))
 }
 
+func TestDataThatWasNeverTakenUpIsKept(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	earlier := read(p, "acme", &v1alpha1.Instance{}).UID
+	p.remove("acme")
+
+	again := p.instance("acme")
+	again.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}
+	again.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	again.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
+	p.create(again)
+	p.reaches("acme", "Ready=False TLSSecretNotFound")
+	p.remove("acme")
+	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	p.Expect(claim.DeletionTimestamp.IsZero()).To(gomega.BeTrue())
+	p.Expect(claim.Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(earlier)))
+}
+
 func TestDeletedDataGoesWithItsInstance(t *testing.T) {
 	p := newPlatform(t)
 	instance := p.instance("acme")
