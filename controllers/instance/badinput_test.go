@@ -121,11 +121,6 @@ func TestBadEditsAreRefusedAtApply(t *testing.T) {
 			},
 			"the kind of storage cannot change",
 		},
-		"a smaller volume": {
-			"embedded",
-			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.Size = mustQuantity("512Mi") },
-			"a volume cannot shrink",
-		},
 		"a storage class given": {
 			"embedded",
 			func(i *v1alpha1.Instance) { i.Spec.Storage.Embedded.StorageClassName = &class },

@@ -316,6 +316,14 @@ func TestGrowingVolumeIsAskedFor(t *testing.T) {
 	p.reaches("acme", "Ready=True Ready")
 	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
 	p.Expect(claim.Spec.Resources.Requests.Storage().String()).To(gomega.Equal("2Gi"))
+
+	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: mustQuantity("2Gi")}
+	if err := p.Status().Update(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("512Mi") })
+	p.reaches("acme", "Stalled=True RefusedByAPIServer", "Available=True Serving")
+	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("can not be less than"))
 }
 
 func TestVolumeThatCannotGrowStallsWhilePodsServe(t *testing.T) {
@@ -325,6 +333,8 @@ func TestVolumeThatCannotGrowStallsWhilePodsServe(t *testing.T) {
 	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("2Gi") })
 	p.reaches("acme", "Ready=False ForbiddenByAPIServer", "StorageReady=False ForbiddenByAPIServer", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
 	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("can be resized"))
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("1Gi") })
+	p.reaches("acme", "Ready=True Ready")
 }
 
 func TestVersionThatIsServedAlreadyReplacesNoPod(t *testing.T) {
