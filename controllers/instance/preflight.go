@@ -163,7 +163,7 @@ func describePod(pod corev1.Pod) string {
 func describeUnready(pod corev1.Pod) string {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && pod.Status.Phase == corev1.PodRunning {
-			return "runs and is not ready: " + condition.Message
+			return "runs and is not ready: its log says why"
 		}
 	}
 	return ""

@@ -137,7 +137,7 @@ func TestDescribePods(t *testing.T) {
 		"crashing": {[]corev1.Pod{{}, crashing}, "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)"},
 		"not ready": {[]corev1.Pod{named(corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
 			{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Message: "containers with unready status: [apiserver]"},
-		}})}, "pod acme-1: runs and is not ready: containers with unready status: [apiserver]"},
+		}})}, "pod acme-1: runs and is not ready: its log says why"},
 		"well": {[]corev1.Pod{named(corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
 			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
 		}})}, ""},
