@@ -34,6 +34,7 @@ var settings = url.Values{
 // Store is a storage.Store in one SQLite file.
 type Store struct {
 	path string
+	file os.FileInfo // the file that is open
 	db   *sql.DB
 }
 
@@ -55,14 +56,14 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait for others that open the database %s: %w", path, err)
 	}
-	db, err := openLocked(ctx, path)
+	store, err := openLocked(ctx, path)
 	if err := errors.Join(err, unlock()); err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
-	return &Store{path: path, db: db}, nil
+	return store, nil
 }
 
-func openLocked(ctx context.Context, path string) (*sql.DB, error) {
+func openLocked(ctx context.Context, path string) (*Store, error) {
 	db, err := handle(path, settings)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,24 @@ func openLocked(ctx context.Context, path string) (*sql.DB, error) {
 	if err := migrate(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("bring its tables up to date: %w", err), db.Close())
 	}
-	return db, nil
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{path: path, file: file, db: db}, nil
+}
+
+// inPlace reports whether the path still names the file that is open. What is
+// written to a file without a name is gone with the process.
+func (s *Store) inPlace() error {
+	file, err := os.Stat(s.path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for the database file: %w", err)
+	case !os.SameFile(file, s.file):
+		return fmt.Errorf("the database file %s is not the one that was opened; put that one back, or restart to use this one", s.path)
+	}
+	return nil
 }
 
 // create makes an empty file when there is none, so that SQLite does not make
@@ -110,6 +128,9 @@ func (s *Store) AddUsage(ctx context.Context, counts []storage.UsageCount) error
 }
 
 func (s *Store) addUsage(ctx context.Context, counts []storage.UsageCount) error {
+	if err := s.inPlace(); err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -140,8 +161,8 @@ func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.Usa
 // Ping implements storage.Store. It takes the lock for writing and gives it
 // back.
 func (s *Store) Ping(ctx context.Context) error {
-	if _, err := os.Stat(s.path); err != nil {
-		return fmt.Errorf("look for the database file: %w", err)
+	if err := s.inPlace(); err != nil {
+		return err
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

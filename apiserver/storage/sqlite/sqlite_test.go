@@ -146,18 +146,38 @@ func TestOpenWaits(t *testing.T) {
 	}
 }
 
-// A volume that went away is noticed though the open file would still answer.
-func TestPingMissesTheFile(t *testing.T) {
+// A file that went away is noticed though the open one would still answer, and
+// nothing is written that would be gone with it.
+func TestFileGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "anamnesis.db")
 	store := opened(t, path)
-	if err := store.Ping(t.Context()); err != nil {
+	wantWritable := func(when string, wanted func(error) bool) {
+		t.Helper()
+		for name, err := range map[string]error{"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), one)} {
+			if !wanted(err) {
+				t.Errorf("%s, %s: got error %v", when, name, err)
+			}
+		}
+	}
+	isNil := func(err error) bool { return err == nil }
+	wantWritable("at first", isNil)
+	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(path); err != nil {
+	wantWritable("without the file", func(err error) bool { return errors.Is(err, fs.ErrNotExist) })
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Ping(t.Context()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v, want one that says that the file is not there", err)
+	wantWritable("with another file", func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), path+" is not the one that was opened")
+	})
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	wantWritable("with the file again", isNil)
+	counts, err := store.Usage(t.Context(), one[0].Date, one[0].Date)
+	if err != nil || len(counts) != 1 || counts[0].Calls != 2 {
+		t.Errorf("kept %v, %v, want the two calls that were not refused", counts, err)
 	}
 }
