@@ -30,6 +30,8 @@ type Recorder struct {
 	now func() time.Time
 	// counts has a *atomic.Int64 for each key.
 	counts sync.Map
+	// flushing is how many calls a store is being told of.
+	flushing atomic.Int64
 	// today is what a key would need a computation for: the day of now.
 	today atomic.Pointer[day]
 }
@@ -56,12 +58,12 @@ func (r *Recorder) Count(application, endpoint string) {
 
 // Buffered is how many calls storage does not know of yet.
 func (r *Recorder) Buffered() int64 {
-	var sum int64
+	calls := r.flushing.Load()
 	r.counts.Range(func(_, counter any) bool {
-		sum += counter.(*atomic.Int64).Load()
+		calls += counter.(*atomic.Int64).Load()
 		return true
 	})
-	return sum
+	return calls
 }
 
 // Flush hands all counts to the store. When the store fails, the counts are
@@ -73,6 +75,9 @@ func (r *Recorder) Flush(ctx context.Context, store Store) error {
 	if len(counts) == 0 {
 		return invalid
 	}
+	calls := sum(counts)
+	r.flushing.Add(calls)
+	defer r.flushing.Add(-calls)
 	if err := store.AddUsage(ctx, counts); err != nil {
 		r.putBack(counts)
 		return errors.Join(invalid, fmt.Errorf("storing usage counts, which are kept for another try: %w", err))
@@ -154,6 +159,13 @@ func valid(counts []storage.UsageCount) (kept []storage.UsageCount, dropped erro
 		kept = append(kept, c)
 	}
 	return kept, dropped
+}
+
+func sum(counts []storage.UsageCount) (calls int64) {
+	for _, c := range counts {
+		calls += c.Calls
+	}
+	return calls
 }
 
 // date is the current day, computed once a day.

@@ -145,6 +145,36 @@ func TestFlushKeepsCountsOfAFailure(t *testing.T) {
 	}
 }
 
+// storeFunc is a store that does as it is told.
+type storeFunc func(counts []storage.UsageCount) error
+
+func (f storeFunc) AddUsage(_ context.Context, counts []storage.UsageCount) error { return f(counts) }
+
+// While a store takes its time, nobody knows that it will take the counts.
+func TestBufferedDuringFlush(t *testing.T) {
+	t.Parallel()
+	clock := &clock{}
+	clock.set("2026-12-31T12:00:00Z")
+	recorder := NewRecorder(clock.now)
+	recorder.Count("portal", "GET /v3/info")
+	recorder.Count("kiosk", "GET /v3/info")
+	for _, outcome := range []error{errors.New("connection refused"), nil} {
+		err := recorder.Flush(t.Context(), storeFunc(func([]storage.UsageCount) error {
+			recorder.Count("portal", "GET /v3/info")
+			if got := recorder.Buffered(); got != 3 && outcome != nil || got != 4 && outcome == nil {
+				t.Errorf("%d calls buffered during a flush that ends with %v", got, outcome)
+			}
+			return outcome
+		}))
+		if !errors.Is(err, outcome) {
+			t.Fatal(err)
+		}
+	}
+	if got := recorder.Buffered(); got != 1 {
+		t.Errorf("%d calls buffered, expected that of the last flush", got)
+	}
+}
+
 func TestFlushDropsOnlyWhatNoStoreTakes(t *testing.T) {
 	t.Parallel()
 	clock, store := &clock{}, &memory{}
