@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,6 +95,8 @@ func TestModelHeader(t *testing.T) {
 			expectError(t, r.do(t, endpoint.with(map[string]string{"Model": unknown})), 400, "service-en, service-de")
 		}
 	}
+	long := r.do(t, get("/v3/info").with(map[string]string{"Model": strings.Repeat("x", 10000)}))
+	expectError(t, long, 400, strings.Repeat("x", 64)+"…")
 	diagnosis := post("/v3/diagnosis", interview("s_1 present initial"))
 	for model, yes := range map[string]string{
 		"": "Yes", "service-en": "Yes", "infermedica-en": "Yes", "service-de": "Ja", "infermedica-de": "Ja",
@@ -216,9 +219,22 @@ func TestMethodNotAllowed(t *testing.T) {
 				t.Errorf("%s %s allows %q, expected %s", method, endpoint.path, allow, endpoint.method)
 			}
 		}
+		invented := r.doWith(t, r.plain, call{method: "INVENTED", path: endpoint.path})
+		expectError(t, invented, http.StatusMethodNotAllowed, "takes "+endpoint.method+" only")
 		if head := r.doWith(t, r.plain, call{method: "HEAD", path: endpoint.path}); head.status != 405 || head.header.Get("Allow") != endpoint.method {
 			t.Errorf("HEAD %s answered %d, allowing %q", endpoint.path, head.status, head.header.Get("Allow"))
 		}
+	}
+}
+
+// Where nothing is, no method is allowed.
+func TestInventedMethodNowhere(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	got := r.doWith(t, r.plain, call{method: "INVENTED", path: "/v3/nothing"})
+	expectError(t, got, http.StatusNotFound, "nothing at this address")
+	if allow, ok := got.header["Allow"]; ok {
+		t.Errorf("allows %q", allow)
 	}
 }
 
@@ -379,7 +395,7 @@ func TestMetrics(t *testing.T) {
 	r.metrics.Reloaded("tls", errors.New("rubbish"))
 	r.metrics.Flushed(nil)
 	recorder := httptest.NewRecorder()
-	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
 		`anamnesis_requests_total{endpoint="GET /v3/info",status="200"} 1`,
 		`anamnesis_requests_total{endpoint="GET /v3/concepts/{id}",status="404"} 1`,
@@ -430,7 +446,7 @@ func TestFaults(t *testing.T) {
 		"error":             {func() error { return errors.New("closed") }, `"error":"closed"`},
 		"panic":             {func() error { panic("evidence s_4242") }, `"panic":"a value of type string"`},
 		"panic of an error": {func() error { panic(errors.New("evidence s_4242")) }, `"panic":"a value of type *errors.errorString"`},
-		"panic of the runtime": {func() error { var none []int; return fmt.Errorf("%d", none[len(none)]) },
+		"panic of the runtime": {func() error { return fmt.Errorf("%d", []int{}[len(os.Getenv(""))]) },
 			`"panic":"runtime error: index out of range`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -446,7 +462,7 @@ func TestFaults(t *testing.T) {
 				AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 				Observer: start(t).metrics, Log: slog.New(slog.NewJSONHandler(log, nil)),
 			})
-			request := httptest.NewRequest("GET", "/v3/info", nil)
+			request := httptest.NewRequest(http.MethodGet, "/v3/info", nil)
 			request.Header.Set("App-Id", "portal")
 			request.Header.Set("App-Key", "portal-key")
 			request.Header.Set("X-Request-Id", "mine")
@@ -481,7 +497,7 @@ func TestBodyBreaksOff(t *testing.T) {
 		Observer: r.metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	body := io.MultiReader(strings.NewReader(`{"sex": `), iotest.ErrReader(io.ErrUnexpectedEOF))
-	request := httptest.NewRequest("POST", "/v3/diagnosis", body)
+	request := httptest.NewRequest(http.MethodPost, "/v3/diagnosis", body)
 	request.Header.Set("App-Id", "portal")
 	request.Header.Set("App-Key", "portal-key")
 	request.Header.Set("Content-Type", "application/json")

@@ -60,9 +60,7 @@ func byPath(guidance, assessment http.Handler) http.Handler {
 // assessment is the symptom assessment, and the answer to what is nowhere.
 func assessment(o Options) http.Handler {
 	router := chi.NewRouter()
-	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		v3.Fail(w, http.StatusNotFound, "there is nothing at this address; the endpoints are under /v3")
-	})
+	router.NotFound(notFound)
 	router.MethodNotAllowed(methodNotAllowed(router))
 	router.Group(func(r chi.Router) {
 		r.Use(
@@ -84,7 +82,12 @@ func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
 }
 
-// methodNotAllowed answers with the methods that the address has.
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusNotFound, "there is nothing at this address; the endpoints are under /v3")
+}
+
+// methodNotAllowed answers with the methods that the address has. The router
+// asks it about methods that HTTP does not know too, whatever the address.
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
@@ -92,6 +95,10 @@ func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
 				allowed = append(allowed, method)
 			}
+		}
+		if len(allowed) == 0 {
+			notFound(w, r)
+			return
 		}
 		methods := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", methods)

@@ -87,7 +87,8 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 	writeError(w, http.StatusNotFound, "there is nothing at this address")
 }
 
-// methodNotAllowed says which methods the path does take.
+// methodNotAllowed says which methods the path does take. The router asks it
+// about methods that HTTP does not know too, whatever the path.
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
@@ -95,6 +96,10 @@ func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
 				allowed = append(allowed, method)
 			}
+		}
+		if len(allowed) == 0 {
+			notFound(w, r)
+			return
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		writeError(w, http.StatusMethodNotAllowed, "this address takes "+strings.Join(allowed, ", "))

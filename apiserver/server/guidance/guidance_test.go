@@ -199,6 +199,20 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// Where nothing is, no method is allowed, and not one that HTTP does not know.
+func TestInventedMethods(t *testing.T) {
+	t.Parallel()
+	handler := guidance.New(guidance.Options{Log: slog.Default()})
+	for path, want := range map[string]int{"/api/nothing": http.StatusNotFound, "/api/auth/token": http.StatusMethodNotAllowed} {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest("INVENTED", path, nil))
+		_, allows := recorder.Header()["Allow"]
+		if recorder.Code != want || allows != (want == http.StatusMethodNotAllowed) {
+			t.Errorf("%s answered %d %v, want %d", path, recorder.Code, recorder.Header(), want)
+		}
+	}
+}
+
 // Wherever the handler is mounted it sees whole paths, and the access log the
 // routes of the contract.
 func TestMountedAnywhere(t *testing.T) {
