@@ -241,6 +241,7 @@ func TestInterviewErrors(t *testing.T) {
 		"age a fraction":             {aged(`{"value": 30.5}`), "a whole number from 1 to 130 with the unit year, got 30.5"},
 		"age vast":                   {aged(`{"value": 1e300}`), "got 1e+300"},
 		"age too vast":               {aged(`{"value": 1e400}`), "age.value: expected a number, got number 1e400"},
+		"age of many digits":         {aged(`{"value": 1` + strings.Repeat("0", 10000) + `}`), "got number 1" + strings.Repeat("0", 56) + "…, at byte"},
 		"age unit unknown":           {aged(`{"value": 3, "unit": "week"}`), `age.unit: expected year or month, got "week"`},
 		"age unit a number":          {aged(`{"value": 3, "unit": 1}`), "age.unit: expected a string, got number"},
 		"evidence an object":         {`{"sex": "female", "age": {"value": 30}, "evidence": {}}`, "evidence: expected a list, got object"},

@@ -27,7 +27,7 @@ func DateOf(t time.Time) Date {
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.Year() < 1 {
-		return Date{}, fmt.Errorf("%q is not a date; write it as YYYY-MM-DD", text)
+		return Date{}, fmt.Errorf("%.40q is not a date; write it as YYYY-MM-DD", text)
 	}
 	return DateOf(t), nil
 }

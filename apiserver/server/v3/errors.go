@@ -118,14 +118,16 @@ func describeWrongType(err *json.UnmarshalTypeError) string {
 	case reflect.Slice:
 		expected = "a list"
 	}
-	return fmt.Sprintf("%s: expected %s, got %s, at byte %d", field, expected, err.Value, err.Offset)
+	return fmt.Sprintf("%s: expected %s, got %s, at byte %d", field, expected, shorten(err.Value), err.Offset)
 }
 
 // quote repeats what a client sent, but no novel.
-func quote(text string) string {
+func quote(text string) string { return strconv.Quote(shorten(text)) }
+
+func shorten(text string) string {
 	const limit = 64
 	if utf8.RuneCountInString(text) > limit {
 		text = string([]rune(text)[:limit]) + "…"
 	}
-	return strconv.Quote(text)
+	return text
 }

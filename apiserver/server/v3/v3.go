@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -81,7 +82,7 @@ func (a *API) lease(next http.Handler) http.Handler {
 		var unknown *model.UnknownModelError
 		switch {
 		case errors.As(err, &unknown):
-			a.fail(w, r, badRequest("Model: %v", err))
+			a.fail(w, r, badRequest("Model: this instance serves %s, got %s", strings.Join(unknown.Served, ", "), quote(unknown.ID)))
 			return
 		case err != nil:
 			a.fail(w, r, err)
