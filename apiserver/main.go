@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
@@ -32,13 +33,24 @@ type migrateCommand struct {
 }
 
 // Run brings the tables up to date.
-func (c *migrateCommand) Run() error {
-	return open.Migrate(context.Background(), c.Database)
+func (c *migrateCommand) Run(out io.Writer) error {
+	if err := open.Migrate(context.Background(), c.Database); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "The tables are up to date.")
+	return err
+}
+
+// settings are how the command line is read.
+func settings(out io.Writer) []kong.Option {
+	return []kong.Option{
+		kong.Name("apiserver"),
+		kong.Description("Anamnesis: the symptom-assessment server of one tenant."),
+		kong.BindTo(out, (*io.Writer)(nil)),
+	}
 }
 
 func main() {
-	command := kong.Parse(&commands{}, kong.Name("apiserver"),
-		kong.Description("Anamnesis: the symptom-assessment server of one tenant."),
-		kong.BindTo(os.Stdout, (*io.Writer)(nil)))
+	command := kong.Parse(&commands{}, settings(os.Stdout)...)
 	command.FatalIfErrorf(command.Run())
 }

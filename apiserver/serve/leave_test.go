@@ -76,12 +76,12 @@ func (b *balancer) remove(r *running) {
 
 // pipe joins two connections until either ends.
 func pipe(client net.Conn, backend string) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", backend)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	done := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{server, client}, {client, server}} {
 		go func() {
@@ -210,7 +210,7 @@ func TestLongRequestIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	// With Expect, the server says when it has begun to read the body.
 	head := "POST /v3/diagnosis HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n"
 	for i, header := 0, as("dev"); i < len(header); i += 2 {

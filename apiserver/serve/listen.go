@@ -50,12 +50,6 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 // listen takes both addresses.
 func (p *process) listen(ctx context.Context) (tenant, admin *listening, err error) {
 	tenant = &listening{server: newServer(p.tenantHandler(), p.log)}
-	if p.settings.certificate != nil {
-		tenant.server.TLSConfig = p.settings.certificate.config()
-		if tenant.connections, err = drain.Serve(tenant.server); err != nil {
-			return nil, nil, err
-		}
-	}
 	admin = &listening{server: newServer(p.adminHandler(), p.log)}
 	admin.server.WriteTimeout = 0 // a profile takes as long as it is asked to
 	if err := tenant.listen(ctx, "--listen", p.Listen); err != nil {
@@ -63,6 +57,9 @@ func (p *process) listen(ctx context.Context) (tenant, admin *listening, err err
 	}
 	if err := admin.listen(ctx, "--admin-listen", p.AdminListen); err != nil {
 		return nil, nil, errors.Join(err, tenant.listener.Close())
+	}
+	if p.settings.certificate != nil {
+		tenant.listener, tenant.connections = drain.Serve(tenant.server, tenant.listener, p.settings.certificate.config())
 	}
 	return tenant, admin, nil
 }
@@ -79,11 +76,7 @@ func (l *listening) address() string { return l.listener.Addr().String() }
 
 // serve answers until the server is stopped.
 func (l *listening) serve() error {
-	serve := l.server.Serve
-	if l.server.TLSConfig != nil {
-		serve = func(listener net.Listener) error { return l.server.ServeTLS(listener, "", "") }
-	}
-	if err := serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving at %s: %w", l.address(), err)
 	}
 	return nil
@@ -93,7 +86,11 @@ func (l *listening) serve() error {
 func (l *listening) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	err := l.server.Shutdown(ctx)
+	shutdown := l.server.Shutdown
+	if l.connections != nil {
+		shutdown = l.connections.Shutdown
+	}
+	err := shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(fmt.Errorf("requests at %s were still under way after %s", l.address(), stopTimeout), l.server.Close())
 	}

@@ -13,6 +13,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -279,9 +280,8 @@ func send(client *http.Client, method, address, body string, header ...string) (
 	if err != nil {
 		return answer{}, err
 	}
-	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return answer{}, err
 	}
 	a := answer{status: response.StatusCode, body: string(content), header: response.Header, protocol: response.Proto}

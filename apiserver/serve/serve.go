@@ -185,9 +185,10 @@ func (p *process) greet(tenant, admin string) {
 
 // releases names what is served.
 func (p *process) releases() string {
-	var names []string
-	for _, release := range p.library.Releases() {
-		names = append(names, release.ModelID+"@"+release.Version)
+	metas := p.library.Releases()
+	names := make([]string, len(metas))
+	for i, release := range metas {
+		names[i] = release.ModelID + "@" + release.Version
 	}
 	return strings.Join(names, " ")
 }

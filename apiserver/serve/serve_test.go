@@ -198,7 +198,7 @@ func TestUsageIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	today := storage.DateOf(time.Now())
 	counts, err := store.Usage(t.Context(), today.AddDays(-1), today)
 	if err != nil {
@@ -219,14 +219,7 @@ func TestUsageIsStored(t *testing.T) {
 // A database that is not there yet delays readiness, and nothing else.
 func TestStorageNotThereYet(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := freeAddress(t)
 	r := serving(t, Command{
 		Dev: true, Models: releases(t, t.TempDir(), november), Database: "postgres://me:my-secret@" + nobody + "/db?sslmode=disable",
 	})
@@ -308,7 +301,9 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return listener.Addr().String()
 }
 

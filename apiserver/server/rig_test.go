@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -123,9 +124,8 @@ func (r *rig) doWith(t testing.TB, client *http.Client, c call) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body), response.Close}
@@ -260,10 +260,11 @@ func content() *modeltest.Builder {
 		Factor("c_5", "p_30", 2, 0.9).Factor("c_1", "p_7", 1.2, 0.95).
 		Group(model.GroupMultiple, "s_3", "s_4").
 		Tuple(model.Emergency, "s_2", "s_5")
-	specialists := b.Draft().Specialists
-	b.Draft().Specialists = append(specialists, &model.DraftNamed{Number: 17, Name: "Neurologist"})
-	for _, c := range b.Draft().Conditions[:2] {
-		c.Specialists = []*model.DraftNamed{b.Draft().Specialists[1], b.Draft().Specialists[0]}
+	draft := b.Draft()
+	neurologist := &model.DraftNamed{Number: 17, Name: "Neurologist"}
+	draft.Specialists = append(draft.Specialists, neurologist)
+	for _, c := range draft.Conditions[:2] {
+		c.Specialists = []*model.DraftNamed{neurologist, draft.Specialists[0]}
 	}
 	return b
 }

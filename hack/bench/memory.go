@@ -106,9 +106,8 @@ func expectOK(request *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {

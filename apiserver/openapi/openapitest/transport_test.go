@@ -69,7 +69,7 @@ func TestCheckHeaders(t *testing.T) {
 		"no Allow":   {"Content-Type": {"application/json"}},
 		"plain text": {"Content-Type": {"text/plain"}, "Allow": {"GET"}},
 	} {
-		request, err := http.NewRequest("PUT", "http://localhost/v3/concepts", nil)
+		request, err := http.NewRequest(http.MethodPut, "http://localhost/v3/concepts", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,62 +13,44 @@
 // frames of an answer, so that a client which waits for its answers has read it
 // before it can think of its next request.
 //
-// Nothing but HTTP/2 connections is dealt with here. Over HTTP/1.1 the header
-// Connection: close on an answer is enough.
+// To get in between, the listener does TLS by itself, and the server speaks
+// HTTP/2 as over a connection that is not encrypted. Nothing but connections is
+// dealt with here. Over HTTP/1.1 the header Connection: close on an answer is
+// enough.
 package drain
 
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"golang.org/x/net/http2"
 )
 
 // Connections are the open HTTP/2 connections of a server.
 type Connections struct {
+	server *http.Server
+
 	mu      sync.Mutex
 	open    map[*connection]bool
 	leaving bool
+	stopped bool
 }
 
-// patience is how long a connection that is made while clients leave may lie
-// idle. Shutdown knows nothing of one whose handshake it overtakes, and would
-// wait for it.
-const patience = time.Second
-
-// Serve has a server speak HTTP/2 over TLS on connections that can be drained.
-// It is called before the server is used.
-func Serve(server *http.Server) (*Connections, error) {
-	usual, late := &http2.Server{}, &http2.Server{IdleTimeout: patience}
-	if err := http2.ConfigureServer(server, usual); err != nil {
-		return nil, fmt.Errorf("setting HTTP/2 up: %w", err)
-	}
-	c := &Connections{open: map[*connection]bool{}}
-	server.TLSNextProto[http2.NextProtoTLS] = func(server *http.Server, conn *tls.Conn, handler http.Handler) {
-		drained, protocol := &connection{Conn: conn}, usual
-		if c.add(drained) {
-			protocol = late
-		}
-		defer c.remove(drained)
-		protocol.ServeConn(drained, &http2.ServeConnOpts{
-			Context: baseContext(handler), BaseConfig: server, Handler: handler,
-		})
-	}
-	return c, nil
-}
-
-// baseContext is the context that package net/http hands on with the handler,
-// as package http2 takes it too.
-func baseContext(handler http.Handler) context.Context {
-	if h, ok := handler.(interface{ BaseContext() context.Context }); ok {
-		return h.BaseContext()
-	}
-	return context.Background()
+// Serve readies a server to Serve on the listener that it returns, which wraps
+// one of TCP with TLS by the configuration. Requests do not know that they came
+// over TLS.
+func Serve(server *http.Server, listener net.Listener, config *tls.Config) (net.Listener, *Connections) {
+	c := &Connections{server: server, open: map[*connection]bool{}}
+	server.Protocols = &http.Protocols{}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	config = config.Clone()
+	config.NextProtos = []string{"h2", "http/1.1"}
+	return &tlsListener{listener, config, c}, c
 }
 
 // Leave has the next answer on each connection, of those open now and those to
@@ -83,18 +65,54 @@ func (c *Connections) Leave() {
 	}
 }
 
-func (c *Connections) add(conn *connection) (leaving bool) {
+// Shutdown is that of the server. It takes no more connections: the server does
+// not know of those that have not begun to speak HTTP/2 yet, and would wait for
+// them.
+func (c *Connections) Shutdown(ctx context.Context) error {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	return c.server.Shutdown(ctx)
+}
+
+// add is false for a connection that comes too late.
+func (c *Connections) add(conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.stopped {
+		return false
+	}
 	conn.leaving.Store(c.leaving)
 	c.open[conn] = true
-	return c.leaving
+	return true
 }
 
 func (c *Connections) remove(conn *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, conn)
+}
+
+func (c *Connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+type tlsListener struct {
+	net.Listener
+	config      *tls.Config
+	connections *Connections
+}
+
+// Accept implements net.Listener. The handshake waits for the first Read.
+func (l *tlsListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	encrypted := tls.Server(conn, l.config)
+	return &connection{Conn: encrypted, tls: encrypted, connections: l.connections}, nil
 }
 
 // The parts of RFC 9113 that are needed here, sections 4.1, 6.2 and 6.8.
@@ -107,34 +125,93 @@ const (
 // of type 7 on stream 0, the highest stream number, no error.
 var goAway = []byte{0, 0, 8, 0x7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0}
 
-// connection is a connection that knows where in the stream of frames it is.
+// connection is a connection over TLS that knows, when it is one of HTTP/2,
+// where in the stream of frames it is.
 type connection struct {
-	*tls.Conn
+	net.Conn // tls, without the methods by which net/http would take it for that
+	tls      *tls.Conn
 
-	leaving atomic.Bool
+	connections *Connections
+	handshake   sync.Once
+	failed      error // of the handshake
+	http2       bool
+	leaving     atomic.Bool
 
 	mu      sync.Mutex
+	known   bool // to connections
 	told    bool // goAway was sent
 	header  [frameHeaderLength]byte
 	have    int // bytes read so far of the header that is being written
 	payload int // bytes still to come of the frame that is being written
 }
 
+// Read implements net.Conn.
+func (c *connection) Read(b []byte) (int, error) {
+	c.handshake.Do(func() { c.failed = c.begin() })
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	return c.tls.Read(b)
+}
+
+func (c *connection) begin() error {
+	// The server has set a deadline for the first read.
+	if err := c.tls.HandshakeContext(context.Background()); err != nil {
+		answerPlainHTTP(err)
+		return err
+	}
+	c.http2 = c.tls.ConnectionState().NegotiatedProtocol == "h2"
+	return nil
+}
+
+// answerPlainHTTP tells a client that did not speak TLS what is wrong.
+func answerPlainHTTP(err error) {
+	var record tls.RecordHeaderError
+	if !errors.As(err, &record) || record.Conn == nil {
+		return
+	}
+	switch string(record.RecordHeader[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO":
+		_, _ = io.WriteString(record.Conn, "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n"+
+			"This address speaks HTTPS; the request came as plain HTTP.\n")
+	}
+}
+
 // Write implements net.Conn.
-func (c *connection) Write(frames []byte) (int, error) {
+func (c *connection) Write(b []byte) (int, error) {
+	if !c.http2 {
+		return c.tls.Write(b)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The server writes first when it knows of the connection.
+	if !c.known {
+		c.known = true
+		if !c.connections.add(c) {
+			return 0, net.ErrClosed
+		}
+	}
 	betweenFrames := c.have == 0 && c.payload == 0
-	answers := c.follow(frames)
+	answers := c.follow(b)
 	// Only an answer may be told with: a client that has not begun a request
 	// would take this for a server that refuses it.
 	if answers && betweenFrames && c.leaving.Load() && !c.told {
 		c.told = true
-		if _, err := c.Conn.Write(goAway); err != nil {
+		if _, err := c.tls.Write(goAway); err != nil {
 			return 0, err
 		}
 	}
-	return c.Conn.Write(frames)
+	return c.tls.Write(b)
+}
+
+// CloseWrite ends what is sent, so that a client can read the last answer of
+// HTTP/1.1 while it is still sending.
+func (c *connection) CloseWrite() error { return c.tls.CloseWrite() }
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.connections.remove(c)
+	return c.tls.Close()
 }
 
 // follow keeps count of the frames in what is written, and reports whether the

@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,19 +29,43 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start serves a handler over TLS with connections that can be drained.
-func start(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *Connections) {
+// A testServer is a server whose connections can be drained.
+type testServer struct {
+	*http.Server
+	URL, address string
+	trust        *tls.Config // of clients
+	served       chan error
+}
+
+// start serves a handler over TLS.
+func start(t *testing.T, handler http.HandlerFunc) (*testServer, *Connections) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.EnableHTTP2 = true
-	connections, err := Serve(server.Config)
+	lender := httptest.NewUnstartedServer(nil) // for its certificate and listener
+	lender.StartTLS()
+	config := lender.TLS.Clone()
+	pool := x509.NewCertPool()
+	pool.AddCert(lender.Certificate())
+	lender.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.TLS = server.Config.TLSConfig
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	return server, connections
+	s := &testServer{
+		Server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)},
+		URL:    "https://" + listener.Addr().String(), address: listener.Addr().String(),
+		trust: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, served: make(chan error, 1),
+	}
+	encrypted, connections := Serve(s.Server, listener, config)
+	go func() { s.served <- s.Serve(encrypted) }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-s.served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return s, connections
 }
 
 func echo(w http.ResponseWriter, r *http.Request) {
@@ -56,17 +83,18 @@ func send(ctx context.Context, client *http.Client, address, body string) (strin
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
-	return response.Proto + " " + string(answer), err
+	return response.Proto + " " + string(answer), errors.Join(err, response.Body.Close())
 }
 
-func newClient(t *testing.T, server *httptest.Server, dials *atomic.Int64) *http.Client {
+func newClient(t *testing.T, server *testServer, dials *atomic.Int64) *http.Client {
 	t.Helper()
-	transport := server.Client().Transport.(*http.Transport).Clone()
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		dials.Add(1)
-		return (&net.Dialer{}).DialContext(ctx, network, address)
+	transport := &http.Transport{
+		TLSClientConfig: server.trust.Clone(), ForceAttemptHTTP2: true,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
@@ -109,7 +137,7 @@ func TestLeaveLosesNothing(t *testing.T) {
 	if dials.Load() < before+8 {
 		t.Errorf("%d connections before, %d after: the clients did not leave", before, dials.Load())
 	}
-	shutDown(t, server, connections)
+	shutDown(t, connections)
 }
 
 // The same with many requests on their way over one connection. A client of Go
@@ -145,19 +173,19 @@ func TestLeaveWithManyStreams(t *testing.T) {
 	connections.Leave()
 	close(left)
 	group.Wait()
-	shutDown(t, server, connections)
+	shutDown(t, connections)
 }
 
-func shutDown(t *testing.T, server *httptest.Server, connections *Connections) {
+func shutDown(t *testing.T, connections *Connections) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := server.Config.Shutdown(ctx); err != nil {
+	if err := connections.Shutdown(ctx); err != nil {
 		stacks := make([]byte, 1<<20)
 		t.Errorf("shutting down: %v\n%s", err, stacks[:runtime.Stack(stacks, true)])
 	}
-	if len(connections.open) != 0 {
-		t.Errorf("%d connections are still known", len(connections.open))
+	if n := connections.count(); n != 0 {
+		t.Errorf("%d connections are still known", n)
 	}
 }
 
@@ -168,11 +196,11 @@ type frames struct {
 	framer *http2.Framer
 }
 
-func dial(t *testing.T, server *httptest.Server) *frames {
+func dial(t *testing.T, server *testServer) *frames {
 	t.Helper()
-	config := server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-	config.NextProtos = []string{http2.NextProtoTLS}
-	conn, err := tls.Dial("tcp", server.Listener.Addr().String(), config)
+	config := server.trust.Clone()
+	config.NextProtos = []string{"h2"}
+	conn, err := tls.Dial("tcp", server.address, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +287,7 @@ func TestLeaveTellsOnce(t *testing.T) {
 		client.get(7)
 		client.expect("answer")
 	}
-	go func() { _ = server.Config.Shutdown(context.Background()) }()
+	go func() { _ = connections.Shutdown(context.Background()) }()
 	for _, client := range []*frames{used, unused, late} {
 		client.expect("close", "EOF")
 	}
@@ -327,9 +355,7 @@ func TestFollow(t *testing.T) {
 func TestHTTP1StaysAsItIs(t *testing.T) {
 	t.Parallel()
 	server, connections := start(t, echo)
-	transport := server.Client().Transport.(*http.Transport).Clone()
-	transport.TLSClientConfig.NextProtos = []string{"http/1.1"}
-	transport.ForceAttemptHTTP2 = false
+	transport := &http.Transport{TLSClientConfig: server.trust.Clone()}
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
 	for range 2 {
@@ -337,5 +363,67 @@ func TestHTTP1StaysAsItIs(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 		connections.Leave()
+	}
+}
+
+// Whoever speaks plain HTTP is told; whoever speaks nothing known is not.
+func TestPlainHTTPIsTold(t *testing.T) {
+	t.Parallel()
+	server, _ := start(t, echo)
+	for sent, want := range map[string]string{
+		"GET / HTTP/1.1\r\n\r\n": "This address speaks HTTPS",
+		"SSH-2.0-OpenSSH_9\r\n":  "",
+	} {
+		conn, err := net.Dial("tcp", server.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, sent); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(conn) // may end in a reset
+		if !strings.Contains(string(got), want) || want == "" && strings.Contains(string(got), "HTTP") {
+			t.Errorf("%q got %q, expected %q", sent, got, want)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A connection whose handshake ends after Shutdown has begun does not hold it
+// up.
+func TestShutdownOvertakesHandshake(t *testing.T) {
+	t.Parallel()
+	server, connections := start(t, echo)
+	raw, err := net.Dial("tcp", server.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := dial(t, server) // accepted after the other
+	used.get(1)
+	used.expect("answer")
+	done := make(chan error, 1)
+	go func() { done <- connections.Shutdown(context.Background()) }()
+	used.expect("close") // Shutdown has begun
+	config := server.trust.Clone()
+	config.NextProtos, config.ServerName = []string{"h2"}, "127.0.0.1"
+	late := tls.Client(raw, config)
+	_ = late.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = late.Handshake()
+	if n, err := late.Read(make([]byte, 1)); err == nil {
+		t.Errorf("the late connection is served: %d bytes", n)
+	}
+	_ = late.Close()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("Shutdown waits")
+	}
+	if n := connections.count(); n != 0 {
+		t.Errorf("%d connections are still known", n)
 	}
 }

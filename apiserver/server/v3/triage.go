@@ -39,7 +39,7 @@ func writeTriage(r *model.Release, triage *engine.Triage, threeLevels bool) engi
 			Name:        r.Text(observation.Name),
 			CommonName:  r.Text(observation.CommonName),
 			Seriousness: enginev3.Seriousness(serious.Seriousness.String()),
-			IsEmergency: serious.Seriousness >= model.SeriousnessEmergency,
+			IsEmergency: serious.Seriousness >= model.SeriousnessEmergency, //nolint:staticcheck // deprecated for clients, which get it still
 		}
 	}
 	return answer

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// run does what the binary does with these arguments.
+func run(t *testing.T, arguments ...string) (out string, err error) {
+	t.Helper()
+	var text bytes.Buffer
+	parser, err := kong.New(&commands{}, settings(&text)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := parser.Parse(arguments)
+	if err != nil {
+		return "", err
+	}
+	err = command.Run()
+	return text.String(), err
+}
+
+func TestModelAndMigrate(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for _, test := range []struct {
+		arguments []string
+		want      string // part of what is printed
+	}{
+		{[]string{"model", "build", "--out", directory}, "service-en@"},
+		{[]string{"model", "check"}, "conditions"},
+		{[]string{"model", "check", "--models", directory, "--model", "service-en", "--json"}, `{"models":[{"id":"service-en","version":"`},
+		{[]string{"migrate", "--database", "sqlite:" + filepath.Join(directory, "a.db")}, "up to date"},
+	} {
+		out, err := run(t, test.arguments...)
+		if err != nil || !strings.Contains(out, test.want) {
+			t.Errorf("%v: %v\n%s\nexpected %s", test.arguments, err, out, test.want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		arguments []string
+		want      string // part of the error
+	}{
+		{nil, "expected one of"},
+		{[]string{"srve"}, "did you mean"},
+		{[]string{"serve", "--tls-cert=x"}, "did you mean"},
+		{[]string{"serve", "--drain=10"}, "missing unit"},
+		{[]string{"serve"}, "--tls-cert-file is missing"},
+		{[]string{"serve", "--dev", "--listen=:80"}, "is not a loopback address"},
+		{[]string{"model", "build"}, "missing flags: --out"},
+		{[]string{"model", "check", "--models", "/nowhere"}, "/nowhere"},
+		{[]string{"migrate"}, "missing flags: --database"},
+		{[]string{"migrate", "--database", "mysql://x"}, "postgres://"},
+	} {
+		if out, err := run(t, test.arguments...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: %v\n%s\nexpected %s", test.arguments, err, out, test.want)
+		}
+	}
+}
