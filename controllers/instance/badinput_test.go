@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -231,6 +232,24 @@ func TestPreflightThatCannotRunStallsAndRecovers(t *testing.T) {
 	p.reaches("acme", "Stalled=True PreflightOverdue")
 	p.world.change(func(w *world) { w.idle = false })
 	p.reaches("acme", "Ready=True Ready")
+}
+
+func TestPreflightThatGetsNoPodSaysWhy(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.idle = true })
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Reconciling=True PreflightRunning")
+	job := p.jobs()[0]
+	for kind, message := range map[string]string{corev1.EventTypeWarning: "exceeded quota", corev1.EventTypeNormal: "nothing of note"} {
+		p.create(&corev1.Event{
+			ObjectMeta:     objectMeta(p.namespace, strings.ToLower(kind)),
+			InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: p.namespace, Name: job.Name, UID: job.UID},
+			Type:           kind, Reason: "FailedCreate", Message: message,
+			LastTimestamp: metav1.Now(),
+		})
+	}
+	p.visitAgain("acme")
+	p.Eventually(func() string { return p.message("acme", "ModelsReady") }).Should(gomega.HaveSuffix("cannot run: FailedCreate: exceeded quota"))
 }
 
 // putTLS makes or changes a TLS Secret that is watched.

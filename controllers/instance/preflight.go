@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,13 +52,14 @@ type preflightAnswer struct {
 
 // judgePreflight reads the answer of a preflight Job from its pods. It gives
 // the models at their versions, or why there are none. A finished Job whose
-// pods are gone has lost its answer: then it must be asked again.
-func judgePreflight(job *batchv1.Job, pods []corev1.Pod, wanted []v1alpha1.Model, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
+// pods are gone has lost its answer: then it must be asked again. complaint is
+// what keeps a Job without pods from having one, where that is known.
+func judgePreflight(job *batchv1.Job, pods []corev1.Pod, complaint string, wanted []v1alpha1.Model, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
 	finished, failure := jobResult(job)
 	message, status := terminationOf(pods)
 	switch {
 	case !finished:
-		return nil, false, judgeUnfinished(job, pods, now)
+		return nil, false, judgeUnfinished(job, cmp.Or(describePods(pods), complaint), now)
 	case status == nil:
 		return nil, true, nil
 	}
@@ -98,8 +100,7 @@ func jobResult(job *batchv1.Job) (finished bool, failure string) {
 
 // judgeUnfinished says what a Job is doing. One that takes too long is stalled,
 // but goes on: an image that appears at last is pulled and checked.
-func judgeUnfinished(job *batchv1.Job, pods []corev1.Pod, now time.Time) *problem {
-	trouble := describePods(pods)
+func judgeUnfinished(job *batchv1.Job, trouble string, now time.Time) *problem {
 	message := "the preflight check of the server image is running"
 	if trouble != "" {
 		message = "the preflight check of the server image cannot run: " + trouble

@@ -78,6 +78,7 @@ func TestJudgePreflight(t *testing.T) {
 	for name, test := range map[string]struct {
 		condition batchv1.JobConditionType
 		pods      []corev1.Pod
+		complaint string
 		now       time.Time
 		lost      bool
 		problem   string
@@ -93,6 +94,7 @@ func TestJudgePreflight(t *testing.T) {
 		"the pod is gone": {condition: batchv1.JobComplete, lost: true},
 		"running":         {pods: []corev1.Pod{{}}, problem: "waiting PreflightRunning"},
 		"not started":     {problem: "waiting PreflightRunning"},
+		"cannot start":    {complaint: "FailedCreate: quota", problem: "waiting PreflightRunning", message: "cannot run: FailedCreate: quota"},
 		"cannot run":      {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found\nmore")}, problem: "waiting PreflightRunning", message: "pod acme-1: ErrImagePull not found"},
 		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(resources.ProgressDeadline + time.Second), problem: "stalled PreflightOverdue", message: "ErrImagePull"},
 	} {
@@ -100,7 +102,7 @@ func TestJudgePreflight(t *testing.T) {
 		if now.IsZero() {
 			now = noon.Add(time.Second)
 		}
-		pinned, lost, err := judgePreflight(preflightJob(test.condition), test.pods, wanted, now)
+		pinned, lost, err := judgePreflight(preflightJob(test.condition), test.pods, test.complaint, wanted, now)
 		expectProblem(t, name, err, test.problem)
 		if lost != test.lost {
 			t.Errorf("%s: lost %v", name, lost)

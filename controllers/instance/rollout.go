@@ -75,6 +75,20 @@ func isOverdue(status appsv1.DeploymentStatus) bool {
 	return false
 }
 
+// creationTrouble says what keeps pods from being made at all, such as a quota
+// that is used up.
+func creationTrouble(deployment *appsv1.Deployment) string {
+	if deployment == nil {
+		return ""
+	}
+	for _, condition := range deployment.Status.Conditions {
+		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+			return "pods cannot be made: " + condition.Message
+		}
+	}
+	return ""
+}
+
 // rolloutFacts is what the choice of a pod template depends on.
 type rolloutFacts struct {
 	// wish is the hash of the template that the spec asks for, and generation

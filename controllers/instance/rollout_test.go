@@ -51,6 +51,28 @@ func TestJudgeRollout(t *testing.T) {
 	}
 }
 
+func TestCreationTrouble(t *testing.T) {
+	t.Parallel()
+	failure := func(status corev1.ConditionStatus) *appsv1.Deployment {
+		return &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
+			{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Message: "progress"},
+			{Type: appsv1.DeploymentReplicaFailure, Status: status, Message: "exceeded quota"},
+		}}}
+	}
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		want       string
+	}{
+		"no Deployment": {nil, ""},
+		"a quota":       {failure(corev1.ConditionTrue), "pods cannot be made: exceeded quota"},
+		"none any more": {failure(corev1.ConditionFalse), ""},
+	} {
+		if got := creationTrouble(test.deployment); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestPlanTemplate(t *testing.T) {
 	t.Parallel()
 	server := v1alpha1.ServerPin{Image: "i", Revision: 1}

@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -160,5 +161,5 @@ func (v *visit) awaitRollout(ctx context.Context) error {
 // podTrouble says what keeps the pods that serve from running, if anything.
 func (v *visit) podTrouble(ctx context.Context) (string, error) {
 	pods, err := v.podsOf(ctx, resources.Selector(v.instance))
-	return describePods(pods), err
+	return cmp.Or(describePods(pods), creationTrouble(v.deployment())), err
 }

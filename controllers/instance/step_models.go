@@ -88,7 +88,13 @@ func (v *visit) askPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	pinned, lost, err := judgePreflight(job, pods, v.instance.Spec.Models, v.began)
+	complaint := ""
+	if len(pods) == 0 {
+		if complaint, err = v.newestEvent(ctx, job.UID, corev1.EventTypeWarning); err != nil {
+			return nil, err
+		}
+	}
+	pinned, lost, err := judgePreflight(job, pods, complaint, v.instance.Spec.Models, v.began)
 	if lost {
 		if err := v.delete(ctx, childKey{kindJob, name}); err != nil {
 			return nil, err

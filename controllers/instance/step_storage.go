@@ -165,7 +165,7 @@ func (v *visit) explainVolume(ctx context.Context, facts *volumeFacts) error {
 			return err
 		}
 	}
-	facts.complaint, err = v.newestEvent(ctx, facts.claim.UID)
+	facts.complaint, err = v.newestEvent(ctx, facts.claim.UID, "")
 	return err
 }
 
@@ -189,15 +189,22 @@ func (v *visit) findClass(ctx context.Context, name string) (missing string, oth
 	return name, others, nil
 }
 
-// newestEvent gives what was last said about an object.
-func (v *visit) newestEvent(ctx context.Context, uid types.UID) (string, error) {
-	var events corev1.EventList
-	err := v.live.List(ctx, &events, client.InNamespace(v.instance.Namespace), client.MatchingFields{"involvedObject.uid": string(uid)})
-	if apierrors.IsForbidden(err) || len(events.Items) == 0 {
-		return "", nil
+// newestEvent gives what was last said about an object by an event of a type;
+// an empty one stands for all types.
+func (v *visit) newestEvent(ctx context.Context, uid types.UID, kind string) (string, error) {
+	which := client.MatchingFields{"involvedObject.uid": string(uid)}
+	if kind != "" {
+		which["type"] = kind
 	}
-	if err != nil {
+	var events corev1.EventList
+	err := v.live.List(ctx, &events, client.InNamespace(v.instance.Namespace), which)
+	switch {
+	case apierrors.IsForbidden(err):
+		return "", nil
+	case err != nil:
 		return "", fmt.Errorf("listing events: %w", err)
+	case len(events.Items) == 0:
+		return "", nil
 	}
 	newest := slices.MaxFunc(events.Items, func(one, other corev1.Event) int { return eventTime(one).Compare(eventTime(other)) })
 	return newest.Reason + ": " + newest.Message, nil
