@@ -35,18 +35,17 @@ func TestInterviewsWithPatientsOfEveryCondition(t *testing.T) {
 	r, e := real(t), New()
 	for c := range r.Conditions {
 		random := rand.New(rand.NewPCG(uint64(c), 31))
-		for i, o := range []Options{{}, {DisableGroups: true}, {Mode: ShortTriage}, {Mode: TriageMode, DisableGroups: true}} {
-			p, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
-			if !ok {
-				t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
-			}
-			p.whimsical = i%2 == 1
-			v := p.converse(t, e, complaint, o, true, random)
-			if len(v.questions) > maxQuestions {
-				t.Errorf("%s: %d questions", r.ConditionID(model.ConditionIndex(c)), len(v.questions))
-			}
-			checkQuestions(t, r, p, v, o)
+		p, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+		if !ok {
+			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
 		}
+		p.whimsical = random.IntN(2) == 0
+		o := Options{DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3))}
+		v := p.converse(t, e, complaint, o, true, random)
+		if len(v.questions) > maxQuestions {
+			t.Errorf("%s: %d questions", r.ConditionID(model.ConditionIndex(c)), len(v.questions))
+		}
+		checkQuestions(t, r, p, v, o)
 	}
 }
 
@@ -111,7 +110,7 @@ func present(r *model.Release, list []ReportedEvidence, o model.ObservationIndex
 // changes of the content.
 func TestInterviewsAreShortAndFindTheCondition(t *testing.T) {
 	t.Parallel()
-	const each = 6
+	const each = 3
 	r, e := real(t), New()
 	var lengths []int
 	first, three, missed, emergencies := 0, 0, 0, 0

@@ -29,7 +29,8 @@ func (s *scratch) applyFactors(f *finding) {
 		switch {
 		case f.choice == Absent:
 			s.odds[factor.Condition] *= factor.Absent
-		case f.choice == Present && !(f.refined && s.factorBelow(f.observation, factor.Condition)):
+		case f.choice == Unknown, f.refined && s.factorBelow(f.observation, factor.Condition):
+		default:
 			s.odds[factor.Condition] *= factor.Present
 		}
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -71,7 +72,7 @@ func TestAParentBesideItsChildChangesNothing(t *testing.T) {
 				list = append(list, other)
 			}
 		}
-		with := append(list[:len(list):len(list)], ReportedEvidence{r.ObservationID(parent), Choice(i % 3), SourceInitial})
+		with := slices.Concat(list, []ReportedEvidence{{r.ObservationID(parent), Choice(i % 3), SourceInitial}})
 		assess := func(list []ReportedEvidence) Assessment {
 			p, err := NewPatient(r, model.Female, 480, list)
 			if err != nil {

@@ -237,7 +237,7 @@ func (p *simulated) answer(q *Question, random *rand.Rand) []ReportedEvidence {
 			choice = Present
 		}
 		if p.whimsical {
-			choice = Choice(random.IntN(3))
+			choice = []Choice{Present, Absent, Absent, Absent, Unknown, Unknown}[random.IntN(6)]
 		}
 		if q.Type == GroupSingle && choice == Present {
 			return []ReportedEvidence{{ID: p.r.ObservationID(item), Choice: Present}}

@@ -203,8 +203,10 @@ func (s *scratch) urgency() [model.EmergencyAmbulance + 1]float64 {
 		spared[level] = 1
 	}
 	for _, c := range s.suspected {
-		for level := range s.r.Conditions[c].Triage + 1 {
-			spared[level] *= 1 - s.posterior[c]
+		for level := range spared {
+			if model.TriageLevel(level) <= s.r.Conditions[c].Triage {
+				spared[level] *= 1 - s.posterior[c]
+			}
 		}
 	}
 	for level := range spared {

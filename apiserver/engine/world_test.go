@@ -25,12 +25,11 @@ type world struct {
 // parent or not; the last entry is the leak. In an ordered group that is the
 // chance of this very level.
 type worldNode struct {
-	id       string
-	parent   int // or none
-	group    int // or none
-	brings   []float64
-	linked   bool // some condition may bring it
-	children int
+	id     string
+	parent int // or none
+	group  int // or none
+	brings []float64
+	linked bool // some condition may bring it
 }
 
 type worldGroup struct {
