@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -20,7 +21,8 @@ func main() {
 // reach is "open" or "closed". A packet that a policy drops gets no answer, so
 // a few seconds of silence mean closed.
 func reach(address string) string {
-	conn, err := net.DialTimeout("tcp", address, 3*time.Second)
+	dialer := net.Dialer{Timeout: 3 * time.Second}
+	conn, err := dialer.DialContext(context.Background(), "tcp", address)
 	if err != nil {
 		return "closed"
 	}
