@@ -12,6 +12,9 @@ const (
 	// redFlagFloor is the probability, of an emergency that shows itself by a
 	// red flag, from which the red flag is asked before anything else.
 	redFlagFloor = 0.005
+	// complaintFloor is the same where the red flag describes what the patient
+	// complains of: below a present parent, as the sudden onset of a headache.
+	complaintFloor = 0.0003
 	// dangerWeight is what a red flag is worth below that, in nats for each
 	// unit of that probability.
 	dangerWeight = 60.0
@@ -31,32 +34,54 @@ type candidate struct {
 	levelGain   float64                // information about the triage level, in nats
 	value       float64                // both, weighed
 	danger      float64                // probability of an emergency that a red flag among the items would show
+	urgent      bool                   // it comes before anything else
 	lead        float64                // the same for red flags that can be asked after it
 }
 
-// choose picks the next question: the red flag of the likeliest emergency or,
-// when no emergency is likely enough, the question worth most.
-func (s *scratch) choose(o Options) candidate {
+// choose picks the next question: an urgent red flag or, when there is none,
+// the question worth most; and says whether the interview should stop instead.
+func (s *scratch) choose(o Options) (best candidate, stop bool) {
 	s.findSuspects()
 	s.collectVotes()
 	s.findCompleting()
 	s.findCandidates(o)
-	best := candidate{observation: model.None, group: model.None}
-	for _, c := range s.candidates {
-		if c.danger >= redFlagFloor && c.danger > best.danger {
-			best = c
-		}
+	flag := s.worstFlag(o)
+	if flag.urgent {
+		return flag, s.tired(o)
 	}
-	if best.observation != model.None {
-		s.addGain(&best)
-		s.addLevelGain(&best, o)
-		return best
-	}
+	best = nothingToAsk()
 	s.weighCandidate(s.promising(), &best, o)
 	for i := range s.candidates {
 		s.weighCandidate(&s.candidates[i], &best, o)
 	}
-	return best
+	stop = s.shouldStop(best, o)
+	if stop && flag.danger >= dangerLeft && !s.tired(o) {
+		return flag, false
+	}
+	return best, stop
+}
+
+// nothingToAsk stands for no question.
+func nothingToAsk() candidate { return candidate{observation: model.None, group: model.None} }
+
+// worstFlag is the red flag of the likeliest emergency, the urgent ones first.
+func (s *scratch) worstFlag(o Options) candidate {
+	worst := nothingToAsk()
+	for _, c := range s.candidates {
+		floor := redFlagFloor
+		if s.r.Observations[c.observation].Parent != model.None {
+			floor = complaintFloor
+		}
+		c.urgent = c.danger >= floor
+		if !worst.urgent && c.urgent || worst.urgent == c.urgent && c.danger > worst.danger {
+			worst = c
+		}
+	}
+	if worst.observation != model.None {
+		s.addGain(&worst)
+		s.addLevelGain(&worst, o)
+	}
+	return worst
 }
 
 // promising is the candidate with the highest bound, nil when there is none.

@@ -94,8 +94,8 @@ func (s *scratch) assess(o Options) Assessment {
 	if len(s.p.openers) == 0 {
 		return answer
 	}
-	next := s.choose(o)
-	answer.ShouldStop = s.p.hasInitial && s.shouldStop(next, o)
+	next, stop := s.choose(o)
+	answer.ShouldStop = s.p.hasInitial && stop
 	if !s.over(next, o) {
 		answer.Question = s.question(next)
 	}

@@ -253,3 +253,29 @@ func TestTriageModeAsksAboutTheLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestRedFlagsOfTheComplaintComeFirst: a red flag that describes the complaint
+// is asked early although its emergency is far from likely; a red flag of
+// another kind waits for the questions that tell more.
+func TestRedFlagsOfTheComplaintComeFirst(t *testing.T) {
+	t.Parallel()
+	build := func(child bool) *model.Release {
+		b := modeltest.New().
+			Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.0002, emergency).
+			Symptom("s_1", 0.02).Symptom("s_2", 0.05).
+			Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+			Link("c_1", "s_2", 0.9)
+		if child {
+			b.Child("s_3", "s_1", model.Character, 0.001, redFlag)
+		} else {
+			b.Symptom("s_3", 0.001, redFlag)
+		}
+		return b.Link("c_3", "s_3", 0.8).Build(t)
+	}
+	for child, want := range map[bool]string{true: "s_3", false: "s_2"} {
+		r := build(child)
+		if q := first(t, r, "s_1!", Options{}); r.ObservationID(q.Items[0]) != want {
+			t.Errorf("red flag below the complaint %v: %s is asked first, want %s", child, r.ObservationID(q.Items[0]), want)
+		}
+	}
+}

@@ -21,8 +21,8 @@ const (
 	// question must be worth decidedFactor times as much.
 	decided       = 0.95
 	decidedFactor = 10
-	// dangerLeft is the probability, of an emergency that shows itself by the
-	// red flag to be asked, from which it is asked although all is decided.
+	// dangerLeft is the probability, of an emergency that shows itself by a red
+	// flag, from which the interview does not stop before that is asked.
 	dangerLeft = 0.0005
 	// nothing is the value from which a question tells anything.
 	nothing = 1e-4
@@ -31,31 +31,32 @@ const (
 	levelGainLeft = 0.015
 )
 
-// over reports whether there is no question left to offer: none would tell
-// anything, or the patient has answered enough.
+// tired reports whether the patient has answered enough in any case.
+func (s *scratch) tired(o Options) bool { return s.questionsAsked(o) >= maxQuestions }
+
+// over reports whether there is no question left to offer.
 func (s *scratch) over(next candidate, o Options) bool {
-	return next.value < nothing || s.questionsAsked(o) >= maxQuestions
+	return next.value < nothing || s.tired(o)
 }
 
-// shouldStop reports whether more questions would hardly change the answer.
+// shouldStop reports whether more questions would hardly change the answer,
+// red flags apart.
 func (s *scratch) shouldStop(next candidate, o Options) bool {
 	asked := s.questionsAsked(o)
-	switch {
+	reluctance := math.Exp2(float64(asked) / patience)
+	switch _, leading := s.leading(); {
 	case s.over(next, o):
 		return true
-	case next.danger >= redFlagFloor:
-		return false
 	case o.Mode == ShortTriage:
 		left := next.levelGain + dangerWeight*(next.danger+next.lead)
-		return s.byEvidence == model.EmergencyAmbulance || left < levelGainLeft*math.Exp2(float64(asked)/patience)
+		return s.byEvidence == model.EmergencyAmbulance || left < levelGainLeft*reluctance
 	case asked < minQuestions:
 		return false
+	case leading >= decided:
+		return next.value < leastValue*decidedFactor*reluctance
+	default:
+		return next.value < leastValue*reluctance
 	}
-	least := leastValue * math.Exp2(float64(asked)/patience)
-	if _, leading := s.leading(); leading >= decided && next.danger < dangerLeft {
-		least *= decidedFactor
-	}
-	return next.value < least
 }
 
 // questionsAsked is how many questions of the interview were answered: the
