@@ -93,6 +93,8 @@ type wave struct {
 
 	mutex   sync.Mutex
 	granted map[types.UID]bool
+	// halted is what the last plan said, so that it is logged once.
+	halted bool
 }
 
 // waveInterval is how often the wave looks who may move.
@@ -160,9 +162,10 @@ func (w *wave) grant(ctx context.Context, tenants []tenant) []tenant {
 	}
 	w.granted = pending
 	next, halted := planWave(w.target, tenants, w.granted, w.limit)
-	if halted {
+	if halted && !w.halted {
 		log.FromContext(ctx).Info("an Instance failed with the server image: no other moves to it", "image", w.target.Image)
 	}
+	w.halted = halted
 	for _, tenant := range next {
 		w.granted[tenant.uid] = true
 	}

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -74,6 +76,28 @@ func TestPlanWave(t *testing.T) {
 // become ready or fail in any order. Never are more on their way than allowed,
 // nobody is granted anything after a failure was seen, and without a failure all
 // get there.
+func TestHaltedWaveIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	lines := 0
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, _ string) { lines++ }, funcr.Options{}))
+	wave := newWave(nil, newServer, 1)
+	failed := settledTenant("failed", newServer)
+	failed.proven, failed.stalled = false, true
+	for _, test := range []struct {
+		tenants []tenant
+		want    int
+	}{
+		{[]tenant{failed}, 1},
+		{[]tenant{failed}, 1},
+		{nil, 1},
+		{[]tenant{failed}, 2},
+	} {
+		if wave.grant(ctx, test.tenants); lines != test.want {
+			t.Errorf("got %d lines, want %d", lines, test.want)
+		}
+	}
+}
+
 func TestWaveInRandomOrders(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
