@@ -148,9 +148,11 @@ func planTemplate(facts rolloutFacts) templatePlan {
 // that is known.
 func judgeProgress(plan templatePlan, state rolloutState, message, trouble string, volume *problem) error {
 	switch {
+	case volume != nil && volume.stalled:
+		return volume
 	case plan.failed:
 		return stalled("", reasonRolloutFailed, "%s", failureMessage(plan))
-	case volume != nil && (volume.stalled || state != rolloutSettled):
+	case volume != nil && state != rolloutSettled:
 		return volume
 	case state == rolloutSettled:
 		return nil

@@ -168,6 +168,8 @@ func TestJudgeProgress(t *testing.T) {
 		"sleeps without its volume": {state: rolloutSettled, volume: pending},
 		"lost its volume":           {state: rolloutSettled, volume: lost, want: "stalled VolumeLost"},
 		"failed":                    {plan: templatePlan{failed: true, memory: v1alpha1.Rollout{FailedBecause: "it crashed"}}, state: rolloutOverdue, want: "stalled RolloutFailed", says: "(it crashed)"},
+		"failed for its volume":     {plan: templatePlan{failed: true}, state: rolloutOverdue, volume: lost, want: "stalled VolumeLost"},
+		"failed, volume pending":    {plan: templatePlan{failed: true}, state: rolloutOverdue, volume: pending, want: "stalled RolloutFailed"},
 		"failed and put back":       {plan: templatePlan{failed: true, putBack: true}, state: rolloutSettled, want: "stalled RolloutFailed", says: "put back"},
 		"what was ready is no more": {state: rolloutOverdue, want: "stalled RolloutFailed", says: "crashing"},
 	} {
