@@ -300,3 +300,32 @@ func TestPosteriorIsThatOfEnumeration(t *testing.T) {
 		}
 	})
 }
+
+// TestRareConditionsLoseNoDigits: priors of one in a million and ten findings
+// that hardly occur by themselves, where an alternating sum has no digit left.
+func TestRareConditionsLoseNoDigits(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 6))
+		w := &world{}
+		for range 5 {
+			w.priors = append(w.priors, 1e-6*(0.5+random.Float64()))
+		}
+		a := answers{}
+		for i := range 10 {
+			w.addNode(none, none, w.drawChances(random, 0.1, 0.9, 1e-5, 1e-3))
+			a[i] = Present
+		}
+		w.release = w.build(t)
+		p, err := NewPatient(w.release, model.Female, 400, w.evidence(a, random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := w.posterior(a), infer(New(), w.release, p)
+		for c := range want {
+			if math.Abs(got[c]-want[c]) > 1e-10*want[c] {
+				t.Errorf("world %d: c_%d has %.17g, by enumeration %.17g", seed, c+1, got[c], want[c])
+			}
+		}
+	}
+}

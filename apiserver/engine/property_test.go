@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -148,4 +149,31 @@ func TestManyFindingsAreNumbersToo(t *testing.T) {
 			t.Errorf("%v: with every red flag the level is %v", sex, answer.Level)
 		}
 	}
+}
+
+// TestOneEngineAnswersManyAtOnce runs under the race detector.
+func TestOneEngineAnswersManyAtOnce(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(15, 15))
+	patients := make([]Patient, 200)
+	want := make([]Assessment, len(patients))
+	for i := range patients {
+		p, err := NewPatient(r, model.Sex(random.IntN(2)), random.IntN(1200), anyEvidence(r, random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		patients[i], want[i] = p, New().Assess(r, p, Options{})
+	}
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for i, p := range patients {
+				if diff := cmp.Diff(want[i], e.Assess(r, p, Options{})); diff != "" {
+					t.Errorf("patient %d: %s", i, diff)
+				}
+			}
+		})
+	}
+	workers.Wait()
 }

@@ -17,7 +17,8 @@ type Patient struct {
 	AgeMonths int
 	Condition model.ConditionIndex
 	// Present and Absent are the ids of what is reported, EvidenceItems
-	// together. The first present one brought the patient here.
+	// together unless more are present. The first present one brought the
+	// patient here.
 	Present, Absent []string
 }
 
