@@ -95,6 +95,7 @@ build: ## Build both binaries into bin/.
 
 .PHONY: $(CLUSTER)
 $(CLUSTER):
+	@[ "$$(uname -s)" = Linux ] || { echo "the local cluster needs Linux; on any cluster that kubectl points to, 'make deploy' installs the same" >&2; exit 1; }
 	@go -C hack/cluster build -o ../../$(CLUSTER) .
 
 .PHONY: bench
