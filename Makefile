@@ -54,7 +54,7 @@ test-cluster: ## Tests of the local cluster: its code, and that it leaves nothin
 .PHONY: test-e2e
 test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 	@echo "== end to end, on a real cluster"
-	@go test -timeout 30m -count=1 -v ./test/e2e/...
+	@go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
 .PHONY: verify
 verify: verify-generate verify-tidy lint ## Check that generated files are current, and lint.

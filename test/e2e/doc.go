@@ -5,6 +5,9 @@
 // kubelet runs, questions asked over HTTPS with the credentials and the
 // authority that the operator made.
 //
+// Tests wait for pods much more than they work, so most run side by side, each
+// in a namespace of its own. Those under load run alone.
+//
 // It holds tests only. What can be shown without a kubelet is shown where it
 // lives, by faster tests.
 package e2e

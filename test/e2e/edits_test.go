@@ -19,6 +19,7 @@ import (
 // TestBadEditStalls makes an edit that no image can serve: the Instance says
 // what is wrong and what would be right, and the pod that serves is left alone.
 func TestBadEditStalls(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		model v1alpha1.Model
@@ -28,6 +29,7 @@ func TestBadEditStalls(t *testing.T) {
 		{"model", v1alpha1.Model{ID: "service-tlh"}, "service-tlh"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			n := apply(t, newNamespace(t, "bad-"+test.name), "edited", embedded(), nil)
 			before := n.podNames()
 			api := n.dial("h2")
@@ -53,6 +55,7 @@ func TestBadEditStalls(t *testing.T) {
 
 // TestSuspend shows that a suspended Instance is left as it is.
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	n := apply(t, newNamespace(t, "suspend"), "paused", embedded(), nil)
 	before := n.podNames()
 	n.edit(func(s *v1alpha1.InstanceSpec) {

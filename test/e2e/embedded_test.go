@@ -36,6 +36,7 @@ func waitForCount(t *testing.T, n tenant, api apiClient, want int) {
 }
 
 func TestCountsSurviveThePod(t *testing.T) {
+	t.Parallel()
 	n := apply(t, newNamespace(t, "survive"), "kept", embedded(), nil)
 	askAndCount(t, n, asked)
 
@@ -53,6 +54,7 @@ func TestCountsSurviveThePod(t *testing.T) {
 }
 
 func TestHibernateKeepsTheData(t *testing.T) {
+	t.Parallel()
 	n := apply(t, newNamespace(t, "hibernate"), "sleeper", embedded(), nil)
 	askAndCount(t, n, asked)
 
@@ -67,6 +69,7 @@ func TestHibernateKeepsTheData(t *testing.T) {
 }
 
 func TestRetainedDataIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
 	namespace := newNamespace(t, "retain")
 	n := apply(t, namespace, "phoenix", embedded(), nil)
 	askAndCount(t, n, asked)
@@ -92,6 +95,7 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 }
 
 func TestDeletePolicyDeletesTheData(t *testing.T) {
+	t.Parallel()
 	namespace := newNamespace(t, "delete")
 	spec := embedded()
 	spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete

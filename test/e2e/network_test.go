@@ -17,6 +17,7 @@ import (
 // TestAdminPortIsClosed probes an Instance from two pods: one that no policy
 // lists, and one that may read metrics. Only the second reaches the admin port.
 func TestAdminPortIsClosed(t *testing.T) {
+	t.Parallel()
 	image, err := cluster.LoadCommand(t.Context(), "probe", "./test/e2e/probe")
 	if err != nil {
 		t.Fatal(err)
