@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/hack/bench/synthetic"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
 // workload resolves synthetic patients of eight pieces of evidence.
 func workload(t testing.TB, r *model.Release, count, present int) []Patient {
 	var patients []Patient
-	for _, drawn := range synthetic.Patients(r, count, present) {
+	for _, drawn := range modeltest.Patients(r, count, present) {
 		patients = append(patients, resolved(t, r, drawn))
 	}
 	return patients
 }
 
 // resolved is a synthetic patient as the engine takes it.
-func resolved(t testing.TB, r *model.Release, drawn synthetic.Patient) Patient {
+func resolved(t testing.TB, r *model.Release, drawn modeltest.Patient) Patient {
 	var reported []ReportedEvidence
 	for i, id := range drawn.Present {
 		source := SourceNone
@@ -42,11 +42,8 @@ func resolved(t testing.TB, r *model.Release, drawn synthetic.Patient) Patient {
 }
 
 func syntheticRelease(t testing.TB) *model.Release {
-	r, err := synthetic.Release()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	t.Helper()
+	return modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(t)
 }
 
 // BenchmarkAssess reports the median and the 99th percentile of a call in

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/hack/bench/synthetic"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
 // withBudget is an engine whose lattices may hold so many numbers.
@@ -23,7 +23,7 @@ func TestClustersStayCloseToTheExactPosterior(t *testing.T) {
 	r := syntheticRelease(t)
 	exact, bounded := withBudget(math.MaxInt), New()
 	for present, count := range map[int]int{11: 10, 12: 10, 13: 6, 14: 4} {
-		for i, drawn := range synthetic.Patients(r, count, present) {
+		for i, drawn := range modeltest.Patients(r, count, present) {
 			p := resolved(t, r, drawn)
 			want, got := infer(exact, r, p), infer(bounded, r, p)
 			for c := range want {

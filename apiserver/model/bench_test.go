@@ -12,7 +12,7 @@ import (
 
 // BenchmarkOpen opens a release of the full size, all checks included.
 func BenchmarkOpen(b *testing.B) {
-	file := modeltest.Synthetic(modeltest.FullSize, 1).Bytes(b)
+	file := modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Bytes(b)
 	path := filepath.Join(b.TempDir(), "full.release")
 	if err := model.WriteFile(path, file); err != nil {
 		b.Fatal(err)
@@ -32,7 +32,7 @@ func BenchmarkOpen(b *testing.B) {
 
 // BenchmarkLayoutAndEncode is what the compiler does after its checks.
 func BenchmarkLayoutAndEncode(b *testing.B) {
-	draft := modeltest.Synthetic(modeltest.FullSize, 1).Draft()
+	draft := modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Draft()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := model.Encode(draft.Layout()); err != nil {

@@ -20,11 +20,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
-	"github.com/anamnesis-dev/anamnesis/hack/bench/synthetic"
 )
 
 // BenchmarkDiagnosisOverHTTP reports how many requests a second POST
@@ -74,10 +74,7 @@ func BenchmarkDiagnosisHandler(b *testing.B) {
 
 func syntheticLibrary(b *testing.B) *model.Library {
 	b.Helper()
-	file, err := model.Encode(synthetic.Draft().Layout())
-	if err != nil {
-		b.Fatal(err)
-	}
+	file := modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Bytes(b)
 	directory := b.TempDir()
 	if err := model.WriteFile(filepath.Join(directory, model.FileName("service-en", "2026-11-21T00:00:00Z")), file); err != nil {
 		b.Fatal(err)
@@ -99,7 +96,7 @@ func syntheticBodies(b *testing.B, library *model.Library, count int) []string {
 	}
 	defer lease.Done()
 	bodies := make([]string, count)
-	for i, patient := range synthetic.Patients(lease.Release(), count, 4) {
+	for i, patient := range modeltest.Patients(lease.Release(), count, 4) {
 		years := float64(patient.AgeMonths / 12)
 		interview := enginev3.Interview{
 			Sex: enginev3.Sex(patient.Sex.String()), Age: enginev3.Age{Value: &years}, Evidence: &[]enginev3.Evidence{},

@@ -20,6 +20,7 @@ import (
 // drafts do not keep, are by condition and then in order of its factors.
 func synthetic(size modeltest.Size, seed uint64) (draft *model.Draft, risks [][]float64) {
 	draft = modeltest.Synthetic(size, seed).Draft()
+	vary(draft)
 	for _, c := range draft.Conditions {
 		c.Triage = model.Consultation // emergencies need a path, which is not made up
 		per10000 := c.Prior[model.Female][0] * 10000
@@ -40,25 +41,57 @@ func synthetic(size modeltest.Size, seed uint64) (draft *model.Draft, risks [][]
 	return draft, risks
 }
 
+// vary adds what sources can say and a synthetic draft does not: laboratory
+// results, children of other relations, and groups in order.
+func vary(draft *model.Draft) {
+	parents := map[*model.DraftObservation]bool{}
+	for _, o := range draft.Observations {
+		parents[o.Parent] = true
+	}
+	for _, o := range draft.Observations {
+		if o.Kind == model.Symptom && o.Parent == nil && !parents[o] && o.Number%3 == 0 {
+			o.Kind = model.LabResult
+		}
+	}
+	for _, g := range draft.Groups {
+		relation := model.Location
+		if g.Ordered = g.Type == model.GroupSingle; g.Ordered {
+			relation = model.SeverityRelation
+		}
+		for _, item := range g.Items {
+			item.Relation = relation
+		}
+	}
+}
+
 // slugIn is a slug made of a kind of concept and its number.
 func slugIn(o *model.DraftObservation) string { return fmt.Sprintf("%v_%d", o.Kind, o.Number) }
 
 // written is a draft as sources.
 func written(draft *model.Draft, risks [][]float64) fstest.MapFS {
-	var registry, core, words strings.Builder
-	registry.WriteString("specialists: {gp: sp_1}\ncategories: {general: cc_1}\n")
+	var registry, core, words, categories strings.Builder
+	registry.WriteString("specialists: {gp: sp_1}\n")
+	writeCategories(draft, &registry, &categories)
 	writeObservations(draft, &registry, &core, &words)
 	writeGroups(draft, &core, &words)
 	writeConditions(draft, risks, &registry, &core, &words)
 	m := draft.Meta
-	language := fmt.Sprintf("model: %s\nlanguage: %s\nchoices: {present: %q, absent: %q, unknown: %q}\nspecialists: {gp: %s}\ncategories: {general: %s}\n",
-		m.ModelID, m.Language, m.ChoicePresent, m.ChoiceAbsent, m.ChoiceUnknown, draft.Specialists[0].Name, draft.Categories[0].Name)
+	language := fmt.Sprintf("model: %s\nlanguage: %s\nchoices: {present: %q, absent: %q, unknown: %q}\nspecialists: {gp: %s}\ncategories: {%s}\n",
+		m.ModelID, m.Language, m.ChoicePresent, m.ChoiceAbsent, m.ChoiceUnknown, draft.Specialists[0].Name, categories.String())
 	return fstest.MapFS{
 		"core/release.yaml":     {Data: []byte("version: " + m.Version)},
 		"core/registry.yaml":    {Data: []byte(registry.String())},
 		"core/all.yaml":         {Data: []byte(core.String())},
 		"lang/en/language.yaml": {Data: []byte(language)},
 		"lang/en/all.yaml":      {Data: []byte(words.String())},
+	}
+}
+
+func writeCategories(draft *model.Draft, registry, words *strings.Builder) {
+	registry.WriteString("categories:\n")
+	for _, category := range draft.Categories {
+		fmt.Fprintf(registry, "  category_%d: cc_%d\n", category.Number, category.Number)
+		fmt.Fprintf(words, "category_%d: %q, ", category.Number, category.Name)
 	}
 }
 
@@ -96,7 +129,7 @@ func writeConditions(draft *model.Draft, risks [][]float64, registry, core, word
 	for i, c := range draft.Conditions {
 		fmt.Fprintf(registry, "  condition_%d: c_%d\n", c.Number, c.Number)
 		fmt.Fprintf(words, "  condition_%d: {name: %q, common_name: %q, hint: %q}\n", c.Number, c.Name, c.CommonName, c.Hint)
-		fmt.Fprintf(core, "  - slug: condition_%d\n    categories: [general]\n    specialists: [gp]\n    sources: [made up]\n", c.Number)
+		fmt.Fprintf(core, "  - slug: condition_%d\n    categories: [category_%d]\n    specialists: [gp]\n    sources: [made up]\n", c.Number, c.Categories[0].Number)
 		fmt.Fprintf(core, "    acuteness: %v\n    severity: %v\n    triage_level: %v\n    channel: %v\n", c.Acuteness, c.Severity, c.Triage, c.Channel)
 		fmt.Fprintf(core, "    prior: {per_10000: %v}\n    findings:\n", c.Prior[model.Female][0]*10000)
 		for _, f := range c.Findings {
@@ -147,7 +180,7 @@ func TestSourcesOfADraftCompileToTheDraft(t *testing.T) {
 
 // BenchmarkCompileFullSize compiles sources of the size of the full catalogue.
 func BenchmarkCompileFullSize(b *testing.B) {
-	content := written(synthetic(modeltest.FullSize, 1))
+	content := written(synthetic(modeltest.FullSize, modeltest.Seed))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Compile(content, "en"); err != nil {

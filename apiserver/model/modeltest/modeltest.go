@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modeltest builds small releases in code, for tests of what reads
+// Package modeltest builds releases in code, for tests of what reads
 // them. Concepts are named by their public ids:
 //
 //	release := modeltest.New().
@@ -9,7 +9,10 @@
 //		Link("c_1", "s_1", 0.8).
 //		Build(t)
 //
-// It holds no content and no expectations of any test.
+// Synthetic makes one of any size up to that of a full catalogue, to measure
+// on, and Patients who would come to it.
+//
+// The package holds no content and no expectations of any test.
 package modeltest
 
 import (

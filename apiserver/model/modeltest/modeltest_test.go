@@ -3,7 +3,6 @@
 package modeltest_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,31 +57,5 @@ func TestBuildReportsTheFirstMistake(t *testing.T) {
 	}
 	if got := refused(modeltest.New()); got != "" {
 		t.Errorf("an empty release is refused: %s", got)
-	}
-}
-
-func TestSyntheticHasItsSize(t *testing.T) {
-	t.Parallel()
-	for _, size := range []modeltest.Size{{Conditions: 10, Observations: 40, Links: 120}, {Conditions: 37, Observations: 101, Links: 501}, modeltest.FullSize} {
-		r := modeltest.Synthetic(size, 1).Build(t)
-		got := modeltest.Size{Conditions: len(r.Conditions), Observations: len(r.Observations), Links: len(r.LinksByCondition)}
-		if got != size {
-			t.Errorf("a synthetic release of %+v has %+v", size, got)
-		}
-		if len(r.Groups) == 0 || len(r.Factors) == 0 {
-			t.Errorf("a synthetic release of %+v has %d groups and %d factors", size, len(r.Groups), len(r.Factors))
-		}
-	}
-}
-
-func TestSyntheticIsRepeatable(t *testing.T) {
-	t.Parallel()
-	size := modeltest.Size{Conditions: 20, Observations: 80, Links: 300}
-	first := modeltest.Synthetic(size, 7).Bytes(t)
-	if !bytes.Equal(first, modeltest.Synthetic(size, 7).Bytes(t)) {
-		t.Error("the same seed gives other bytes")
-	}
-	if bytes.Equal(first, modeltest.Synthetic(size, 8).Bytes(t)) {
-		t.Error("another seed gives the same bytes")
 	}
 }

@@ -18,162 +18,218 @@ type Size struct {
 // FullSize is the size of the full catalogue that figures are measured on.
 var FullSize = Size{Conditions: 1000, Observations: 2000, Links: 40000}
 
-// Synthetic is a builder of a made-up release of a size, the same one for the
-// same size and seed. Its numbers mean nothing, but are spread as those of
-// content are: priors and leaks over orders of magnitude, a few findings
-// linked to many conditions and most to few, half the symptoms children in
-// groups.
+// Seed is that of the synthetic release that figures are measured on.
+const Seed = 20261121
+
+const (
+	mostFactors  = 4 // of a condition
+	groupedEvery = 5 // of the roots, one in so many asks its children in a group
+)
+
+// riskFactors is how many of the observations are; the others are symptoms.
+func (s Size) riskFactors() int { return s.Observations / 10 }
+
+// roots is how many symptoms have no parent; the others are their children.
+func (s Size) roots() int { return s.Observations * 9 / 20 }
+
+// commonRoots is how many of the roots any discipline may bring.
+func (s Size) commonRoots() int { return max(1, s.Observations*3/100) }
+
+// disciplines is how many kinds of conditions there are.
+func (s Size) disciplines() int { return max(1, s.Conditions/40) }
+
+// rootsOfEach is how many of the roots that are not common a discipline may
+// bring; neighbouring disciplines overlap.
+func (s Size) rootsOfEach() int {
+	specific := s.roots() - s.commonRoots()
+	return min(specific, 2*specific/s.disciplines())
+}
+
+// linksOf is how many links the condition at a place has. It spreads them
+// evenly and to the last one.
+func (s Size) linksOf(condition int) int {
+	return s.Links*(condition+1)/s.Conditions - s.Links*condition/s.Conditions
+}
+
+// check reports a size in which a condition may not find as many observations
+// as it is to be linked to.
+func (s Size) check() error {
+	if s.Conditions < 1 || s.riskFactors() < 1 || s.rootsOfEach() < 1 || s.linksOf(s.Conditions-1) > s.commonRoots()+s.rootsOfEach() {
+		return fmt.Errorf("a synthetic release of %+v: needs a condition, and more observations for each of its links", s)
+	}
+	return nil
+}
+
+// Synthetic is a builder of a made-up release of a size, the same one on every
+// machine for the same size and seed. It says nothing about medicine.
+//
+// It has the shape of a real one: conditions gather in disciplines; a few
+// symptoms belong to hundreds of conditions and most to a handful; symptoms
+// have children, some asked in groups; a few conditions make up most of what
+// patients have.
 func Synthetic(size Size, seed uint64) *Builder {
-	s := synthesis{Builder: New(), random: rand.New(rand.NewPCG(seed, uint64(size.Links)))}
-	s.addObservations(size.Observations)
+	s := &synthesis{
+		Builder: New(), size: size, random: rand.New(rand.NewPCG(seed, 1)),
+		below: map[*model.DraftObservation][]*model.DraftObservation{},
+	}
+	if s.err = size.check(); s.err != nil {
+		return s.Builder
+	}
+	s.draft.Categories = nil
+	for i := range size.disciplines() {
+		s.draft.Categories = append(s.draft.Categories, &model.DraftNamed{Number: uint32(i + 1), Name: fmt.Sprintf("Discipline %d", i+1)})
+	}
+	s.addSymptoms()
+	s.addGroups()
+	s.addRiskFactors()
 	for i := range size.Conditions {
-		// Spreads the links evenly and to the last one.
-		links := size.Links*(i+1)/size.Conditions - size.Links*i/size.Conditions
-		s.addCondition(i+1, links)
+		s.addCondition(i)
 	}
 	return s.Builder
 }
 
+// A synthesis is a synthetic release in the making.
 type synthesis struct {
 	*Builder
-	random   *rand.Rand
-	roots    []string
-	children map[string][]string
-	leaks    map[string]float64
+	size   Size
+	random *rand.Rand
+	roots  []*model.DraftObservation
+	risks  []*model.DraftObservation
+	below  map[*model.DraftObservation][]*model.DraftObservation
 }
 
-// What part of their parent the items of a synthetic group are. The same
-// parts in leaks and shares keep every child under its parent.
-var (
-	severityParts = []float64{0.4, 0.3, 0.15}
-	locationParts = []float64{0.5, 0.6}
-)
+// between draws from a range evenly on a logarithmic scale.
+func (s *synthesis) between(low, high float64) float64 {
+	return low * math.Pow(high/low, s.random.Float64())
+}
 
-// addObservations makes three quarters of them symptoms, half of these
-// children, a fifth risk factors and the rest laboratory results.
-func (s *synthesis) addObservations(n int) {
-	s.children, s.leaks = map[string][]string{}, map[string]float64{}
-	symptoms, riskFactors := n*3/4, n/5
-	next := 1
-	for root := 0; next <= symptoms; root++ {
-		id := s.addSymptom(&next, symptoms, "", model.NoRelation, s.spread(0.001, 0.05))
-		s.roots = append(s.roots, id)
-		switch root % 5 {
-		case 0:
-			s.addChildren(&next, symptoms, id, model.SeverityRelation, severityParts)
-		case 1:
-			s.addChildren(&next, symptoms, id, model.Location, locationParts)
+// addSymptoms adds roots, the first of them common, and their children.
+func (s *synthesis) addSymptoms() {
+	roots := s.size.roots()
+	for i := range roots {
+		leak := s.between(0.0005, 0.02)
+		if i < s.size.commonRoots() {
+			leak = s.between(0.01, 0.08)
 		}
+		s.roots = append(s.roots, s.add(model.Symptom, i+1, leak))
 	}
-	for i := range riskFactors {
-		s.RiskFactor(fmt.Sprintf("p_%d", i+1), s.spread(0.01, 0.3), s.describe)
-	}
-	for i := range n - symptoms - riskFactors {
-		id := fmt.Sprintf("lt_%d", i+1)
-		s.leaks[id] = s.spread(0.001, 0.05)
-		s.LabResult(id, s.leaks[id], s.describe)
-		s.roots = append(s.roots, id)
+	for i := roots; i < s.size.Observations-s.size.riskFactors(); i++ {
+		parent := s.roots[s.random.IntN(roots)]
+		child := s.add(model.Symptom, i+1, parent.Leak*(0.05+0.1*s.random.Float64()))
+		child.Parent, child.Relation = parent, model.Character
+		s.below[parent] = append(s.below[parent], child)
 	}
 }
 
-func (s *synthesis) addSymptom(next *int, last int, parent string, relation model.Relation, leak float64) string {
-	if *next > last {
-		return ""
-	}
-	id := fmt.Sprintf("s_%d", *next)
-	*next++
-	s.leaks[id] = leak
-	if parent == "" {
-		s.Symptom(id, leak, s.describe)
-	} else {
-		s.Child(id, parent, relation, leak, s.describe)
-	}
-	return id
-}
-
-func (s *synthesis) addChildren(next *int, last int, parent string, relation model.Relation, parts []float64) {
-	if *next+len(parts) > last {
-		return
-	}
-	for _, part := range parts {
-		s.children[parent] = append(s.children[parent], s.addSymptom(next, last, parent, relation, part*s.leaks[parent]))
-	}
-	if relation == model.SeverityRelation {
-		s.OrderedGroup(s.children[parent]...)
-	} else {
-		s.Group(model.GroupMultiple, s.children[parent]...)
-	}
-}
-
-// describe gives an observation words of a usual length, and one in twenty a
-// seriousness.
-func (s *synthesis) describe(o *model.DraftObservation) {
-	o.Name = fmt.Sprintf("Synthetic %v number %d", o.Kind, o.Number)
-	o.CommonName = "Common " + o.Name
-	o.Question = "Do you have " + o.Name + ", or have you had it lately?"
-	o.QuestionThirdPerson = "Does he or she have " + o.Name + ", or had it lately?"
-	o.Synonyms = []string{"a bad " + o.Name, "some " + o.Name, "my " + o.Name + " hurts"}
-	if o.Kind == model.Symptom && s.random.IntN(20) == 0 {
-		o.Seriousness = model.Seriousness(1 + s.random.IntN(3))
-	}
-}
-
-func (s *synthesis) addCondition(number, links int) {
-	id := fmt.Sprintf("c_%d", number)
-	s.Condition(id, s.spread(1e-6, 1e-2), func(c *model.DraftCondition) {
-		c.Name = fmt.Sprintf("Synthetic condition number %d", number)
-		c.CommonName = "Common " + c.Name
-		c.Hint = "Rest, drink enough, and see a doctor when it does not get better within a week."
-		c.Triage = model.TriageLevel(1 + s.random.IntN(5))
-		c.Severity = model.Severity(s.random.IntN(3))
-	})
-	linked := map[string]bool{}
-	for links > 0 && len(linked) < len(s.roots) {
-		// The square of a uniform number makes the first roots popular.
-		u := s.random.Float64()
-		root := s.roots[int(u*u*float64(len(s.roots)))]
-		if linked[root] {
+func (s *synthesis) addGroups() {
+	for i := 0; i < len(s.roots); i += groupedEvery {
+		items := s.below[s.roots[i]]
+		if len(items) < 2 {
 			continue
 		}
-		linked[root] = true
-		links -= s.link(id, root, links)
-	}
-	for range 3 {
-		s.factor(id)
+		kind := model.GroupMultiple
+		if i%2 == 1 {
+			kind = model.GroupSingle
+		}
+		s.draft.Groups = append(s.draft.Groups, &model.DraftGroup{
+			Question: "Which of these?", QuestionThirdPerson: "Which of these does the person have?",
+			Type: kind, Parent: s.roots[i], Items: items,
+		})
 	}
 }
 
-// link links a condition to a root and, when there is room, to its children.
-// It returns the number of links made.
-func (s *synthesis) link(condition, root string, room int) int {
-	share := 0.1 + 0.85*s.random.Float64()
-	s.Link(condition, root, share)
-	children := s.children[root]
-	if len(children) >= room || s.random.IntN(2) == 0 {
-		return 1
+func (s *synthesis) addRiskFactors() {
+	for i := range s.size.riskFactors() {
+		s.risks = append(s.risks, s.add(model.RiskFactor, i+1001, s.between(0.01, 0.3)))
 	}
-	scale := 0.6 + 0.4*s.random.Float64()
-	for _, child := range children {
-		part := s.leaks[child] / s.leaks[root]
-		s.Link(condition, child, share*part*scale)
-	}
-	return 1 + len(children)
 }
 
-func (s *synthesis) factor(condition string) {
-	draft := s.conditions[condition]
-	id := fmt.Sprintf("p_%d", 1+s.random.IntN(100))
-	for _, f := range draft.Factors {
-		if f.Observation == s.observations[id] {
+// add adds an observation, one symptom in 25 of them serious.
+func (s *synthesis) add(kind model.ObservationKind, number int, leak float64) *model.DraftObservation {
+	id := model.FormatID(kind.Prefix(), uint32(number))
+	s.observation(kind, id, leak, []func(*model.DraftObservation){func(o *model.DraftObservation) {
+		o.Name = "Observation " + id
+		o.CommonName = o.Name
+		o.Question, o.QuestionThirdPerson = o.Name+"?", "Does the person have "+o.Name+"?"
+		o.Synonyms = []string{"a bad " + o.Name, "some " + o.Name, "my " + o.Name + " hurts"}
+		if kind == model.Symptom && number%25 == 0 {
+			o.Seriousness = model.Seriousness(1 + number/25%3)
+		}
+	}})
+	return s.observations[id]
+}
+
+// addCondition adds a condition with its findings and risk factors.
+func (s *synthesis) addCondition(i int) {
+	discipline := i % s.size.disciplines()
+	id := model.FormatID(model.ConditionPrefix, uint32(i+1))
+	s.Condition(id, 0.04/float64(i+4), func(c *model.DraftCondition) {
+		c.Name = "Condition " + id
+		c.CommonName = c.Name
+		c.Hint = "Rest, drink enough, and see a doctor when it does not get better within a week."
+		c.Categories = s.draft.Categories[discipline : discipline+1]
+		c.Triage = []model.TriageLevel{model.SelfCare, model.Consultation, model.Consultation, model.Consultation24, model.Emergency}[i%5]
+		for sex := range c.Prior {
+			for band := range c.Prior[sex] {
+				c.Prior[sex][band] *= 0.5 + s.random.Float64()
+			}
+		}
+	})
+	c := s.conditions[id]
+	s.addFindings(c, discipline, s.size.linksOf(i))
+	for range s.random.IntN(mostFactors + 1) {
+		s.addFactor(c, s.risks[s.random.IntN(len(s.risks))])
+	}
+}
+
+// addFactor makes a risk factor count for a condition, so that the condition
+// is as frequent as before in people of whom nothing is known.
+func (s *synthesis) addFactor(c *model.DraftCondition, risk *model.DraftObservation) {
+	for _, f := range c.Factors {
+		if f.Observation == risk {
 			return
 		}
 	}
-	if s.observations[id] != nil {
-		s.Factor(condition, id, 1+3*s.random.Float64(), 0.5+0.5*s.random.Float64())
+	present := s.between(1.2, 3)
+	absent := (1 - risk.Leak*present) / (1 - risk.Leak)
+	if absent > 0 {
+		c.Factors = append(c.Factors, model.DraftFactor{Observation: risk, Present: present, Absent: absent})
 	}
 }
 
-// spread is a number between two, as likely in each order of magnitude.
-func (s *synthesis) spread(low, high float64) float64 {
-	return low * math.Pow(high/low, s.random.Float64())
+// addFindings links a condition to common roots, to roots of its discipline,
+// and to children of both.
+func (s *synthesis) addFindings(c *model.DraftCondition, discipline, links int) {
+	lambdas := map[*model.DraftObservation]float64{}
+	for len(c.Findings) < links {
+		root := s.drawRoot(discipline)
+		children := s.below[root]
+		if lambdas[root] == 0 {
+			link(c, root, s.between(0.05, 0.95), lambdas)
+		} else if len(children) > 0 {
+			child := children[s.random.IntN(len(children))]
+			if lambdas[child] == 0 {
+				link(c, child, lambdas[root]*s.between(0.05, 0.7)/float64(len(children)), lambdas)
+			}
+		}
+	}
+}
+
+// drawRoot draws one of the common symptoms, the first most often, or one of
+// a discipline.
+func (s *synthesis) drawRoot(discipline int) *model.DraftObservation {
+	common := s.size.commonRoots()
+	if s.random.IntN(3) == 0 {
+		skewed := s.random.Float64()
+		return s.roots[int(skewed*skewed*float64(common))]
+	}
+	specific := len(s.roots) - common
+	first := discipline * specific / s.size.disciplines()
+	return s.roots[common+(first+s.random.IntN(s.size.rootsOfEach()))%specific]
+}
+
+// link links a condition to an observation that it causes with a probability.
+func link(c *model.DraftCondition, o *model.DraftObservation, lambda float64, lambdas map[*model.DraftObservation]float64) {
+	lambdas[o] = lambda
+	c.Findings = append(c.Findings, model.DraftFinding{Observation: o, Share: 1 - (1-lambda)*(1-o.Leak)})
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package synthetic
+package modeltest
 
 import (
 	"math/rand/v2"
@@ -22,12 +22,12 @@ type Patient struct {
 	Present, Absent []string
 }
 
-// Patients draws patients who report so many present observations: what their
-// condition brings, and beyond that what may trouble anybody. What they deny
-// belongs to conditions that resemble theirs. The same call gives the same
-// patients.
+// Patients draws patients from a synthetic release of FullSize, who report
+// so many present observations: what their condition brings, and beyond that
+// what may trouble anybody. What they deny belongs to conditions that resemble
+// theirs. The same call gives the same patients.
 func Patients(r *model.Release, count, present int) []Patient {
-	random := rand.New(rand.NewPCG(seed, uint64(present)))
+	random := rand.New(rand.NewPCG(Seed, uint64(present)))
 	patients := make([]Patient, count)
 	for i := range patients {
 		patients[i] = drawPatient(r, random, present)
@@ -46,7 +46,7 @@ func drawPatient(r *model.Release, random *rand.Rand, present int) Patient {
 		link := links[random.IntN(len(links))]
 		o := model.ObservationIndex(link.Other)
 		if tries > 200 {
-			o = model.ObservationIndex(random.IntN(commonRoots))
+			o = model.ObservationIndex(random.IntN(FullSize.commonRoots()))
 		} else if random.Float64() > link.Share {
 			continue
 		}
@@ -56,7 +56,7 @@ func drawPatient(r *model.Release, random *rand.Rand, present int) Patient {
 		}
 	}
 	for len(p.Present)+len(p.Absent) < max(EvidenceItems, present) {
-		neighbour := r.Conditions[(int(p.Condition)+disciplines*random.IntN(20))%len(r.Conditions)]
+		neighbour := r.Conditions[(int(p.Condition)+FullSize.disciplines()*random.IntN(20))%len(r.Conditions)]
 		others := model.Part(r.LinksByCondition, neighbour.Links)
 		o := model.ObservationIndex(others[random.IntN(len(others))].Other)
 		if !related(r, reported, o) {
