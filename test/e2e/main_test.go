@@ -75,6 +75,7 @@ func newClient(ctx context.Context) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.QPS = -1 // the tests wait by asking again and again
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
