@@ -48,6 +48,7 @@ go tool -modfile=hack/tools/go.mod helm upgrade --install anamnesis charts/anamn
   --set-string "image.repository=$registry/operator" --set-string "image.tag=$tag" \
   --set-string "serverImage.repository=$registry/apiserver" --set-string "serverImage.tag=$tag"
 kubectl apply --filename config/samples/demo.yaml
+kubectl wait --namespace anamnesis-demo --for="jsonpath={.status.server.image}=$registry/apiserver:$tag" --timeout=180s instance/demo
 kubectl wait --namespace anamnesis-demo --for=condition=Ready --timeout=180s instance/demo
 kubectl get --namespace anamnesis-demo instances
 
