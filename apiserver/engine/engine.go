@@ -51,6 +51,9 @@ type Options struct {
 	// ThreeLevels folds the five triage levels into self_care, consultation
 	// and emergency.
 	ThreeLevels bool
+	// SymptomDuration lets durations of initial symptoms count, and asks for
+	// them. Without it they are ignored.
+	SymptomDuration bool
 }
 
 // An Assessment is what the evidence says so far and how to go on.

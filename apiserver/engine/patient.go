@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -38,6 +39,11 @@ type ReportedEvidence struct {
 	ID     string // s_, p_ or lt_
 	Choice Choice
 	Source Source
+	// Duration is how long the patient has had it, 0 when that was not said.
+	Duration time.Duration
+	// DurationUnknown says that the patient was asked for how long and does
+	// not know.
+	DurationUnknown bool
 }
 
 // An EvidenceError names the piece of evidence that cannot be used.

@@ -67,13 +67,13 @@ func TestAParentBesideItsChildChangesNothing(t *testing.T) {
 		if parent == model.None {
 			continue
 		}
-		list := []ReportedEvidence{{r.ObservationID(model.ObservationIndex(i)), Present, SourceInitial}}
+		list := []ReportedEvidence{{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present, Source: SourceInitial}}
 		for _, other := range anyEvidence(r, random) {
 			if other.ID != list[0].ID && other.ID != r.ObservationID(parent) {
 				list = append(list, other)
 			}
 		}
-		with := slices.Concat(list, []ReportedEvidence{{r.ObservationID(parent), Choice(i % 3), SourceInitial}})
+		with := slices.Concat(list, []ReportedEvidence{{ID: r.ObservationID(parent), Choice: Choice(i % 3), Source: SourceInitial}})
 		assess := func(list []ReportedEvidence) Assessment {
 			p, err := NewPatient(r, model.Female, 480, list)
 			if err != nil {

@@ -8,21 +8,27 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 type QuestionType uint8
 
 // The types of questions: one observation; one item of a group; each item of a
-// group.
+// group; how long the patient has had a symptom.
 const (
 	Single QuestionType = iota
 	GroupSingle
 	GroupMultiple
+	AskDuration
 )
 
-// A Question asks about one observation or about the items of a group.
+// A Question asks about one observation, about the items of a group, or how
+// long the patient has had a symptom.
 type Question struct {
 	Type                  QuestionType
 	Text, TextThirdPerson string
-	// Items are what is asked, in the order to show; one for Single.
+	// Items are what is asked, in the order to show; one for Single, none for
+	// AskDuration.
 	Items []model.ObservationIndex
-	// Group is the group that is asked, model.None for Single.
+	// Group is the group that is asked, model.None for Single and AskDuration.
 	Group model.GroupIndex
+	// Evidence is the symptom whose duration is asked, model.None for the
+	// other types.
+	Evidence model.ObservationIndex
 }
 
 // askable reports whether an observation can be asked: patients can answer it,
@@ -65,13 +71,13 @@ func (s *scratch) question(c candidate) *Question {
 	if c.group == model.None {
 		o := &s.r.Observations[c.observation]
 		return &Question{
-			Type: Single, Group: model.None, Items: []model.ObservationIndex{c.observation},
+			Type: Single, Group: model.None, Evidence: model.None, Items: []model.ObservationIndex{c.observation},
 			Text: s.r.Text(o.Question), TextThirdPerson: s.r.Text(o.QuestionThirdPerson),
 		}
 	}
 	g := &s.r.Groups[c.group]
 	q := &Question{
-		Type: GroupMultiple, Group: c.group, Items: make([]model.ObservationIndex, 0, g.Items.Len()),
+		Type: GroupMultiple, Group: c.group, Evidence: model.None, Items: make([]model.ObservationIndex, 0, g.Items.Len()),
 		Text: s.r.Text(g.Question), TextThirdPerson: s.r.Text(g.QuestionThirdPerson),
 	}
 	if g.Type == model.GroupSingle {

@@ -208,7 +208,7 @@ type interview struct {
 // questions.
 func (p *simulated) converse(t testing.TB, e *Engine, complaint model.ObservationIndex, o Options, untilEnd bool, random *rand.Rand) *interview {
 	t.Helper()
-	v := &interview{evidence: []ReportedEvidence{{p.r.ObservationID(complaint), Present, SourceInitial}}}
+	v := &interview{evidence: []ReportedEvidence{{ID: p.r.ObservationID(complaint), Choice: Present, Source: SourceInitial}}}
 	for {
 		patient, err := NewPatient(p.r, p.sex, p.ageMonths, v.evidence)
 		if err != nil {
