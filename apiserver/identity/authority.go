@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// Authority gives access tokens to the applications of one instance and says
-// who calls with one. All its fields but Issuer and Now are required, and none
-// may change.
+// Authority makes the tokens of one instance and says what one is good for. All
+// its fields but Issuer and Now are required, and none may change.
 type Authority struct {
-	Instance     string           // the id of the instance, the audience of its tokens
+	Instance     string           // the id of the instance, the audience of its access tokens
 	Issuer       string           // who tokens say made them, such as the instance's address; empty: Instance
 	Applications *Applications    // who may have a token
 	Keys         *SigningKeys     // what signs tokens
@@ -64,7 +63,7 @@ func (a *Authority) Token(request TokenRequest) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return a.Keys.sign(newClaims(application, scopes, cmp.Or(a.Issuer, a.Instance), a.Instance, a.now()))
+	return a.Keys.sign(accessTokens, newClaims(application, scopes, cmp.Or(a.Issuer, a.Instance), a.Instance, a.now()))
 }
 
 // authenticate takes the id and the key as they are, as RFC 7617 has clients
@@ -111,17 +110,17 @@ func (c Caller) May(scope Scope) bool { return slices.Contains(c.Scopes, scope) 
 // exists, with those scopes of the token that it still has. Any error is an
 // *InvalidTokenError.
 func (a *Authority) Caller(token string) (Caller, error) {
-	said, err := a.Keys.verify(token, a.Instance, a.now())
-	if err != nil {
+	var said claims
+	if err := a.Keys.verify(accessTokens, token, a.Instance, a.now(), &said); err != nil {
 		return Caller{}, err
 	}
 	application, exists := a.Applications.Lookup(said.Subject)
 	if !exists {
-		return Caller{}, &InvalidTokenError{"is that of an application that does not exist any more"}
+		return Caller{}, accessTokens.invalid("is that of an application that does not exist any more")
 	}
 	scopes, err := ParseScopes(said.Scope)
 	if err != nil {
-		return Caller{}, &InvalidTokenError{"has a scope that does not exist"}
+		return Caller{}, accessTokens.invalid("has a scope that does not exist")
 	}
 	return Caller{Application: application.ID, Scopes: intersect(scopes, application.Scopes)}, nil
 }

@@ -226,7 +226,7 @@ func TestCallerRefused(t *testing.T) {
 		"unknown key":       {forge(t, jwt.SigningMethodEdDSA, strange, map[string]any{"typ": "at+jwt", "kid": "other"}, with(nil)), "a key that this instance does not have"},
 		"no key id":         {forge(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt"}, with(nil)), "a key that this instance does not have"},
 		"key id a number":   {forge(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt", "kid": 1}, with(nil)), "a key that this instance does not have"},
-		"another type":      {forge(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "JWT", "kid": key.id}, with(nil)), "is not an access token"},
+		"another type":      {forge(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "JWT", "kid": key.id}, with(nil)), "is a token of another kind"},
 		"HMAC with the key": {forge(t, jwt.SigningMethodHS256, []byte(key.publicKey()), header, with(nil)), "was not signed by this instance"},
 		"no algorithm":      {forge(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, with(nil)), "was not signed by this instance"},
 		"expired":           {signed(jwt.MapClaims{"exp": now.Unix()}), "has expired"},

@@ -11,17 +11,19 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-const (
-	// TokenLifetime is how long an access token is good.
-	TokenLifetime = time.Hour
+// TokenLifetime is how long an access token is good.
+const TokenLifetime = time.Hour
 
-	// tokenType is the JWT's typ, that of RFC 9068: no token that is signed
-	// with the same keys for another end passes for an access token.
-	tokenType = "at+jwt"
+// A tokenKind keeps tokens apart that are signed with the same keys for
+// different ends: none passes for one of another kind.
+type tokenKind struct {
+	name    string // for errors
+	typ     string // the header typ of the JWT
+	maxSize int    // bounds what is looked at, in bytes
+}
 
-	// maxTokenSize bounds what is looked at, in bytes. Ours have some 600.
-	maxTokenSize = 8 << 10
-)
+// accessTokens have the typ of RFC 9068, and some 600 bytes.
+var accessTokens = tokenKind{name: "the access token", typ: "at+jwt", maxSize: 8 << 10}
 
 // claims are what an access token says.
 type claims struct {
@@ -29,63 +31,70 @@ type claims struct {
 	Scope string `json:"scope"`
 }
 
-// InvalidTokenError says what is wrong with an access token.
-type InvalidTokenError struct{ Reason string }
+// InvalidTokenError says what is wrong with a token.
+type InvalidTokenError struct {
+	Token  string // what kind of token it should be, such as "the access token"
+	Reason string
+}
 
 // Error says why the token is not accepted, without the token.
-func (e *InvalidTokenError) Error() string { return "the access token " + e.Reason }
+func (e *InvalidTokenError) Error() string { return e.Token + " " + e.Reason }
 
-// sign makes a token.
-func (k *SigningKeys) sign(c claims) (string, error) {
+// sign makes a token of this kind.
+func (k *SigningKeys) sign(kind tokenKind, said jwt.Claims) (string, error) {
 	key := k.ring.Load().newest()
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
-	token.Header["typ"] = tokenType
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, said)
+	token.Header["typ"] = kind.typ
 	token.Header["kid"] = key.id
 	signed, err := token.SignedString(key.key)
 	if err != nil {
-		return "", fmt.Errorf("sign an access token: %w", err)
+		return "", fmt.Errorf("sign %s: %w", kind.name, err)
 	}
 	return signed, nil
 }
 
-// verify returns what the token says when one of the keys signed it for this
-// audience and it has not expired. Any error is an *InvalidTokenError.
+// verify puts into said what the token says when it is of this kind, one of the
+// keys signed it for this audience and it has not expired. Any error is an
+// *InvalidTokenError.
 //
 // The issuer is not compared: it is the instance's address, which may change
 // while tokens are good, and a key that is this instance's own says as much.
-func (k *SigningKeys) verify(token, audience string, now time.Time) (claims, error) {
-	if len(token) > maxTokenSize {
-		return claims{}, &InvalidTokenError{fmt.Sprintf("is longer than %d bytes", maxTokenSize)}
+func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Time, said jwt.Claims) error {
+	if len(token) > kind.maxSize {
+		return kind.invalid(fmt.Sprintf("is longer than %d bytes", kind.maxSize))
 	}
-	var said claims
-	_, err := jwt.ParseWithClaims(token, &said, k.keyOf,
+	_, err := jwt.ParseWithClaims(token, said, k.keyOf(kind),
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 		jwt.WithAudience(audience),
 		jwt.WithExpirationRequired(),
 		jwt.WithTimeFunc(func() time.Time { return now }),
 		jwt.WithStrictDecoding())
 	if err != nil {
-		return claims{}, &InvalidTokenError{invalidity(err)}
+		return kind.invalid(invalidity(err))
 	}
-	return said, nil
+	return nil
 }
 
+func (k tokenKind) invalid(reason string) error { return &InvalidTokenError{k.name, reason} }
+
 var (
-	errWrongType  = errors.New("not an access token")
+	errWrongKind  = errors.New("another kind of token")
 	errUnknownKey = errors.New("unknown key")
 )
 
-// keyOf finds the key with which the token says that it was signed.
-func (k *SigningKeys) keyOf(token *jwt.Token) (any, error) {
-	if token.Header["typ"] != tokenType {
-		return nil, errWrongType
+// keyOf finds the key with which a token of this kind says that it was signed.
+func (k *SigningKeys) keyOf(kind tokenKind) jwt.Keyfunc {
+	return func(token *jwt.Token) (any, error) {
+		if token.Header["typ"] != kind.typ {
+			return nil, errWrongKind
+		}
+		id, _ := token.Header["kid"].(string) // without one it is that of no key
+		key, known := k.ring.Load().public(id)
+		if !known {
+			return nil, errUnknownKey
+		}
+		return key, nil
 	}
-	id, _ := token.Header["kid"].(string) // without one it is that of no key
-	key, known := k.ring.Load().public(id)
-	if !known {
-		return nil, errUnknownKey
-	}
-	return key, nil
 }
 
 // invalidities are the errors of verifying, in the order in which they are
@@ -94,7 +103,7 @@ var invalidities = []struct {
 	err    error
 	reason string
 }{
-	{errWrongType, "is not an access token"},
+	{errWrongKind, "is a token of another kind"},
 	{errUnknownKey, "was signed with a key that this instance does not have"},
 	{jwt.ErrTokenMalformed, "is not a JWT"},
 	{jwt.ErrTokenSignatureInvalid, "was not signed by this instance"},
