@@ -104,10 +104,10 @@ func NewPatient(r *model.Release, sex model.Sex, ageMonths int, reported []Repor
 	if err != nil {
 		return Patient{}, err
 	}
-	anySource := slices.ContainsFunc(findings, func(f finding) bool { return f.source != SourceNone })
 	findings = slices.DeleteFunc(findings, func(f finding) bool {
 		return !p.admits(&r.Observations[f.observation])
 	})
+	anySource := slices.ContainsFunc(findings, func(f finding) bool { return f.source != SourceNone })
 	for i := range findings {
 		findings[i].initial = findings[i].source == SourceInitial && findings[i].sent == Present
 	}

@@ -132,19 +132,25 @@ func TestEvidenceSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestEvidenceOfTheOtherSexChangesNothing(t *testing.T) {
+// TestEvidenceThatDoesNotApplyChangesNothing adds a symptom of women, and one
+// of small children, to the evidence of a man of forty.
+func TestEvidenceThatDoesNotApplyChangesNothing(t *testing.T) {
 	t.Parallel()
 	r, e := familyRelease(t), New()
-	with, err := NewPatient(r, model.Male, 480, evidence("s_1! s_31 -s_32"))
-	if err != nil {
-		t.Fatal(err)
+	assess := func(words string) Assessment {
+		p, err := NewPatient(r, model.Male, 480, evidence(words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Assess(r, p, Options{})
 	}
-	without, err := NewPatient(r, model.Male, 480, evidence("s_1!"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(e.Assess(r, without, Options{}), e.Assess(r, with, Options{})); diff != "" {
-		t.Error(diff)
+	for _, words := range []string{"s_1!", "s_1", "s_1 -s_21", "s_1+", ""} {
+		want := assess(words)
+		for _, outside := range []string{" s_31 -s_32", " s_31! s_32!", " ?s_31+", " -s_32!"} {
+			if diff := cmp.Diff(want, assess(words+outside)); diff != "" {
+				t.Errorf("%q beside %q: %s", outside, words, diff)
+			}
+		}
 	}
 }
 
@@ -191,7 +197,8 @@ func TestOpeners(t *testing.T) {
 		"p_1! s_1":        {"", false}, // no symptom is initial
 		"p_1":             {"", false},
 		"s_1! s_11! s_12": {"s_12", true},
-		"s_32! s_1":       {"", false}, // does not apply, yet carries a source
+		"s_32! s_1":       {"s_1", false}, // what does not apply changes nothing, its source neither
+		"s_32+ s_1! s_31": {"s_1", true},
 	} {
 		p := woman(t, r, evidence)
 		var got []string
