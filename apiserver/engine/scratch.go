@@ -62,6 +62,8 @@ type scratch struct {
 	reached      []float64
 	parentShares []float64
 	candidates   []candidate
+
+	lacking []float64 // by observation: how likely it is not there, for suggestions
 }
 
 // acquire takes working memory for a patient.

@@ -76,6 +76,10 @@ type Triage struct {
 	// Serious are the present observations that are serious by themselves,
 	// the most serious first.
 	Serious []SeriousObservation
+	// TeleconsultationApplicable says that the patient can be heard from afar
+	// first, as whoever need not be seen at once. It is meant for clients of
+	// the five levels.
+	TeleconsultationApplicable bool
 }
 
 // Triage classifies how urgent the patient's case is. The level is the higher
@@ -86,10 +90,11 @@ func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
 	defer e.release(s)
 	s.infer()
 	level, cause := s.triage()
+	answer := Triage{Level: level, RootCause: cause, Serious: s.serious(), TeleconsultationApplicable: level < model.Emergency}
 	if o.ThreeLevels {
-		level = InThreeLevels(level)
+		answer.Level = InThreeLevels(level)
 	}
-	return Triage{Level: level, RootCause: cause, Serious: s.serious()}
+	return answer
 }
 
 // triage is the level and what it rests on.

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// An Explanation says what of the evidence has to do with a condition. No
+// observation is in two of the lists, and none that has nothing to do with the
+// condition is in any.
+type Explanation struct {
+	// Supporting are present observations without which the condition would be
+	// less likely, those first without which its probability falls most, and
+	// then by id.
+	Supporting []model.ObservationIndex
+	// Conflicting are observations of the condition that the patient denies,
+	// by kind and number.
+	Conflicting []model.ObservationIndex
+	// Unconfirmed are observations of the condition about which the patient
+	// does not know, by kind and number.
+	Unconfirmed []model.ObservationIndex
+}
+
+// leastSupport is the share of its probability that a condition must lose
+// without an observation which supports it. Less is the noise of rounding: an
+// observation that changes nothing moves the last bits all the same, because
+// the sums run over other terms.
+const leastSupport = 1e-12
+
+// Explain says what speaks for and against a condition of the ranking. It
+// reports false when the target is not in the ranking that Assess gives for
+// the same patient.
+//
+// An observation has to do with a condition when there is a link or a factor
+// between them: of the observation itself or, where it is present, of one that
+// it implies, or else of one that implies it.
+//
+// What supports is found by leaving it out and ranking again. An observation
+// is left out with all that it alone stands for: a child with its parents, the
+// chosen item with what it says about the other items of its group. So it
+// makes no difference whether a client sends what another piece of evidence
+// implies.
+func (e *Engine) Explain(r *model.Release, p Patient, _ Options, target model.ConditionIndex) (Explanation, bool) {
+	s := e.acquire(r, &p)
+	defer e.release(s)
+	s.infer()
+	if !slices.ContainsFunc(s.rank(), func(ranked Ranked) bool { return ranked.Condition == target }) {
+		return Explanation{}, false
+	}
+	explanation := Explanation{[]model.ObservationIndex{}, []model.ObservationIndex{}, []model.ObservationIndex{}}
+	for i := range p.findings {
+		switch f := &p.findings[i]; {
+		case !f.reported || f.choice == Present:
+		case f.sent == Absent && concerns(r, target, f.observation):
+			explanation.Conflicting = append(explanation.Conflicting, f.observation)
+		case f.sent == Unknown && concerns(r, target, f.observation):
+			explanation.Unconfirmed = append(explanation.Unconfirmed, f.observation)
+		}
+	}
+	explanation.Supporting = s.supporting(target)
+	return explanation, true
+}
+
+// A support is an observation and how much of a condition's probability is
+// due to it.
+type support struct {
+	observation model.ObservationIndex
+	fall        float64
+}
+
+// supporting lists the present observations that a condition owes some of its
+// probability to. It leaves the scratch memory with another patient.
+func (s *scratch) supporting(target model.ConditionIndex) []model.ObservationIndex {
+	p, before := s.p, s.posterior[target]
+	var supports []support
+	for i := range p.findings {
+		f := &p.findings[i]
+		if !f.reported || f.choice != Present || f.refined || !implies(s.r, f.observation, target) {
+			continue
+		}
+		without := p.without(s.r, f.observation)
+		s.prepare(s.r, &without)
+		s.infer()
+		if fall := before - s.posterior[target]; fall > leastSupport*before {
+			supports = append(supports, support{f.observation, fall})
+		}
+	}
+	slices.SortFunc(supports, func(a, b support) int {
+		return cmp.Or(cmp.Compare(b.fall, a.fall), cmp.Compare(a.observation, b.observation))
+	})
+	list := make([]model.ObservationIndex, len(supports))
+	for i, support := range supports {
+		list[i] = support.observation
+	}
+	return list
+}
+
+// without is the patient without a present observation and without the parents
+// that no other present observation implies. It is good for ranking only.
+func (p *Patient) without(r *model.Release, o model.ObservationIndex) Patient {
+	less := *p
+	less.findings = slices.Clone(p.findings)
+	for ; o != model.None && !less.refines(r, o); o = r.Observations[o].Parent {
+		i, _ := slices.BinarySearchFunc(less.findings, o, byObservation)
+		less.findings = slices.Delete(less.findings, i, i+1)
+	}
+	return less
+}
+
+// refines reports whether a present finding is below an observation.
+func (p *Patient) refines(r *model.Release, o model.ObservationIndex) bool {
+	return slices.ContainsFunc(p.findings, func(f finding) bool {
+		return f.choice == Present && descends(r, f.observation, o)
+	})
+}
+
+// implies reports whether an observation, or one that it implies, has a link
+// or a factor of the condition.
+func implies(r *model.Release, o model.ObservationIndex, c model.ConditionIndex) bool {
+	for ; o != model.None; o = r.Observations[o].Parent {
+		if joined(r, o, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// concerns reports whether an observation, or one that implies it, has a link
+// or a factor of the condition.
+func concerns(r *model.Release, c model.ConditionIndex, o model.ObservationIndex) bool {
+	return joined(r, o, c) || slices.ContainsFunc(model.Part(r.ChildRefs, r.Observations[o].Children), func(child model.ObservationIndex) bool {
+		return concerns(r, c, child)
+	})
+}
+
+// joined reports whether there is a link or a factor between an observation
+// and a condition.
+func joined(r *model.Release, o model.ObservationIndex, c model.ConditionIndex) bool {
+	if _, ok := slices.BinarySearchFunc(model.Part(r.LinksByCondition, r.Conditions[c].Links), int32(o), byOther); ok {
+		return true
+	}
+	return slices.ContainsFunc(model.Part(r.Factors, r.Observations[o].Factors), func(f model.Factor) bool { return f.Condition == c })
+}
