@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -138,6 +139,30 @@ func (k *storeKeeper) Usage(ctx context.Context, from, to storage.Date) ([]stora
 		return (*store).Usage(ctx, from, to)
 	}
 	return nil, errNotOpen
+}
+
+// UsageTotals reads totals once storage is open.
+func (k *storeKeeper) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
+	if store := k.store.Load(); store != nil {
+		return (*store).UsageTotals(ctx, from, to, endpoints)
+	}
+	return nil, errNotOpen
+}
+
+// PutFeedback keeps feedback once storage is open.
+func (k *storeKeeper) PutFeedback(ctx context.Context, interview feedback.Interview) error {
+	if store := k.store.Load(); store != nil {
+		return (*store).PutFeedback(ctx, interview)
+	}
+	return errNotOpen
+}
+
+// Feedback reads feedback once storage is open.
+func (k *storeKeeper) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback.Interview, int64, error) {
+	if store := k.store.Load(); store != nil {
+		return (*store).Feedback(ctx, skipped, atMost)
+	}
+	return nil, 0, errNotOpen
 }
 
 // close closes storage, if it was opened.

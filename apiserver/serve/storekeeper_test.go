@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -53,6 +54,14 @@ func (m *moody) AddUsage(context.Context, []storage.UsageCount) error { return m
 func (m *moody) Close() error                                         { m.closed = true; return nil }
 func (m *moody) Usage(context.Context, storage.Date, storage.Date) ([]storage.UsageCount, error) {
 	return []storage.UsageCount{{Calls: 7}}, m.err()
+}
+
+func (m *moody) UsageTotals(context.Context, storage.Date, storage.Date, []string) ([]storage.UsageTotal, error) {
+	return nil, m.err()
+}
+func (m *moody) PutFeedback(context.Context, feedback.Interview) error { return m.err() }
+func (m *moody) Feedback(context.Context, int64, int64) ([]feedback.Interview, int64, error) {
+	return nil, 0, m.err()
 }
 
 func keeper(log *slog.Logger, opens func(context.Context, string) (storage.Store, error), up func(bool)) *storeKeeper {

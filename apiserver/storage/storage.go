@@ -5,6 +5,8 @@ package storage
 import (
 	"context"
 	"errors"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 )
 
 // ErrInvalidURL is wrapped by errors that say that a database URL cannot be
@@ -16,11 +18,16 @@ var ErrInvalidURL = errors.New("invalid database URL")
 // stored as it is. Trying again does not help.
 var ErrInvalidUsage = errors.New("invalid usage count")
 
+// ErrInvalidFeedback is wrapped by errors that say that the feedback of an
+// interview cannot be stored as it is. Trying again does not help.
+var ErrInvalidFeedback = errors.New("invalid feedback of an interview")
+
 // Store is everything that an API server keeps. It is safe for concurrent use.
 //
 // No error of a Store holds a connection string, a host or a password.
 type Store interface {
 	Usage
+	Feedback
 
 	// Ping reports whether the store can be written to now.
 	Ping(ctx context.Context) error
@@ -46,4 +53,28 @@ type Usage interface {
 	// ordered by date, application and endpoint, the latter two by their bytes.
 	// It returns none when from is after to.
 	Usage(ctx context.Context, from, to Date) ([]UsageCount, error)
+
+	// UsageTotals returns how often each application called each of the
+	// endpoints on the days from and to and those between, ordered by
+	// application and endpoint. Who never called is left out.
+	UsageTotals(ctx context.Context, from, to Date, endpoints []string) ([]UsageTotal, error)
+}
+
+// Feedback keeps what patients meant to do before and after their interviews.
+type Feedback interface {
+	// PutFeedback keeps the feedback of an interview, in the place of what was
+	// kept of it before, if anything was. When it returns nil, the feedback is
+	// as safe as the store can make it. Of two at the same time, the one that
+	// is committed last stays.
+	//
+	// Times are kept to the microsecond. An error that wraps
+	// ErrInvalidFeedback says what is at fault; after any other error the
+	// feedback may or may not have been kept, and may be put again.
+	PutFeedback(ctx context.Context, interview feedback.Interview) error
+
+	// Feedback leaves out the first skipped interviews and returns the next
+	// ones, at most as many as it is told, and how many there are in all. They
+	// are in the order in which each had its first feedback, so that an
+	// interview keeps its place when its feedback is replaced.
+	Feedback(ctx context.Context, skipped, atMost int64) (page []feedback.Interview, total int64, err error)
 }

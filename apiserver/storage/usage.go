@@ -16,6 +16,13 @@ type UsageCount struct {
 	Calls       int64  // how many calls, at least one
 }
 
+// UsageTotal says how often an application called an endpoint in a period.
+type UsageTotal struct {
+	Application string
+	Endpoint    string
+	Calls       int64
+}
+
 // Validate says, in an error that wraps ErrInvalidUsage, what every store
 // would refuse in the count.
 func (c UsageCount) Validate() error {

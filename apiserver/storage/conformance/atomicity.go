@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -86,6 +88,9 @@ func testCancelled(t *testing.T, fresh Fresh) {
 		if _, err := store.Usage(ctx, day, day); !errors.Is(err, ctx.Err()) {
 			t.Errorf("Usage: got error %v, want one that wraps %v", err, ctx.Err())
 		}
+		if _, err := store.UsageTotals(ctx, day, day, nil); !errors.Is(err, ctx.Err()) {
+			t.Errorf("UsageTotals: got error %v, want one that wraps %v", err, ctx.Err())
+		}
 		if err := store.Ping(ctx); !errors.Is(err, ctx.Err()) {
 			t.Errorf("Ping: got error %v, want one that wraps %v", err, ctx.Err())
 		}
@@ -122,9 +127,9 @@ const childVariable = "ANAMNESIS_TEST_CHILD"
 
 const childEndpoints = 100
 
-// Child makes a process that testKilled started add batches until it is
-// killed, with a line for each that was reported as added. In every other
-// process it does nothing. TestMain calls it first.
+// Child makes a process that testKilled started add batches, and feedback after
+// each, until it is killed, with a line for each time that both were reported
+// as kept. In every other process it does nothing. TestMain calls it first.
 func Child() {
 	url := os.Getenv(childVariable)
 	if url == "" {
@@ -132,7 +137,11 @@ func Child() {
 	}
 	store, err := open.Open(context.Background(), url)
 	for err == nil {
-		if err = store.AddUsage(context.Background(), shuffled(childEndpoints)); err == nil {
+		err = store.AddUsage(context.Background(), shuffled(childEndpoints))
+		if err == nil {
+			err = store.PutFeedback(context.Background(), interview(uuid.NewString(), "label", 0))
+		}
+		if err == nil {
 			fmt.Println("added")
 		}
 	}
@@ -140,14 +149,18 @@ func Child() {
 	os.Exit(1)
 }
 
-// A process that is killed while it adds leaves whole batches only, and every
-// one that was reported as added.
+// A process that is killed while it adds leaves whole batches only, and all
+// that was reported as kept.
 func testKilled(t *testing.T, fresh Fresh) {
 	url := fresh(t)
 	var added int64
 	for range 5 {
 		added += addUntilKilled(t, url)
-		wantSame(t, kept(t, opened(t, url)), childEndpoints, added)
+		store := opened(t, url)
+		wantSame(t, kept(t, store), childEndpoints, added)
+		if _, total, err := store.Feedback(t.Context(), 0, 0); err != nil || total < added {
+			t.Errorf("the feedback of %d interviews was kept and that of %d is there, %v", added, total, err)
+		}
 	}
 }
 

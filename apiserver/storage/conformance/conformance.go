@@ -33,8 +33,19 @@ func Run(t *testing.T, fresh Fresh) {
 		"Killed":           testKilled,
 		"RacingMigrations": testRacingMigrations,
 		"NewerDatabase":    testNewerDatabase,
+		"OlderDatabase":    testOlderDatabase,
 		"Ping":             testPing,
 		"Closed":           testClosed,
+
+		"Totals":         testTotals,
+		"TotalsOverflow": testTotalsOverflow,
+
+		"Feedback":           testFeedback,
+		"FeedbackText":       testFeedbackText,
+		"FeedbackInvalid":    testFeedbackInvalid,
+		"FeedbackConcurrent": testFeedbackConcurrent,
+		"FeedbackCancelled":  testFeedbackCancelled,
+		"FeedbackModel":      testFeedbackModel,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

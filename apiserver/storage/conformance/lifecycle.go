@@ -47,6 +47,18 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 	wantKept(t, store, count("portal", "GET /v3/info", 2))
 }
 
+// A database that an older server left gets what it lacks, and keeps what it
+// holds.
+func testOlderDatabase(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	add(t, opened(t, url), count("portal", "GET /v3/info", 1))
+	execute(t, url, "DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 1")
+	store := opened(t, url)
+	wantKept(t, store, count("portal", "GET /v3/info", 1))
+	put(t, store, interview("a", "label", 0))
+	wantFeedback(t, store, 0, 10, 1, interview("a", "label", 0))
+}
+
 // execute changes a database behind the back of its store.
 func execute(t *testing.T, url, statement string) {
 	t.Helper()
@@ -91,5 +103,14 @@ func testClosed(t *testing.T, fresh Fresh) {
 	}
 	if _, err := store.Usage(t.Context(), day, day); err == nil {
 		t.Error("Usage: no error")
+	}
+	if _, err := store.UsageTotals(t.Context(), day, day, []string{"GET /v3/info"}); err == nil {
+		t.Error("UsageTotals: no error")
+	}
+	if err := store.PutFeedback(t.Context(), interview("a", "label", 0)); err == nil {
+		t.Error("PutFeedback: no error")
+	}
+	if _, _, err := store.Feedback(t.Context(), 0, 10); err == nil {
+		t.Error("Feedback: no error")
 	}
 }

@@ -108,6 +108,19 @@ func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.Usa
 	return counts, nil
 }
 
+// UsageTotals implements storage.Usage.
+func (s *Store) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
+	rows, err := s.queries.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
+	if err != nil {
+		return nil, failure(ctx, fmt.Sprintf("read the totals of usage from %s to %s", from, to), err)
+	}
+	totals := make([]storage.UsageTotal, len(rows))
+	for i, row := range rows {
+		totals[i] = storage.UsageTotal(row)
+	}
+	return totals, nil
+}
+
 // Ping implements storage.Store.
 func (s *Store) Ping(ctx context.Context) error {
 	readOnly, err := s.queries.ReadOnly(ctx)

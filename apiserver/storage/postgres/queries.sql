@@ -23,6 +23,34 @@ FROM usage_counts
 WHERE date >= @first_date AND date <= @last_date
 ORDER BY date, application, endpoint;
 
+-- UsageTotals reads the calls to some endpoints in a period.
+-- name: UsageTotals :many
+SELECT application, endpoint, sum(calls)::bigint AS calls
+FROM usage_counts
+WHERE date >= @first_date AND date <= @last_date AND endpoint = ANY(@endpoints::text[])
+GROUP BY application, endpoint
+ORDER BY application, endpoint;
+
+-- PutFeedback keeps the feedback of an interview in the place of what it has.
+-- name: PutFeedback :exec
+INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES (@interview_id, @patient_intent_before, @patient_intent_after, @received_at)
+ON CONFLICT (interview_id) DO UPDATE SET
+    patient_intent_before = excluded.patient_intent_before,
+    patient_intent_after = excluded.patient_intent_after,
+    received_at = excluded.received_at;
+
+-- CountFeedback counts the interviews that have feedback.
+-- name: CountFeedback :one
+SELECT count(*) FROM interview_feedback;
+
+-- Feedback reads a part of the feedback.
+-- name: Feedback :many
+SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+FROM interview_feedback
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
 -- ReadOnly reports whether transactions on this connection cannot write, as
 -- on a standby.
 -- name: ReadOnly :one

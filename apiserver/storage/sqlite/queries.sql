@@ -11,3 +11,31 @@ SELECT date, application, endpoint, calls
 FROM usage_counts
 WHERE date >= sqlc.arg(first_date) AND date <= sqlc.arg(last_date)
 ORDER BY date, application, endpoint;
+
+-- UsageTotals reads the calls to some endpoints in a period.
+-- name: UsageTotals :many
+SELECT application, endpoint, CAST(sum(calls) AS INTEGER) AS calls
+FROM usage_counts
+WHERE date >= sqlc.arg(first_date) AND date <= sqlc.arg(last_date) AND endpoint IN (sqlc.slice(endpoints))
+GROUP BY application, endpoint
+ORDER BY application, endpoint;
+
+-- PutFeedback keeps the feedback of an interview in the place of what it has.
+-- name: PutFeedback :exec
+INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES (?, ?, ?, ?)
+ON CONFLICT (interview_id) DO UPDATE SET
+    patient_intent_before = excluded.patient_intent_before,
+    patient_intent_after = excluded.patient_intent_after,
+    received_at = excluded.received_at;
+
+-- CountFeedback counts the interviews that have feedback.
+-- name: CountFeedback :one
+SELECT count(*) FROM interview_feedback;
+
+-- Feedback reads a part of the feedback.
+-- name: Feedback :many
+SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+FROM interview_feedback
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);

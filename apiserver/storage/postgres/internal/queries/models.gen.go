@@ -5,8 +5,18 @@
 package queries
 
 import (
+	"time"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
+
+type InterviewFeedback struct {
+	Position            int64
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          time.Time
+}
 
 type UsageCount struct {
 	Date        storage.Date

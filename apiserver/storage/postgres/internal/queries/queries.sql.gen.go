@@ -7,6 +7,7 @@ package queries
 
 import (
 	"context"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -43,6 +44,90 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 		arg.Applications,
 		arg.Endpoints,
 		arg.Calls,
+	)
+	return err
+}
+
+const countFeedback = `-- name: CountFeedback :one
+SELECT count(*) FROM interview_feedback
+`
+
+// CountFeedback counts the interviews that have feedback.
+func (q *Queries) CountFeedback(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countFeedback)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const feedback = `-- name: Feedback :many
+SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+FROM interview_feedback
+ORDER BY position
+LIMIT $2::bigint OFFSET $1::bigint
+`
+
+type FeedbackParams struct {
+	Skipped int64
+	AtMost  int64
+}
+
+type FeedbackRow struct {
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          time.Time
+}
+
+// Feedback reads a part of the feedback.
+func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackRow, error) {
+	rows, err := q.db.Query(ctx, feedback, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FeedbackRow
+	for rows.Next() {
+		var i FeedbackRow
+		if err := rows.Scan(
+			&i.InterviewID,
+			&i.PatientIntentBefore,
+			&i.PatientIntentAfter,
+			&i.ReceivedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const putFeedback = `-- name: PutFeedback :exec
+INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (interview_id) DO UPDATE SET
+    patient_intent_before = excluded.patient_intent_before,
+    patient_intent_after = excluded.patient_intent_after,
+    received_at = excluded.received_at
+`
+
+type PutFeedbackParams struct {
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          time.Time
+}
+
+// PutFeedback keeps the feedback of an interview in the place of what it has.
+func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error {
+	_, err := q.db.Exec(ctx, putFeedback,
+		arg.InterviewID,
+		arg.PatientIntentBefore,
+		arg.PatientIntentAfter,
+		arg.ReceivedAt,
 	)
 	return err
 }
@@ -88,6 +173,47 @@ func (q *Queries) Usage(ctx context.Context, arg UsageParams) ([]UsageCount, err
 			&i.Endpoint,
 			&i.Calls,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usageTotals = `-- name: UsageTotals :many
+SELECT application, endpoint, sum(calls)::bigint AS calls
+FROM usage_counts
+WHERE date >= $1 AND date <= $2 AND endpoint = ANY($3::text[])
+GROUP BY application, endpoint
+ORDER BY application, endpoint
+`
+
+type UsageTotalsParams struct {
+	FirstDate storage.Date
+	LastDate  storage.Date
+	Endpoints []string
+}
+
+type UsageTotalsRow struct {
+	Application string
+	Endpoint    string
+	Calls       int64
+}
+
+// UsageTotals reads the calls to some endpoints in a period.
+func (q *Queries) UsageTotals(ctx context.Context, arg UsageTotalsParams) ([]UsageTotalsRow, error) {
+	rows, err := q.db.Query(ctx, usageTotals, arg.FirstDate, arg.LastDate, arg.Endpoints)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageTotalsRow
+	for rows.Next() {
+		var i UsageTotalsRow
+		if err := rows.Scan(&i.Application, &i.Endpoint, &i.Calls); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

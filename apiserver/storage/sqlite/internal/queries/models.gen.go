@@ -8,6 +8,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
+type InterviewFeedback struct {
+	Position            int64
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          int64
+}
+
 type UsageCount struct {
 	Date        storage.Date
 	Application string

@@ -7,6 +7,7 @@ package queries
 
 import (
 	"context"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -32,6 +33,93 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 		arg.Application,
 		arg.Endpoint,
 		arg.Calls,
+	)
+	return err
+}
+
+const countFeedback = `-- name: CountFeedback :one
+SELECT count(*) FROM interview_feedback
+`
+
+// CountFeedback counts the interviews that have feedback.
+func (q *Queries) CountFeedback(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countFeedback)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const feedback = `-- name: Feedback :many
+SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+FROM interview_feedback
+ORDER BY position
+LIMIT ?2 OFFSET ?1
+`
+
+type FeedbackParams struct {
+	Skipped int64
+	AtMost  int64
+}
+
+type FeedbackRow struct {
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          int64
+}
+
+// Feedback reads a part of the feedback.
+func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackRow, error) {
+	rows, err := q.db.QueryContext(ctx, feedback, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FeedbackRow
+	for rows.Next() {
+		var i FeedbackRow
+		if err := rows.Scan(
+			&i.InterviewID,
+			&i.PatientIntentBefore,
+			&i.PatientIntentAfter,
+			&i.ReceivedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const putFeedback = `-- name: PutFeedback :exec
+INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES (?, ?, ?, ?)
+ON CONFLICT (interview_id) DO UPDATE SET
+    patient_intent_before = excluded.patient_intent_before,
+    patient_intent_after = excluded.patient_intent_after,
+    received_at = excluded.received_at
+`
+
+type PutFeedbackParams struct {
+	InterviewID         string
+	PatientIntentBefore storage.Intent
+	PatientIntentAfter  storage.Intent
+	ReceivedAt          int64
+}
+
+// PutFeedback keeps the feedback of an interview in the place of what it has.
+func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error {
+	_, err := q.db.ExecContext(ctx, putFeedback,
+		arg.InterviewID,
+		arg.PatientIntentBefore,
+		arg.PatientIntentAfter,
+		arg.ReceivedAt,
 	)
 	return err
 }
@@ -64,6 +152,62 @@ func (q *Queries) Usage(ctx context.Context, arg UsageParams) ([]UsageCount, err
 			&i.Endpoint,
 			&i.Calls,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usageTotals = `-- name: UsageTotals :many
+SELECT application, endpoint, CAST(sum(calls) AS INTEGER) AS calls
+FROM usage_counts
+WHERE date >= ?1 AND date <= ?2 AND endpoint IN (/*SLICE:endpoints*/?)
+GROUP BY application, endpoint
+ORDER BY application, endpoint
+`
+
+type UsageTotalsParams struct {
+	FirstDate storage.Date
+	LastDate  storage.Date
+	Endpoints []string
+}
+
+type UsageTotalsRow struct {
+	Application string
+	Endpoint    string
+	Calls       int64
+}
+
+// UsageTotals reads the calls to some endpoints in a period.
+func (q *Queries) UsageTotals(ctx context.Context, arg UsageTotalsParams) ([]UsageTotalsRow, error) {
+	query := usageTotals
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.FirstDate)
+	queryParams = append(queryParams, arg.LastDate)
+	if len(arg.Endpoints) > 0 {
+		for _, v := range arg.Endpoints {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:endpoints*/?", strings.Repeat(",?", len(arg.Endpoints))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:endpoints*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageTotalsRow
+	for rows.Next() {
+		var i UsageTotalsRow
+		if err := rows.Scan(&i.Application, &i.Endpoint, &i.Calls); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
