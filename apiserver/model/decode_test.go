@@ -23,25 +23,50 @@ func small() *Draft {
 	headache := &DraftObservation{Number: 1, Name: "Headache", AgeTo: MaxAge, Leak: 0.1, Synonyms: []string{"head pain"}}
 	mild := &DraftObservation{Number: 2, Name: "Mild headache", AgeTo: MaxAge, Leak: 0.05, Parent: headache, Relation: SeverityRelation}
 	severe := &DraftObservation{Number: 3, Name: "Severe headache", AgeTo: MaxAge, Leak: 0.01, Parent: headache, Relation: SeverityRelation}
+	low := &DraftObservation{Number: 1, Kind: LabResult, Name: "Low", AgeTo: MaxAge, Leak: 0.1, LabResult: Low}
+	high := &DraftObservation{Number: 2, Kind: LabResult, Name: "High", AgeTo: MaxAge, Leak: 0.2, LabResult: High}
 	smoker := &DraftObservation{Number: 1, Kind: RiskFactor, Name: "Smoker", AgeTo: MaxAge, Leak: 0.2}
 	condition := func(number uint32) *DraftCondition {
 		c := &DraftCondition{
 			Number: number, Name: "Migraine", Synonyms: []string{"megrim"}, Categories: named, Specialists: named, AgeTo: MaxAge, Triage: Consultation,
+			Course:   CourseBetween(1440, 14400),
 			Findings: []DraftFinding{{headache, 0.9}, {mild, 0.3}, {severe, 0.4}},
 			Factors:  []DraftFactor{{smoker, 2, 0.8}},
 		}
 		c.Prior[Female][3] = 0.01
+		if number == 2 {
+			c.Article = leaflet()
+		}
 		return c
 	}
 	return &Draft{
-		Meta:         Meta{ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en", ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know"},
+		Meta: Meta{
+			ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en", ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know",
+			DurationQuestion: "Since when: {symptom}?", DurationQuestionThirdPerson: "Since when have they: {symptom}?", LeakCourse: CourseBetween(360, 525600),
+		},
 		Conditions:   []*DraftCondition{condition(1), condition(2)},
-		Observations: []*DraftObservation{headache, mild, severe, smoker},
+		Observations: []*DraftObservation{headache, mild, severe, smoker, low, high},
 		Groups:       []*DraftGroup{{Question: "How bad?", Type: GroupSingle, Ordered: true, Parent: headache, Items: []*DraftObservation{mild, severe}}},
 		Tuples:       []DraftTuple{{Observations: []*DraftObservation{headache, smoker}, Level: Emergency, Reason: "both"}},
 		Specialists:  named,
 		Categories:   named,
+		LabTests:     []*DraftLabTest{{Number: 1, Name: "Iron", Category: "Blood", Results: []*DraftObservation{high, low}}},
 	}
+}
+
+// leaflet is an article of two sections.
+func leaflet() *DraftArticle {
+	text := func(words string) DraftNode { return DraftNode{Type: TextNode, Text: words} }
+	title := func(words string) DraftNode { return DraftNode{Type: Heading1Node, Children: []DraftNode{text(words)}} }
+	return &DraftArticle{Title: title("Migraine"), Sections: []DraftSection{
+		{Name: SummarySection, Title: title("In short"), Content: []DraftNode{
+			{Type: ParagraphNode, Children: []DraftNode{text("It hurts.")}},
+			{Type: UnorderedListNode, Children: []DraftNode{{Type: ListItemNode, Children: []DraftNode{text("Rest.")}}}},
+		}},
+		{Name: SourcesSection, Title: title("Sources"), Content: []DraftNode{
+			{Type: LinkNode, Text: "https://example.org", Children: []DraftNode{text("Source")}},
+		}},
+	}}
 }
 
 func mustEncode(t interface{ Fatal(...any) }, r *Release) []byte {
@@ -60,7 +85,7 @@ func TestDecodeReturnsWhatWasEncoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	blank := cmpopts.IgnoreFields(Release{}, "unmap")
-	if diff := cmp.Diff(want, got, blank, cmp.AllowUnexported(Release{}, Condition{}, Observation{}, Link{}, Factor{}, Group{}, Tuple{}, Synonym{})); diff != "" {
+	if diff := cmp.Diff(want, got, blank, cmp.AllowUnexported(Release{}, Condition{}, Observation{}, Link{}, Factor{}, Group{}, Tuple{}, Wording{}, ArticleSection{}, Node{})); diff != "" {
 		t.Error(diff)
 	}
 	if again := mustEncode(t, got); !bytes.Equal(again, mustEncode(t, want)) {
@@ -97,7 +122,12 @@ func TestRecordsHaveNoHiddenPadding(t *testing.T) {
 		"Group":       {binary.Size(Group{}), recordSize(t, "groups")},
 		"Tuple":       {binary.Size(Tuple{}), recordSize(t, "tuples")},
 		"Named":       {binary.Size(Named{}), recordSize(t, "specialists")},
-		"Synonym":     {binary.Size(Synonym{}), recordSize(t, "synonyms")},
+		"LabTest":     {binary.Size(LabTest{}), recordSize(t, "laboratory tests")},
+		"Article":     {binary.Size(Article{}), recordSize(t, "articles")},
+		"Section":     {binary.Size(ArticleSection{}), recordSize(t, "article sections")},
+		"Node":        {binary.Size(Node{}), recordSize(t, "nodes")},
+		"Wording":     {binary.Size(Wording{}), recordSize(t, "wordings")},
+		"Word":        {binary.Size(Word{}), recordSize(t, "words")},
 	} {
 		if sizes[0] != sizes[1] {
 			t.Errorf("%s has %d bytes in the file and %d in memory", name, sizes[0], sizes[1])
@@ -140,11 +170,11 @@ func TestDecodeRefusesOtherFiles(t *testing.T) {
 		{"less than a header", data[:headerSize-1], "not a release file"},
 		{"another kind of file", bytes.Repeat([]byte("PK\x03\x04"), 100), "not a release file"},
 		{"line endings changed on the way", bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), "not a release file"},
-		{"another format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "reads format 1"},
+		{"another format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "reads format 2"},
 		{"the last byte lost", data[:len(data)-1], "truncated"},
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
-		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 17 sections"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 24 sections"},
 		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
 		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
 		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},

@@ -19,3 +19,14 @@ func BinaryEntropy(p float64) float64 {
 	}
 	return -float64(p*math.Log(p)) - float64((1-p)*math.Log1p(-p))
 }
+
+// ninetieth is the 90th percentile of the standard normal distribution.
+const ninetieth = 1.2815515655446004
+
+// CourseBetween is the course in which the middle 80 % of patients have had
+// symptoms for so many minutes: a tenth for less than from, a tenth for more
+// than to. Both are over 0, and from is less than to.
+func CourseBetween(from, to float64) Course {
+	low, high := math.Log(from), math.Log(to)
+	return Course{Mean: (low + high) / 2, Deviation: (high - low) / (2 * ninetieth)}
+}

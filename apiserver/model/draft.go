@@ -16,6 +16,7 @@ type Draft struct {
 	Tuples       []DraftTuple
 	Specialists  []*DraftNamed
 	Categories   []*DraftNamed
+	LabTests     []*DraftLabTest
 }
 
 // A DraftCondition becomes a Condition; fields of the same name mean the same.
@@ -32,6 +33,8 @@ type DraftCondition struct {
 	Severity                      Severity
 	Triage                        TriageLevel
 	Channel                       Channel
+	Course                        Course
+	Article                       *DraftArticle // nil: none
 	Prior                         [2][AgeBands]float64
 	Findings                      []DraftFinding
 	Factors                       []DraftFactor
@@ -62,6 +65,9 @@ type DraftObservation struct {
 	AgeFrom, AgeTo                uint16
 	Sex                           SexFilter
 	Seriousness                   Seriousness
+	LabResult                     ResultType // of which DraftLabTest: one that lists the observation
+	Topic                         Topic
+	LastsFrom, LastsTo            uint32
 	Leak                          float64
 }
 
@@ -85,4 +91,32 @@ type DraftTuple struct {
 type DraftNamed struct {
 	Number uint32
 	Name   string
+}
+
+// A DraftLabTest becomes a LabTest and the group of its results; fields of the
+// same name mean the same.
+type DraftLabTest struct {
+	Number                     uint32
+	Name, CommonName, Category string
+	Results                    []*DraftObservation
+}
+
+// A DraftArticle becomes an Article.
+type DraftArticle struct {
+	Title    DraftNode
+	Sections []DraftSection // in the order read
+}
+
+// A DraftSection becomes an ArticleSection.
+type DraftSection struct {
+	Name    SectionName
+	Title   DraftNode
+	Content []DraftNode
+}
+
+// A DraftNode becomes a Node; fields of the same name mean the same.
+type DraftNode struct {
+	Type     NodeType
+	Text     string
+	Children []DraftNode
 }

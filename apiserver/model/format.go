@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 1
+const FormatVersion = 2
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"
@@ -89,10 +89,17 @@ var sectionTypes = []sectionType{
 	recordSection("links by condition", func(r *Release) *[]Link { return &r.LinksByCondition }),
 	recordSection("links by observation", func(r *Release) *[]Link { return &r.LinksByObservation }),
 	recordSection("factors", func(r *Release) *[]Factor { return &r.Factors }),
-	recordSection("synonyms", func(r *Release) *[]Synonym { return &r.Synonyms }),
+	recordSection("laboratory tests", func(r *Release) *[]LabTest { return &r.LabTests }),
+	recordSection("articles", func(r *Release) *[]Article { return &r.Articles }),
+	recordSection("article sections", func(r *Release) *[]ArticleSection { return &r.ArticleSections }),
+	recordSection("nodes", func(r *Release) *[]Node { return &r.Nodes }),
+	recordSection("wordings", func(r *Release) *[]Wording { return &r.Wordings }),
+	recordSection("words", func(r *Release) *[]Word { return &r.Words }),
+	recordSection("word uses", func(r *Release) *[]uint32 { return &r.WordUses }),
 	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),
 	recordSection("group items", func(r *Release) *[]ObservationIndex { return &r.GroupItems }),
 	recordSection("tuple items", func(r *Release) *[]ObservationIndex { return &r.TupleItems }),
+	recordSection("laboratory results", func(r *Release) *[]ObservationIndex { return &r.LabResultRefs }),
 	recordSection("category references", func(r *Release) *[]uint32 { return &r.CategoryRefs }),
 	recordSection("specialist references", func(r *Release) *[]uint32 { return &r.SpecialistRefs }),
 }

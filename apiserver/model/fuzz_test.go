@@ -79,8 +79,8 @@ func walk(r *Release) {
 	for i := range r.Observations {
 		sum += walkObservation(r, ObservationIndex(i))
 	}
-	for _, s := range r.Synonyms {
-		sum += float64(len(r.Text(s.Wording)))
+	for _, s := range r.Wordings {
+		sum += float64(len(r.Text(s.Text)))
 		if s.Condition {
 			sum += float64(r.Conditions[s.Concept].Number)
 		} else {

@@ -19,6 +19,7 @@ const (
 	LabResultPrefix  = "lt_"
 	SpecialistPrefix = "sp_"
 	CategoryPrefix   = "cc_"
+	LabTestPrefix    = "lab_"
 )
 
 var observationPrefixes = [...]string{Symptom: SymptomPrefix, RiskFactor: RiskFactorPrefix, LabResult: LabResultPrefix}
@@ -63,6 +64,27 @@ func (r *Release) SpecialistID(i uint32) string {
 // such as cc_1.
 func (r *Release) CategoryID(i uint32) string {
 	return FormatID(CategoryPrefix, r.Categories[i].Number)
+}
+
+// LabTestID is the public id of the laboratory test at a position of LabTests,
+// such as lab_3.
+func (r *Release) LabTestID(i int) string {
+	return FormatID(LabTestPrefix, r.LabTests[i].Number)
+}
+
+// LabTestByID finds the position of a laboratory test by its public id.
+func (r *Release) LabTestByID(id string) (int, bool) {
+	number, ok := ParseID(LabTestPrefix, id)
+	if !ok {
+		return None, false
+	}
+	i, ok := slices.BinarySearchFunc(r.LabTests, number, func(t LabTest, n uint32) int {
+		return cmp.Compare(t.Number, n)
+	})
+	if !ok {
+		return None, false
+	}
+	return i, true
 }
 
 // ConditionByID finds a condition by its public id.

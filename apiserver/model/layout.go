@@ -10,7 +10,8 @@ import (
 // Layout sorts the concepts by their numbers, replaces pointers by positions
 // and derives what the engine reads: both directions of every link with its
 // lambda and entropy, the children of each observation, the factors by
-// observation. The same draft, its lists in whatever order, gives the same
+// observation, the groups of laboratory results, the words of all wordings. The
+// same draft, its lists in whatever order, gives the same
 // release, except that groups and tuples keep the order they were given in.
 // The lists of the draft are sorted in place: what stands at a position of
 // the draft then stands at the same one of the release.
@@ -22,6 +23,7 @@ func (d *Draft) Layout() *Release {
 	slices.SortStableFunc(d.Observations, func(a, b *DraftObservation) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Number, b.Number))
 	})
+	slices.SortStableFunc(d.LabTests, func(a, b *DraftLabTest) int { return cmp.Compare(a.Number, b.Number) })
 	for _, list := range [][]*DraftNamed{d.Specialists, d.Categories} {
 		slices.SortStableFunc(list, func(a, b *DraftNamed) int { return cmp.Compare(a.Number, b.Number) })
 	}
@@ -37,7 +39,9 @@ func (d *Draft) Layout() *Release {
 	l.layObservations()
 	l.layGroups()
 	l.layTuples()
-	l.laySynonyms()
+	l.layLabTests()
+	l.layArticles()
+	l.layWordings()
 	return l.release
 }
 
@@ -116,6 +120,8 @@ func (l *layout) layConditions() {
 			Severity:    c.Severity,
 			Triage:      c.Triage,
 			Channel:     c.Channel,
+			Article:     None,
+			Course:      c.Course,
 			Prior:       c.Prior,
 		})
 	}
@@ -169,6 +175,10 @@ func (l *layout) layObservations() {
 			Sex:                 o.Sex,
 			Seriousness:         o.Seriousness,
 			Relation:            o.Relation,
+			LabResult:           o.LabResult,
+			Topic:               o.Topic,
+			LastsFrom:           o.LastsFrom,
+			LastsTo:             o.LastsTo,
 			Leak:                o.Leak,
 		})
 	}
@@ -202,25 +212,29 @@ func (l *layout) byObservation() (links [][]Link, factors [][]Factor, children [
 }
 
 func (l *layout) layGroups() {
-	r := l.release
-	for g, group := range l.draft.Groups {
-		items := l.indexes(group.Items)
-		for _, o := range items {
-			r.Observations[o].Group = GroupIndex(g)
-		}
+	for _, group := range l.draft.Groups {
 		parent := ObservationIndex(None)
 		if group.Parent != nil {
 			parent = ObservationIndex(position(l.observationAt, group.Parent))
 		}
-		r.Groups = append(r.Groups, Group{
+		l.layGroup(Group{
 			Question:            l.text(group.Question),
 			QuestionThirdPerson: l.text(group.QuestionThirdPerson),
-			Items:               appendSpan(&r.GroupItems, items...),
 			Parent:              parent,
 			Type:                group.Type,
 			Ordered:             group.Ordered,
-		})
+		}, l.indexes(group.Items))
 	}
+}
+
+// layGroup adds a group of items, which then name it.
+func (l *layout) layGroup(g Group, items []ObservationIndex) {
+	r := l.release
+	for _, o := range items {
+		r.Observations[o].Group = GroupIndex(len(r.Groups))
+	}
+	g.Items = appendSpan(&r.GroupItems, items...)
+	r.Groups = append(r.Groups, g)
 }
 
 func (l *layout) layTuples() {
@@ -242,21 +256,4 @@ func (l *layout) indexes(list []*DraftObservation) []ObservationIndex {
 		indexes[i] = ObservationIndex(position(l.observationAt, o))
 	}
 	return indexes
-}
-
-func (l *layout) laySynonyms() {
-	r := l.release
-	for i, c := range l.draft.Conditions {
-		for _, wording := range c.Synonyms {
-			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i), Condition: true})
-		}
-	}
-	for i, o := range l.draft.Observations {
-		for _, wording := range o.Synonyms {
-			r.Synonyms = append(r.Synonyms, Synonym{Wording: l.text(wording), Concept: int32(i)})
-		}
-	}
-	slices.SortStableFunc(r.Synonyms, func(a, b Synonym) int {
-		return compareText(r, a.Wording, b.Wording)
-	})
 }

@@ -8,6 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
@@ -24,7 +29,11 @@ func family() *modeltest.Builder {
 		Child("s_3", "s_1", model.SeverityRelation, 0.004).
 		Symptom("s_4", 0.02).
 		RiskFactor("p_7", 0.2).
-		LabResult("lt_1", 0.01).
+		LabResult("lt_1", 0.01).LabResult("lt_2", 0.3).LabResult("lt_3", 0.1).
+		LabTest("lab_1", "Ketones", map[string]model.ResultType{"lt_1": model.ResultPresent}).
+		LabTest("lab_2", "Sodium", map[string]model.ResultType{"lt_2": model.Low, "lt_3": model.VeryLow}).
+		Article("c_1", "Migraine", modeltest.Section(model.SummarySection, "In short", modeltest.Text("It hurts."))).
+		Article("c_2", "Influenza", modeltest.Section(model.SummarySection, "In short", modeltest.LinkTo("https://example.org", "It hurts too."))).
 		OrderedGroup("s_2", "s_3").
 		Group(model.GroupMultiple, "s_4").
 		Tuple(model.Emergency, "s_4", "s_1").
@@ -97,19 +106,176 @@ func TestLayoutKeepsTheWords(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the words are %q, want %q", got, want)
 	}
-	var wordings []string
-	for _, s := range r.Synonyms {
-		wordings = append(wordings, r.Text(s.Wording))
-	}
-	if !slices.Equal(wordings, []string{"head pain", "megrim", "sick headache"}) {
-		t.Errorf("the synonyms are %q", wordings)
-	}
-	if s := r.Synonyms[0]; s.Condition || s.Concept != int32(headache) {
-		t.Errorf("head pain leads to %+v", s)
-	}
 	if got := r.Text(model.StringRef{}); got != "" {
 		t.Errorf("the empty reference says %q", got)
 	}
+}
+
+// wordings are what a concept is called, each with its kind.
+func wordings(r *model.Release, concept int32, condition bool) []string {
+	var list []string
+	for _, w := range r.Wordings {
+		if w.Concept == concept && w.Condition == condition {
+			list = append(list, w.Kind.String()+" "+r.Text(w.Text))
+		}
+	}
+	return list
+}
+
+func TestLayoutKeepsTheWordings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, commonName string
+		synonyms         []string
+		want             []string
+	}{
+		{"Migraine", "", nil, []string{"name Migraine"}},
+		{"Migraine", "Migraine", nil, []string{"common_name Migraine"}},
+		{"Migraine", "Sick headache", []string{"megrim"}, []string{"common_name Sick headache", "name Migraine", "synonym megrim"}},
+		{"Migraine", "Migraine", []string{"b", "a", "b", "Migraine"}, []string{"common_name Migraine", "synonym b", "synonym a"}},
+	} {
+		r := modeltest.New().
+			Condition("c_1", 0.1, func(c *model.DraftCondition) {
+				c.Name, c.CommonName, c.Synonyms = test.name, test.commonName, test.synonyms
+			}).
+			Symptom("s_1", 0.1, func(o *model.DraftObservation) {
+				o.Name, o.CommonName, o.Synonyms = test.name, test.commonName, test.synonyms
+			}).
+			Build(t)
+		for _, condition := range []bool{false, true} {
+			if diff := cmp.Diff(test.want, wordings(r, 0, condition)); diff != "" {
+				t.Errorf("%+v, of a condition %t: %s", test, condition, diff)
+			}
+		}
+		if r.Wordings[0].Condition || !r.Wordings[len(r.Wordings)-1].Condition {
+			t.Error("the wordings of conditions do not stand behind those of observations")
+		}
+	}
+}
+
+// Whatever concepts are called, each word of a wording leads to it, and
+// nothing else does.
+func TestEveryWordLeadsToItsWordings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		wording := rapid.OneOf(rapid.StringN(1, 12, -1), rapid.StringMatching(`[A-Ea-eé'’-]{1,3}( [A-Ea-eé]{1,3}){0,3}`))
+		b := modeltest.New().Symptom("s_1", 0.1).Condition("c_1", 0.1)
+		b.Draft().Observations[0].Synonyms = rapid.SliceOfN(wording, 0, 6).Draw(t, "of the symptom")
+		b.Draft().Conditions[0].Synonyms = rapid.SliceOfN(wording, 0, 6).Draw(t, "of the condition")
+		r := b.Build(t)
+		want := map[string][]uint32{}
+		for i, w := range r.Wordings {
+			for word := range token.Words(r.Text(w.Text)) {
+				if !slices.Contains(want[word], uint32(i)) {
+					want[word] = append(want[word], uint32(i))
+				}
+			}
+		}
+		got := map[string][]uint32{}
+		for _, w := range r.Words {
+			got[r.Text(w.Text)] = model.Part(r.WordUses, w.Uses)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestLayoutOfLabTests(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().
+		LabResult("lt_9", 0.1).LabResult("lt_2", 0.1).LabResult("lt_3", 0.7).LabResult("lt_4", 0.05).
+		LabTest("lab_7", "Sodium", map[string]model.ResultType{"lt_3": model.Normal, "lt_2": model.High, "lt_9": model.Low}).
+		LabTest("lab_2", "Ketones", map[string]model.ResultType{"lt_4": model.ResultPresent}).
+		Build(t)
+	var got []string
+	for i, test := range r.LabTests {
+		line := r.LabTestID(i) + " " + r.Text(test.Name)
+		for _, o := range model.Part(r.LabResultRefs, test.Results) {
+			line += " " + r.ObservationID(o) + " " + r.Observations[o].LabResult.String()
+			if g := r.Groups[r.Observations[o].Group]; g.Type != model.GroupSingle || g.Parent != model.None || g.Question.Length != 0 || g.Items.Len() != test.Results.Len() {
+				t.Errorf("the group of %s is %+v", r.ObservationID(o), g)
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{"lab_2 Ketones lt_4 present", "lab_7 Sodium lt_9 low lt_3 normal lt_2 high"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(r.Groups) != 2 {
+		t.Errorf("there are %d groups", len(r.Groups))
+	}
+}
+
+// drawNodes draws nodes as an article has them, a few levels deep.
+func drawNodes(t *rapid.T, depth int, lists bool) []model.DraftNode {
+	var nodes []model.DraftNode
+	for range rapid.IntRange(0, 3).Draw(t, "nodes") {
+		of := model.ListItemNode
+		if !lists {
+			of = model.NodeType(rapid.IntRange(int(model.ParagraphNode), int(model.OrderedListNode)).Draw(t, "type"))
+		}
+		switch {
+		case of == model.TextNode || depth == 0 && !lists:
+			nodes = append(nodes, modeltest.Text(rapid.StringN(1, 9, -1).Draw(t, "text")))
+		case of == model.LinkNode:
+			nodes = append(nodes, modeltest.LinkTo("https://example.org", "there"))
+		default:
+			nodes = append(nodes, modeltest.Node(of, drawNodes(t, max(depth-1, 0), of == model.UnorderedListNode || of == model.OrderedListNode)...))
+		}
+	}
+	return nodes
+}
+
+// draftNode is a node of a release as a draft has it.
+func draftNode(r *model.Release, at uint32) model.DraftNode {
+	n := r.Nodes[at]
+	return model.DraftNode{Type: n.Type, Text: r.Text(n.Text), Children: draftNodes(r, n.Children)}
+}
+
+func draftNodes(r *model.Release, span model.Span) []model.DraftNode {
+	var nodes []model.DraftNode
+	for at := span.Start; at < span.End; at++ {
+		nodes = append(nodes, draftNode(r, at))
+	}
+	return nodes
+}
+
+func TestArticlesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.1).Condition("c_3", 0.1)
+		want := map[string]*model.DraftArticle{}
+		for _, id := range []string{"c_3", "c_1"} {
+			var sections []model.DraftSection
+			for _, name := range rapid.SliceOfDistinct(rapid.Uint8Range(0, uint8(model.SourcesSection)), rapid.ID[uint8]).Draw(t, "sections") {
+				sections = append(sections, modeltest.Section(model.SectionName(name), "About", drawNodes(t, 3, false)...))
+			}
+			b.Article(id, "Article of "+id, sections...)
+		}
+		for _, c := range b.Draft().Conditions {
+			if c.Article != nil {
+				want[model.FormatID("c_", c.Number)] = c.Article
+			}
+		}
+		r := b.Build(t)
+		got := map[string]*model.DraftArticle{}
+		for i, c := range r.Conditions {
+			if c.Article == model.None {
+				continue
+			}
+			a := r.Articles[c.Article]
+			draft := &model.DraftArticle{Title: draftNode(r, a.Title)}
+			for _, s := range model.Part(r.ArticleSections, a.Sections) {
+				draft.Sections = append(draft.Sections, model.DraftSection{Name: s.Name, Title: draftNode(r, s.Title), Content: draftNodes(r, s.Content)})
+			}
+			got[r.ConditionID(model.ConditionIndex(i))] = draft
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }
 
 func TestSameDraftInAnyOrderGivesTheSameBytes(t *testing.T) {
@@ -117,6 +283,7 @@ func TestSameDraftInAnyOrderGivesTheSameBytes(t *testing.T) {
 	turned := family()
 	slices.Reverse(turned.Draft().Conditions)
 	slices.Reverse(turned.Draft().Observations)
+	slices.Reverse(turned.Draft().LabTests)
 	for _, c := range turned.Draft().Conditions {
 		slices.Reverse(c.Findings)
 		slices.Reverse(c.Factors)

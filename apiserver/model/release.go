@@ -10,6 +10,8 @@
 // engine. Neither belongs here, and neither do HTTP, SQL or a clock.
 package model
 
+import "math"
+
 // A ConditionIndex is the position of a condition in Release.Conditions.
 type ConditionIndex int32
 
@@ -50,12 +52,27 @@ type Condition struct {
 	Severity                      Severity
 	Triage                        TriageLevel
 	Channel                       Channel
-	_                             [10]byte
+	_                             [2]byte
+	Article                       int32 // position in Articles, or None
+	_                             [4]byte
+	// Course is how long patients have had symptoms when they seek care.
+	Course Course
 	// Prior is the probability that the condition is what a new symptom
 	// episode brings, by sex and age band, before any evidence. Zero where
 	// the condition does not occur.
 	Prior [2][AgeBands]float64
 }
+
+// A Course is how long patients have had symptoms when they seek care, as a
+// log-normal distribution: the mean and the standard deviation of the natural
+// logarithm of the minutes. CourseBetween makes one.
+type Course struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"` // over 0
+}
+
+// NoEnd is the LastsTo of what may last for ever.
+const NoEnd = math.MaxUint32
 
 // An Observation is something a patient can report: a symptom, a risk factor
 // or a laboratory result.
@@ -74,7 +91,13 @@ type Observation struct {
 	Sex                           SexFilter
 	Seriousness                   Seriousness
 	Relation                      Relation // to the parent
-	_                             [4]byte
+	LabResult                     ResultType
+	Topic                         Topic
+	_                             [2]byte
+	// LastsFrom and LastsTo say of a child by Duration how long the parent
+	// has lasted: LastsFrom <= minutes < LastsTo, where NoEnd is no limit. Both
+	// are 0 when nothing is said.
+	LastsFrom, LastsTo uint32
 	// Leak is the share of people who report the observation without any
 	// condition linked to it; for a risk factor the share who have it.
 	Leak float64
@@ -131,13 +154,52 @@ type Named struct {
 	Name   StringRef
 }
 
-// A Synonym is a further wording of a concept.
-type Synonym struct {
-	Wording StringRef
+// A LabTest is a laboratory test. Its results exclude each other: they are the
+// items of one group, which has no question.
+type LabTest struct {
+	// Number is the integer of the public id, lab_<Number>.
+	Number                     uint32
+	Name, CommonName, Category StringRef
+	Results                    Span // of LabResultRefs, from VeryLow to ResultPresent
+}
+
+// An Article tells patients about a condition.
+type Article struct {
+	Condition ConditionIndex
+	Title     uint32 // position in Nodes
+	Sections  Span   // of ArticleSections, in the order read
+}
+
+// An ArticleSection is a titled part of an article.
+type ArticleSection struct {
+	Name    SectionName
+	_       [3]byte
+	Title   uint32 // position in Nodes
+	Content Span   // of Nodes
+}
+
+// A Node is a piece of an article: text, or what holds further nodes.
+type Node struct {
+	Type     NodeType
+	_        [3]byte
+	Text     StringRef // of text the words, of a link where it leads
+	Children Span      // of Nodes, all of them behind the node
+}
+
+// A Wording is what a concept is called, in full.
+type Wording struct {
+	Text StringRef
 	// Concept is an ObservationIndex, or a ConditionIndex when Condition.
 	Concept   int32
 	Condition bool
-	_         [3]byte
+	Kind      WordingKind
+	Words     uint16 // how many different words it has
+}
+
+// A Word is one that wordings use, folded as token.Words does.
+type Word struct {
+	Text StringRef
+	Uses Span // of WordUses, ascending
 }
 
 // Meta says which release this is.
@@ -154,7 +216,18 @@ type Meta struct {
 	ChoicePresent string `json:"present"`
 	ChoiceAbsent  string `json:"absent"`
 	ChoiceUnknown string `json:"unknown"`
+	// DurationQuestion and DurationQuestionThirdPerson ask how long there has
+	// been a symptom, whose name stands for SymptomSlot.
+	DurationQuestion            string `json:"durationQuestion"`
+	DurationQuestionThirdPerson string `json:"durationQuestionThirdPerson"`
+	// LeakCourse is the Course of symptoms that no condition of the model
+	// brings.
+	LeakCourse Course `json:"leakCourse"`
 }
+
+// SymptomSlot is the part of a duration question that the name of the symptom
+// replaces.
+const SymptomSlot = "{symptom}"
 
 // A Release is one version of one model: core structure and numbers, and the
 // words of one language. All slices point into the release file; neither they
@@ -171,12 +244,23 @@ type Release struct {
 	LinksByCondition   []Link
 	LinksByObservation []Link
 	Factors            []Factor
-	Synonyms           []Synonym // by wording
-	ChildRefs          []ObservationIndex
-	GroupItems         []ObservationIndex
-	TupleItems         []ObservationIndex
-	CategoryRefs       []uint32 // positions in Categories
-	SpecialistRefs     []uint32 // positions in Specialists, the first preferred
-	strings            []byte
-	unmap              func() error // nil when the memory is the garbage collector's
+	LabTests           []LabTest // by Number
+	Articles           []Article // by Condition
+	ArticleSections    []ArticleSection
+	Nodes              []Node
+	// Wordings are what concepts are called, those of observations before
+	// those of conditions, by Concept, then Kind. No concept has the same one
+	// twice.
+	Wordings []Wording
+	// Words are the words of all wordings, in order of their bytes.
+	Words          []Word
+	WordUses       []uint32 // positions in Wordings
+	ChildRefs      []ObservationIndex
+	GroupItems     []ObservationIndex
+	TupleItems     []ObservationIndex
+	LabResultRefs  []ObservationIndex
+	CategoryRefs   []uint32 // positions in Categories
+	SpecialistRefs []uint32 // positions in Specialists, the first preferred
+	strings        []byte
+	unmap          func() error // nil when the memory is the garbage collector's
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -29,7 +29,10 @@ func verify(r *Release) error {
 		verifyFamilies,
 		verifyGroups,
 		verifyTuples,
-		verifySynonyms,
+		verifyLabTests,
+		verifyArticles,
+		verifyWordings,
+		verifyWords,
 		verifyFrequencies,
 	}
 	for _, check := range checks {
@@ -53,6 +56,16 @@ func verifyMeta(r *Release) error {
 	}
 	if m.Language == "" || m.ChoicePresent == "" || m.ChoiceAbsent == "" || m.ChoiceUnknown == "" {
 		return errors.New("the language or the label of a choice is missing")
+	}
+	if strings.Count(m.DurationQuestion, SymptomSlot) != 1 || strings.Count(m.DurationQuestionThirdPerson, SymptomSlot) != 1 {
+		return fmt.Errorf("a question of the duration does not have %s in it, once", SymptomSlot)
+	}
+	return m.LeakCourse.verify()
+}
+
+func (c Course) verify() error {
+	if math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) || !(c.Deviation > 0) || math.IsInf(c.Deviation, 1) {
+		return fmt.Errorf("a course of mean %v and deviation %v, expected numbers, the deviation over 0", c.Mean, c.Deviation)
 	}
 	return nil
 }
@@ -186,7 +199,7 @@ func verifyCondition(r *Release, c *Condition) error {
 			}
 		}
 	}
-	return nil
+	return c.Course.verify()
 }
 
 // inside reports whether p is strictly between 0 and 1, which NaN is not.
@@ -227,6 +240,12 @@ func verifyObservation(r *Release, o *Observation) error {
 	}
 	if o.AgeFrom > o.AgeTo {
 		return fmt.Errorf("ages from %d to %d months", o.AgeFrom, o.AgeTo)
+	}
+	if !inWords(o.LabResult, resultTypeWords) || !inWords(o.Topic, topicWords) || (o.Kind == LabResult) != (o.LabResult != NoLabResult) {
+		return fmt.Errorf("result %v or topic %v is none of the known ones, or not of kind %v", o.LabResult, o.Topic, o.Kind)
+	}
+	if said := o.LastsFrom != 0 || o.LastsTo != 0; said && (o.LastsFrom >= o.LastsTo || o.Relation != Duration) {
+		return fmt.Errorf("lasts from %d to %d minutes by relation %v", o.LastsFrom, o.LastsTo, o.Relation)
 	}
 	if !inside(o.Leak) {
 		return fmt.Errorf("leak %v, expected a probability strictly between 0 and 1", o.Leak)
@@ -365,30 +384,4 @@ func verifyTuples(r *Release) error {
 		}
 	}
 	return items.done()
-}
-
-func verifySynonyms(r *Release) error {
-	for i := range r.Synonyms {
-		s := &r.Synonyms[i]
-		if err := checkTexts(r, s.Wording); err != nil {
-			return fmt.Errorf("synonym %d: %w", i, err)
-		}
-		if !isBool(&s.Condition) {
-			return fmt.Errorf("synonym %d: neither of a condition nor of an observation", i)
-		}
-		concepts := len(r.Observations)
-		if s.Condition {
-			concepts = len(r.Conditions)
-		}
-		if s.Concept < 0 || int(s.Concept) >= concepts {
-			return fmt.Errorf("synonym %d: concept %d, where there are %d", i, s.Concept, concepts)
-		}
-	}
-	inOrder := slices.IsSortedFunc(r.Synonyms, func(a, b Synonym) int {
-		return compareText(r, a.Wording, b.Wording)
-	})
-	if !inOrder {
-		return errors.New("the synonyms are not in order of wording")
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -27,6 +28,9 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a version that is no time", func(r *Release) { r.Meta.Version = "latest" }, "version"},
 		{"a version with a fraction", func(r *Release) { r.Meta.Version = "2026-11-21T00:00:00.25Z" }, "version"},
 		{"no language", func(r *Release) { r.Meta.Language = "" }, "language"},
+		{"a question of the duration of nothing", func(r *Release) { r.Meta.DurationQuestion = "How long?" }, "question of the duration"},
+		{"a question of the duration of two", func(r *Release) { r.Meta.DurationQuestionThirdPerson = "{symptom}, {symptom}?" }, "question of the duration"},
+		{"a course that is no number", func(r *Release) { r.Meta.LeakCourse.Mean = 1e308; r.Meta.LeakCourse.Deviation = 0 }, "deviation 0"},
 		{"no label", func(r *Release) { r.Meta.ChoiceUnknown = "" }, "label of a choice"},
 
 		{"text over the end", func(r *Release) { r.Conditions[0].Name.Length = math.MaxUint32 }, "leaves the strings section"},
@@ -49,6 +53,11 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a prior of one", func(r *Release) { r.Conditions[0].Prior[Male][0] = 1 }, "prior 1"},
 		{"a negative prior", func(r *Release) { r.Conditions[0].Prior[Male][0] = -0.1 }, "prior -0.1"},
 		{"a prior that is no number", func(r *Release) { r.Conditions[0].Prior[Male][0] = math.NaN() }, "prior NaN"},
+		{"a course of no mean", func(r *Release) { r.Conditions[0].Course.Mean = math.NaN() }, "c_1: a course of mean NaN"},
+		{"a course of an endless mean", func(r *Release) { r.Conditions[0].Course.Mean = math.Inf(-1) }, "mean -Inf"},
+		{"a course of no deviation", func(r *Release) { r.Conditions[0].Course.Deviation = 0 }, "deviation 0"},
+		{"a course of a deviation that is no number", func(r *Release) { r.Conditions[0].Course.Deviation = math.NaN() }, "deviation NaN"},
+		{"a course of an endless deviation", func(r *Release) { r.Conditions[0].Course.Deviation = math.Inf(1) }, "deviation +Inf"},
 		{"links that overlap", func(r *Release) { r.Conditions[1].Links.Start-- }, "links by condition [2,6)"},
 		{"links that run backwards", func(r *Release) { r.Conditions[0].Links = Span{0, 0}; r.Conditions[1].Links = Span{0, math.MaxUint32} }, "links by condition"},
 		{"links of nobody", func(r *Release) { r.Conditions[1].Links.End-- }, "1 of the links by condition"},
@@ -58,7 +67,7 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 
 		{"an observation of no kind there is", func(r *Release) { r.Observations[3].Kind = 3 }, "unknown kind"},
 		{"observations out of order", func(r *Release) { r.Observations[1].Number = 1 }, "out of order"},
-		{"kinds out of order", func(r *Release) { r.Observations[0].Kind = LabResult }, "out of order"},
+		{"kinds out of order", func(r *Release) { r.Observations[0].Kind = RiskFactor }, "out of order"},
 		{"an observation numbered zero", func(r *Release) { r.Observations[3].Number = 0 }, "out of order"},
 		{"an observation without a name", func(r *Release) { r.Observations[0].Name = StringRef{} }, "s_1: no name"},
 		{"an observation of no seriousness there is", func(r *Release) { r.Observations[0].Seriousness = 4 }, "seriousness"},
@@ -66,14 +75,17 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a leak of zero", func(r *Release) { r.Observations[3].Leak = 0 }, "leak 0"},
 		{"a leak of one", func(r *Release) { r.Observations[3].Leak = 1 }, "leak 1"},
 		{"a leak that is no number", func(r *Release) { r.Observations[3].Leak = math.NaN() }, "leak NaN"},
-		{"a group there is not", func(r *Release) { r.Observations[3].Group = 1 }, "group 1"},
+		{"a group there is not", func(r *Release) { r.Observations[3].Group = 2 }, "group 2"},
 		{"a group before the first", func(r *Release) { r.Observations[3].Group = -2 }, "group -2"},
 
 		{"one direction of the links missing", func(r *Release) {
 			r.LinksByObservation = r.LinksByObservation[:5]
-			r.Observations[2].Links.End, r.Observations[3].Links = 5, Span{5, 5}
+			for i := range r.Observations {
+				s := &r.Observations[i].Links
+				s.Start, s.End = min(s.Start, 5), min(s.End, 5)
+			}
 		}, "6 links by condition, 5 by observation"},
-		{"a link to nothing", func(r *Release) { r.LinksByCondition[2].Other = 4 }, "link to observation 4"},
+		{"a link to nothing", func(r *Release) { r.LinksByCondition[2].Other = 6 }, "link to observation 6"},
 		{"a link to the wrong side", func(r *Release) { r.LinksByCondition[0].Other = -1 }, "link to observation -1"},
 		{"links out of order", func(r *Release) { r.LinksByCondition[1].Other = 0 }, "link to observation 0 behind 0"},
 		{"a share of one", func(r *Release) { setShare(r, 0, 0, 1) }, "share 1"},
@@ -89,13 +101,13 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a factor of zero", func(r *Release) { r.Factors[0].Present = 0 }, "factors 0 and"},
 		{"an endless factor", func(r *Release) { r.Factors[0].Absent = math.Inf(1) }, "and +Inf"},
 
-		{"a parent there is not", func(r *Release) { r.Observations[1].Parent = 4 }, "parent 4"},
+		{"a parent there is not", func(r *Release) { r.Observations[1].Parent = 6 }, "parent 6"},
 		{"a parent before the first", func(r *Release) { r.Observations[1].Parent = -2 }, "parent -2"},
 		{"a parent without a relation", func(r *Release) { r.Observations[1].Relation = NoRelation }, "without a relation"},
 		{"a relation without a parent", func(r *Release) { r.Observations[0].Relation = Location }, "to no parent"},
 		{"a parent that is no symptom", func(r *Release) { r.Observations[1].Parent = 3 }, "no symptom"},
 		{"a child of another", func(r *Release) { r.ChildRefs[0] = 3 }, "3 is no child"},
-		{"a child there is not", func(r *Release) { r.ChildRefs[1] = 4 }, "4 is no child"},
+		{"a child there is not", func(r *Release) { r.ChildRefs[1] = 6 }, "6 is no child"},
 		{"a child that its parent does not name", func(r *Release) {
 			r.ChildRefs = r.ChildRefs[:1]
 			for i := range r.Observations {
@@ -117,23 +129,102 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a group of another's children", func(r *Release) { r.Groups[0].Parent = 3 }, "another parent"},
 		{"a group of a parent there is not", func(r *Release) { r.Groups[0].Parent = 9 }, "group 0: parent 9"},
 		{"a group of no items", func(r *Release) { r.Groups[0].Items = Span{} }, "no items"},
-		{"a group over the end", func(r *Release) { r.Groups[0].Items.End = 3 }, "group items"},
+		{"a group over the end", func(r *Release) { r.Groups[1].Items.End = 5 }, "group items"},
 		{"an item there is not", func(r *Release) { r.GroupItems[0] = 9 }, "item 9"},
 		{"an item twice", func(r *Release) { r.GroupItems[0] = 2 }, "item 2"},
 		{"an item of no group", func(r *Release) { r.Observations[1].Group = None }, "item 1"},
 		{"a member that is no item", func(r *Release) { r.Observations[3].Group = 0 }, "p_1 is no item of its group"},
 
-		{"a tuple of nothing there is", func(r *Release) { r.TupleItems[1] = 4 }, "tuple 0: observation 4"},
+		{"a tuple of nothing there is", func(r *Release) { r.TupleItems[1] = 6 }, "tuple 0: observation 6"},
 		{"a tuple out of order", func(r *Release) { r.TupleItems[1] = 0 }, "tuple 0: observation 0 behind 0"},
 		{"a tuple of one", func(r *Release) { r.Tuples[0].Observations.End = 1; r.TupleItems = r.TupleItems[:1] }, "two or more"},
 		{"a tuple of no level", func(r *Release) { r.Tuples[0].Level = NoTriageLevel }, "no triage level"},
 		{"a tuple's text over the end", func(r *Release) { r.Tuples[0].Reason.Offset = math.MaxUint32 }, "tuple 0: text"},
 
-		{"a synonym of nothing there is", func(r *Release) { r.Synonyms[0].Concept = 4 }, "concept 4"},
-		{"a synonym of no condition there is", func(r *Release) { r.Synonyms[1].Concept = 2 }, "concept 2"},
-		{"a synonym before the first", func(r *Release) { r.Synonyms[1].Concept = -1 }, "concept -1"},
-		{"synonyms out of order", func(r *Release) { r.Synonyms[0], r.Synonyms[2] = r.Synonyms[2], r.Synonyms[0] }, "order of wording"},
-		{"a synonym's text over the end", func(r *Release) { r.Synonyms[0].Wording.Length = math.MaxUint32 }, "synonym 0: text"},
+		{"a wording of nothing there is", func(r *Release) { r.Wordings[0].Concept = 6 }, "wording 0: concept 6"},
+		{"a wording of no condition there is", func(r *Release) { r.Wordings[len(r.Wordings)-1].Concept = 2 }, "concept 2"},
+		{"a wording before the first", func(r *Release) { r.Wordings[1].Concept = -1 }, "concept -1"},
+		{"a wording of no kind there is", func(r *Release) { r.Wordings[1].Kind = 3 }, "wording 1: neither"},
+		{"a wording of no text", func(r *Release) { r.Wordings[1].Text = StringRef{} }, "wording 1: no text"},
+		{"a wording's text over the end", func(r *Release) { r.Wordings[0].Text.Length = math.MaxUint32 }, "wording 0: text"},
+		{"wordings out of order", func(r *Release) { r.Wordings[0], r.Wordings[2] = r.Wordings[2], r.Wordings[0] }, "wording 1 is out of order"},
+		{"kinds of wordings out of order", func(r *Release) { r.Wordings[0].Kind, r.Wordings[1].Kind = Synonym, Name }, "wording 1 is out of order"},
+		{"conditions before observations", func(r *Release) { r.Wordings[0].Condition = true }, "wording 1 is out of order"},
+
+		{"a word of no text", func(r *Release) { r.Words[0].Text = StringRef{} }, "word 0 is empty"},
+		{"a word's text over the end", func(r *Release) { r.Words[0].Text.Length = math.MaxUint32 }, "word 0: text"},
+		{"words out of order", func(r *Release) { r.Words[0].Text, r.Words[1].Text = r.Words[1].Text, r.Words[0].Text }, "word 1 is empty or out of order"},
+		{"a word twice", func(r *Release) { r.Words[1].Text = r.Words[0].Text }, "word 1 is empty or out of order"},
+		{"a word that nothing uses", func(r *Release) { r.Words = append([]Word{{Text: r.Words[0].Text}}, r.Words...) }, "word 0 is used by nothing"},
+		{"a use by nothing there is", func(r *Release) { r.WordUses[0] = math.MaxUint32 }, "word 0: used by wording 4294967295"},
+		{"uses out of order", func(r *Release) { at := r.use("headache"); at[0], at[1] = at[1], at[0] }, "behind"},
+		{"a use twice", func(r *Release) { at := r.use("headache"); at[1] = at[0] }, "behind"},
+		{"uses that overlap", func(r *Release) { r.Words[1].Uses.Start-- }, "word 1: word uses"},
+		{"uses of nobody", func(r *Release) { r.WordUses = append(r.WordUses, 0) }, "1 of the word uses"},
+
+		{"a result of no type there is", func(r *Release) { r.Observations[4].LabResult = 8 }, "lt_1: result"},
+		{"a result of nothing", func(r *Release) { r.Observations[4].LabResult = NoLabResult }, "lt_1: result none"},
+		{"a symptom with a result", func(r *Release) { r.Observations[0].LabResult = High }, "s_1: result high"},
+		{"a topic there is not", func(r *Release) { r.Observations[0].Topic = 2 }, "s_1: result none or topic Topic(2)"},
+		{"a time that is none", func(r *Release) { r.Observations[1].LastsTo = 0; r.Observations[1].LastsFrom = 1 }, "lasts from 1 to 0"},
+		{"a time of a severity", func(r *Release) { r.Observations[1].LastsTo = 60 }, "lasts from 0 to 60 minutes by relation severity"},
+
+		{"laboratory tests out of order", func(r *Release) { r.LabTests[0].Number = 0 }, "laboratory test number 0 follows 0"},
+		{"a laboratory test without a name", func(r *Release) { r.LabTests[0].Name = StringRef{} }, "lab_1: no name"},
+		{"a laboratory test's text over the end", func(r *Release) { r.LabTests[0].Category.Offset = math.MaxUint32 }, "lab_1: text"},
+		{"a laboratory test of no results", func(r *Release) { r.LabTests[0].Results = Span{} }, "lab_1: no results"},
+		{"results over the end", func(r *Release) { r.LabTests[0].Results.End = 3 }, "lab_1: laboratory results [0,3)"},
+		{"a result there is not", func(r *Release) { r.LabResultRefs[1] = 6 }, "lab_1: result 6"},
+		{"a result before the first", func(r *Release) { r.LabResultRefs[1] = -1 }, "lab_1: result -1"},
+		{"results out of order", func(r *Release) { r.LabResultRefs[0], r.LabResultRefs[1] = 5, 4 }, "lab_1: result 4"},
+		{"the same result twice", func(r *Release) { r.Observations[5].LabResult = Low }, "lab_1: result 5"},
+		{"a result of no test", func(r *Release) { r.LabTests, r.LabResultRefs = nil, nil }, "2 laboratory results, of which tests have 0"},
+		{"a result twice", func(r *Release) {
+			r.LabTests = append(r.LabTests, LabTest{Number: 2, Name: r.LabTests[0].Name, Results: Span{2, 4}})
+			r.LabResultRefs = append(r.LabResultRefs, r.LabResultRefs...)
+		}, "2 laboratory results, of which tests have 4"},
+		{"results that are no group", func(r *Release) {
+			r.Groups, r.GroupItems = r.Groups[:1], r.GroupItems[:2]
+			r.Observations[4].Group, r.Observations[5].Group = None, None
+		}, "lab_1: its results are not the items of one group"},
+		{"results in another order than in their group", func(r *Release) { r.GroupItems[2], r.GroupItems[3] = 5, 4 }, "not the items of one group"},
+		{"results that do not exclude each other", func(r *Release) { r.Groups[1].Type = GroupMultiple }, "lab_1: its results do not exclude"},
+		{"results that are asked for", func(r *Release) { r.Groups[1].Question = r.Groups[0].Question }, "lab_1: its results do not exclude each other, or are asked"},
+
+		{"an article of nobody", func(r *Release) { r.Conditions[1].Article = None }, "article 0: of condition 1"},
+		{"an article of a condition there is not", func(r *Release) { r.Articles[0].Condition = 2 }, "article 0: of condition 2"},
+		{"an article before the first", func(r *Release) { r.Articles[0].Condition = -1 }, "article 0: of condition -1"},
+		{"an article of another", func(r *Release) { r.Conditions[0].Article = 0 }, "c_1: article 0, which is not about it"},
+		{"an article there is not", func(r *Release) { r.Conditions[0].Article = 1 }, "c_1: article 1"},
+		{"an article before none", func(r *Release) { r.Conditions[0].Article = -2 }, "c_1: article -2"},
+		{"a section there is not", func(r *Release) { r.ArticleSections[0].Name = 9 }, "article of c_2: section SectionName(9)"},
+		{"a section twice", func(r *Release) { r.ArticleSections[0].Name = SourcesSection }, "section sources stands there twice"},
+		{"sections of nobody", func(r *Release) { r.ArticleSections = append(r.ArticleSections, ArticleSection{}) }, "1 of the article sections"},
+		{"sections over the end", func(r *Release) { r.Articles[0].Sections.End = 3 }, "article sections [0,3)"},
+		{"a title there is not", func(r *Release) { r.Articles[0].Title = math.MaxUint32 }, "article of c_2: nodes [4294967295,0)"},
+		{"the title of another", func(r *Release) { r.ArticleSections[0].Title = 0 }, "section summary: nodes [0,1)"},
+		{"content over the end", func(r *Release) { r.ArticleSections[1].Content.End = 99 }, "section sources: nodes"},
+		{"content of nobody", func(r *Release) { r.ArticleSections[1].Content.End-- }, "nodes"},
+		{"a node of no type there is", func(r *Release) { r.Nodes[0].Type = 9 }, "node 0: NodeType(9)"},
+		{"a node's text over the end", func(r *Release) { r.Nodes[0].Text.Length = math.MaxUint32 }, "node 0: text"},
+		{"a heading with a text", func(r *Release) { r.Nodes[0].Text = r.Nodes[5].Text }, "node 0: a node of type heading-1 with a text"},
+		{"a text without one", func(r *Release) { r.node(TextNode).Text = StringRef{} }, "a node of type text with a text of 0 bytes"},
+		{"a text that holds others", func(r *Release) { r.Nodes[0].Type, r.Nodes[0].Text = TextNode, r.Groups[0].Question }, "text in text"},
+		{"a link that leads to a program", func(r *Release) { r.node(LinkNode).Text = r.Groups[0].Question }, "does not lead to https"},
+		{"a list of paragraphs", func(r *Release) { r.node(ListItemNode).Type = ParagraphNode }, "paragraph in unordered-list"},
+		{"a list item in a paragraph", func(r *Release) { r.node(UnorderedListNode).Type = ParagraphNode }, "list-item in paragraph"},
+		{"a list item by itself", func(r *Release) { r.node(ParagraphNode).Type = ListItemNode }, "list-item that is in no list"},
+		{"a node in front of its parent", func(r *Release) { r.Nodes[0].Children = Span{0, 1} }, "node 0: nodes [0,1)"},
+		{"nodes that hold one another without end", func(r *Release) {
+			deep := DraftNode{Type: TextNode, Text: "deep"}
+			for range MostNested {
+				deep = DraftNode{Type: ParagraphNode, Children: []DraftNode{deep}}
+			}
+			draft := small()
+			draft.Conditions[1].Article.Sections[0].Content[0] = deep
+			*r = *draft.Layout()
+		}, "more than 16 nodes hold one another"},
+		{"nodes that hold each other", func(r *Release) { r.Articles, r.ArticleSections = nil, nil; r.Conditions[1].Article = None }, "13 of the nodes belong to nothing"},
 
 		{"a child with a higher leak", func(r *Release) { r.Observations[2].Leak = 0.11; setShare(r, 0, 2, 0.4); setShare(r, 1, 2, 0.4) }, "observation s_3: 0.11 in background, over the 0.1 that s_1 allows"},
 		{"a child with a higher share", func(r *Release) { setShare(r, 0, 2, 0.95) }, "observation s_3: 0.95 in c_1, over"},
@@ -152,6 +243,22 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 			}
 		})
 	}
+}
+
+// use is the wordings that use a word.
+func (r *Release) use(word string) []uint32 {
+	for _, w := range r.Words {
+		if r.Text(w.Text) == word {
+			return Part(r.WordUses, w.Uses)
+		}
+	}
+	return nil
+}
+
+// node is the first node of a type.
+func (r *Release) node(of NodeType) *Node {
+	at := slices.IndexFunc(r.Nodes, func(n Node) bool { return n.Type == of })
+	return &r.Nodes[at]
 }
 
 // setShare sets a share on both sides, with what follows from it.
@@ -194,7 +301,7 @@ func TestDecodeSurvivesAnySpoiledNumber(t *testing.T) {
 // A bool in a file can be a byte that is neither; the encoder writes none.
 func TestDecodeRefusesBytesThatAreNoBool(t *testing.T) {
 	t.Parallel()
-	for section, offset := range map[string]uintptr{"groups": unsafe.Offsetof(Group{}.Ordered), "synonyms": unsafe.Offsetof(Synonym{}.Condition)} {
+	for section, offset := range map[string]uintptr{"groups": unsafe.Offsetof(Group{}.Ordered), "wordings": unsafe.Offsetof(Wording{}.Condition)} {
 		file := mustEncode(t, small().Layout())
 		table, err := readTable(file)
 		if err != nil {

@@ -119,6 +119,75 @@ const (
 	TextTeleconsultation
 )
 
+// ResultType says what a laboratory test showed.
+type ResultType uint8
+
+// The results of laboratory tests. An observation that is none has
+// NoLabResult.
+const (
+	NoLabResult ResultType = iota
+	VeryLow
+	Low
+	Normal
+	High
+	VeryHigh
+	ResultAbsent
+	ResultPresent
+)
+
+// A Topic is what an observation is about, where that is of a kind that
+// questions are explained by.
+type Topic uint8
+
+// The topics.
+const (
+	NoTopic Topic = iota
+	Injury
+)
+
+// A SectionName says what a section of an article is about.
+type SectionName uint8
+
+// The sections of articles.
+const (
+	SummarySection SectionName = iota
+	DefinitionSection
+	CauseSection
+	DiagnosisSection
+	HomeTreatmentSection
+	PreventionSection
+	WhenToSeeProfessionalSection
+	DisclaimerSection
+	SourcesSection
+)
+
+// NodeType is what a piece of an article is.
+type NodeType uint8
+
+// The types of nodes. Lists hold list items only, and only they do.
+const (
+	ParagraphNode NodeType = iota
+	Heading1Node
+	Heading2Node
+	Heading3Node
+	LinkNode
+	TextNode
+	UnorderedListNode
+	OrderedListNode
+	ListItemNode
+)
+
+// WordingKind says in which way a concept is called by a wording.
+type WordingKind uint8
+
+// The kinds of wordings, from the plainest. Of equal texts a concept has the
+// first kind only.
+const (
+	CommonName WordingKind = iota
+	Name
+	Synonym
+)
+
 // GroupType is the type of the question that asks a group.
 type GroupType uint8
 

@@ -23,6 +23,14 @@ var (
 	severityWords        = []string{"mild", "moderate", "severe"}
 	channelWords         = []string{"personal_visit", "video_teleconsultation", "audio_teleconsultation", "text_teleconsultation"}
 	groupTypeWords       = []string{"group_single", "group_multiple"}
+	resultTypeWords      = []string{"none", "very_low", "low", "normal", "high", "very_high", "absent", "present"}
+	topicWords           = []string{"none", "injury"}
+	nodeTypeWords        = []string{"paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item"}
+	wordingKindWords     = []string{"common_name", "name", "synonym"}
+	sectionNameWords     = []string{
+		"summary", "how_its_defined", "how_its_caused", "how_its_diagnosed", "how_it_can_be_treated_at_home",
+		"how_its_prevented", "when_to_see_professional", "disclaimer", "sources",
+	}
 )
 
 // String is the word of the specification: female or male.
@@ -59,6 +67,21 @@ func (v Channel) String() string { return word("Channel", channelWords, v) }
 
 // String is the word of the specification: group_single or group_multiple.
 func (v GroupType) String() string { return word("GroupType", groupTypeWords, v) }
+
+// String is the word of the specification, such as very_low.
+func (v ResultType) String() string { return word("ResultType", resultTypeWords, v) }
+
+// String is the word of content sources: none or injury.
+func (v Topic) String() string { return word("Topic", topicWords, v) }
+
+// String is the word of the specification, such as how_its_caused.
+func (v SectionName) String() string { return word("SectionName", sectionNameWords, v) }
+
+// String is the word of the specification, such as heading-1.
+func (v NodeType) String() string { return word("NodeType", nodeTypeWords, v) }
+
+// String is the key of content sources: common_name, name or synonym.
+func (v WordingKind) String() string { return word("WordingKind", wordingKindWords, v) }
 
 // ParseSex is the inverse of Sex.String.
 func ParseSex(w string) (Sex, error) { return parse[Sex]("sex", sexWords, w) }
@@ -109,6 +132,24 @@ func ParseChannel(w string) (Channel, error) { return parse[Channel]("channel", 
 // ParseGroupType is the inverse of GroupType.String.
 func ParseGroupType(w string) (GroupType, error) {
 	return parse[GroupType]("group type", groupTypeWords, w)
+}
+
+// ParseResultType is the inverse of ResultType.String.
+func ParseResultType(w string) (ResultType, error) {
+	return parse[ResultType]("result", resultTypeWords, w)
+}
+
+// ParseTopic is the inverse of Topic.String.
+func ParseTopic(w string) (Topic, error) { return parse[Topic]("topic", topicWords, w) }
+
+// ParseSectionName is the inverse of SectionName.String.
+func ParseSectionName(w string) (SectionName, error) {
+	return parse[SectionName]("section", sectionNameWords, w)
+}
+
+// ParseNodeType is the inverse of NodeType.String.
+func ParseNodeType(w string) (NodeType, error) {
+	return parse[NodeType]("node type", nodeTypeWords, w)
 }
 
 // word names a value, or shows it as Type(n) when there is no such value.

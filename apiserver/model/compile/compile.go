@@ -9,6 +9,7 @@ package compile
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -33,6 +34,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		observations:  map[string]*observation{},
 		conditions:    map[string]*condition{},
 		groups:        map[string]*model.DraftGroup{},
+		labTests:      map[string]*model.DraftLabTest{},
 		observationOf: map[*model.DraftObservation]*observation{},
 		conditionOf:   map[*model.DraftCondition]*condition{},
 	}
@@ -45,6 +47,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		c.addObservations,
 		c.linkParents,
 		c.addGroups,
+		c.addLabTests,
 		c.addTuples,
 		c.addConditions,
 		c.checkRegistry,
@@ -71,9 +74,10 @@ type compiler struct {
 	draft        model.Draft
 	specialists  map[string]*model.DraftNamed
 	categories   map[string]*model.DraftNamed
-	observations map[string]*observation      // by slug
-	conditions   map[string]*condition        // by slug
-	groups       map[string]*model.DraftGroup // by slug
+	observations map[string]*observation        // by slug
+	conditions   map[string]*condition          // by slug
+	groups       map[string]*model.DraftGroup   // by slug
+	labTests     map[string]*model.DraftLabTest // by slug
 	// What the parts of the draft come from.
 	observationOf map[*model.DraftObservation]*observation
 	conditionOf   map[*model.DraftCondition]*condition
@@ -120,10 +124,25 @@ func (c *compiler) checkMeta() {
 		ChoicePresent: c.text(w.File, "choices.present", w.Choices.Present),
 		ChoiceAbsent:  c.text(w.File, "choices.absent", w.Choices.Absent),
 		ChoiceUnknown: c.text(w.File, "choices.unknown", w.Choices.Unknown),
+
+		DurationQuestion:            c.durationQuestion("questions.duration", w.Questions.Duration),
+		DurationQuestionThirdPerson: c.durationQuestion("questions.duration_third_person", w.Questions.DurationThirdPerson),
+		LeakCourse:                  course(c.at(source.ReleaseFile, 0), c.core.Course, leakCourse),
 	}
 	if w.Model.Line != 0 && !model.ValidModelID(w.Model.Text) {
 		c.at(w.File, w.Model.Line).add("model id %q: expected small letters, digits and dashes, as in service-en", w.Model.Text)
 	}
+}
+
+// durationQuestion is a question that the name of a symptom goes into.
+func (c *compiler) durationQuestion(key string, w source.Word) string {
+	if w.Line == 0 {
+		return "How long: " + model.SymptomSlot + "?"
+	}
+	if strings.Count(w.Text, model.SymptomSlot) != 1 {
+		c.at(c.words.File, w.Line).add("%s is %q: expected %s in it, once, in place of the symptom", key, w.Text, model.SymptomSlot)
+	}
+	return w.Text
 }
 
 // text is the text of a word that must be there.

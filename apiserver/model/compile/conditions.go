@@ -38,6 +38,7 @@ func (c *compiler) addConditions() {
 			Specialists: references(p, "specialist", "specialists", s.Specialists, c.specialists),
 		}}
 		d.AgeFrom, d.AgeTo = ages(p, s.Ages)
+		d.Course = course(p, s.Course, usualCourse[d.Acuteness])
 		c.checkFields(p, s)
 		c.setPrior(p, d)
 		c.addFindings(d)

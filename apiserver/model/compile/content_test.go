@@ -11,6 +11,7 @@ import (
 // sources is a small content that compiles. Tests break it.
 var sources = map[string]string{
 	"core/release.yaml": `version: "2026-11-21T00:00:00Z"
+course: {from: 6h, to: 1y}
 `,
 	"core/registry.yaml": `conditions:
   migraine: c_1
@@ -33,6 +34,8 @@ specialists:
   neurologist: sp_17
 categories:
   neurology: cc_1
+lab_tests:
+  c_reactive_protein: lab_1
 removed: [s_9, s_10, c_3]
 `,
 	"core/observations/head.yaml": `observations:
@@ -94,6 +97,8 @@ groups:
     items:
       - headache_temples
       - headache_forehead
+lab_tests:
+  - {slug: c_reactive_protein, category: inflammation, results: {high: crp_high}}
 tuples:
   - {slug: headache_nausea, observations: [headache, nausea], level: emergency, reason: "Pressure in the head."}
 `,
@@ -139,6 +144,10 @@ choices: {present: "Yes", absent: "No", unknown: "Don't know"}
 specialists:
   general_practitioner: General Practitioner
   neurologist: Neurologist
+lab_categories: {inflammation: Inflammation}
+questions:
+  duration: "How long have you had this: {symptom}?"
+  duration_third_person: "How long have they had this: {symptom}?"
 categories:
   neurology: Neurology
 `,
@@ -158,6 +167,8 @@ observations:
   family_migraine: {name: Migraine in the family, question: Does family have it, question_third_person: Does their family have it}
   smoking: {name: Smoking, question: Do you smoke, question_third_person: Do they smoke}
   crp_high: {name: High CRP}
+lab_tests:
+  c_reactive_protein: {name: C-reactive protein, common_name: CRP}
 groups:
   headache_severity: {question: How bad is it, question_third_person: How bad is it for them}
   headache_location: {question: Where does it hurt, question_third_person: Where does it hurt them}

@@ -49,7 +49,7 @@ func prevalence(per10000 float64) model.Prevalence {
 }
 
 // ages reads the ages that a concept applies to, in months.
-func ages(p place, a source.Ages) (from, to uint16) {
+func ages(p place, a source.Range) (from, to uint16) {
 	from, to = 0, model.MaxAge
 	var errFrom, errTo error
 	if a.From.Line != 0 {

@@ -12,9 +12,10 @@ import (
 // observation is one of the sources and what becomes of it.
 type observation struct {
 	*model.DraftObservation
-	source *source.Observation
-	words  *source.Words
-	group  *source.Group // that it is an item of, or nil
+	source  *source.Observation
+	words   *source.Words
+	group   *source.Group   // that it is an item of, or nil
+	labTest *source.LabTest // that it is a result of, or nil
 }
 
 // at is the line of the slug.
@@ -48,8 +49,10 @@ func (c *compiler) addObservations() {
 			Relation:    vocabulary(p, s.Relation, model.ParseRelation),
 			Sex:         vocabulary(p, s.Sex, model.ParseSexFilter),
 			Seriousness: vocabulary(p, s.Seriousness, model.ParseSeriousness),
+			Topic:       vocabulary(p, s.Topic, model.ParseTopic),
 		}}
 		o.AgeFrom, o.AgeTo = ages(p, s.Ages)
+		o.LastsFrom, o.LastsTo = lasts(p, s)
 		o.Number = c.number(p, ids, "observation", s.Slug.Text, o.Kind.Prefix())
 		if inside(s.Background.Value) {
 			o.Leak = s.Background.Value

@@ -94,8 +94,8 @@ var refusals = []struct {
 	{"an id of no condition", []edit{{registry, "  brain_bleed: c_2\n", "  brain_bleed: c_2\n  flu: c_4\n"}}, []want{{registry, "flu", "no condition is called flu"}}},
 
 	// Observations.
-	{"an unknown kind", []edit{{head, "kind: lab_result", "kind: lab"}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []want{{head, "kind: lab", `unknown kind "lab", expected one of symptom, risk_factor, lab_result`}}},
-	{"no kind", []edit{{head, "    kind: lab_result\n", ""}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []want{{head, "slug: crp_high", "kind is missing"}}},
+	{"an unknown kind", []edit{{head, "kind: lab_result", "kind: lab"}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []want{{head, "kind: lab", `unknown kind "lab", expected one of symptom, risk_factor, lab_result`}, {head, "{high: crp_high}", "crp_high is a symptom"}}},
+	{"no kind", []edit{{head, "    kind: lab_result\n", ""}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []want{{head, "slug: crp_high", "kind is missing"}, {head, "{high: crp_high}", "crp_high is a symptom"}}},
 	{"an unknown seriousness", []edit{{head, "seriousness: serious", "seriousness: very"}}, []want{{head, "seriousness: serious", `unknown seriousness "very"`}}},
 	{"an unknown sex", []edit{{head, "sex: female", "sex: f"}}, []want{{head, "sex: female", `unknown sex "f"`}}},
 	{"an age without a unit", []edit{{head, "from: 10y", "from: 10"}}, []want{{head, "from: 10y", `age "10"`}}},

@@ -45,7 +45,7 @@ func (c *compiler) checkRegistry() {
 	for _, id := range registry.Removed {
 		given[id.Text] = id.Line
 	}
-	for _, mapping := range []map[source.Word]source.Word{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories} {
+	for _, mapping := range []map[source.Word]source.Word{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories, registry.LabTests} {
 		for _, slug := range lines(mapping) {
 			id := mapping[slug]
 			if before, ok := given[id.Text]; ok {
@@ -62,6 +62,11 @@ func (c *compiler) checkRegistry() {
 	for _, slug := range lines(registry.Observations) {
 		if c.observations[slug.Text] == nil {
 			c.at(source.RegistryFile, slug.Line).add("no observation is called %s: if it was removed, move its id to removed", slug.Text)
+		}
+	}
+	for _, slug := range lines(registry.LabTests) {
+		if c.labTests[slug.Text] == nil {
+			c.at(source.RegistryFile, slug.Line).add("no laboratory test is called %s: if it was removed, move its id to removed", slug.Text)
 		}
 	}
 }

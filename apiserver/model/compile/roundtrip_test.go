@@ -51,6 +51,7 @@ func vary(draft *model.Draft) {
 	for _, o := range draft.Observations {
 		if o.Kind == model.Symptom && o.Parent == nil && !parents[o] && o.Number%3 == 0 {
 			o.Kind = model.LabResult
+			addToLabTest(draft, o)
 		}
 	}
 	for _, g := range draft.Groups {
@@ -64,6 +65,22 @@ func vary(draft *model.Draft) {
 	}
 }
 
+// addToLabTest makes an observation the next result of the last test, or of
+// another one when that has three.
+func addToLabTest(draft *model.Draft, o *model.DraftObservation) {
+	const results = 3
+	last := len(draft.LabTests) - 1
+	if last < 0 || len(draft.LabTests[last].Results) == results {
+		last++
+		draft.LabTests = append(draft.LabTests, &model.DraftLabTest{
+			Number: uint32(last + 1), Name: fmt.Sprintf("Laboratory test %d", last+1), CommonName: fmt.Sprintf("Test %d", last+1), Category: "Blood",
+		})
+	}
+	t := draft.LabTests[last]
+	t.Results = append(t.Results, o)
+	o.LabResult = model.ResultType(len(t.Results))
+}
+
 // slugIn is a slug made of a kind of concept and its number.
 func slugIn(o *model.DraftObservation) string { return fmt.Sprintf("%v_%d", o.Kind, o.Number) }
 
@@ -74,10 +91,12 @@ func written(draft *model.Draft, risks [][]float64) fstest.MapFS {
 	writeCategories(draft, &registry, &categories)
 	writeObservations(draft, &registry, &core, &words)
 	writeGroups(draft, &core, &words)
+	writeLabTests(draft, &registry, &core, &words)
 	writeConditions(draft, risks, &registry, &core, &words)
 	m := draft.Meta
 	language := fmt.Sprintf("model: %s\nlanguage: %s\nchoices: {present: %q, absent: %q, unknown: %q}\nspecialists: {gp: %s}\ncategories: {%s}\n",
 		m.ModelID, m.Language, m.ChoicePresent, m.ChoiceAbsent, m.ChoiceUnknown, draft.Specialists[0].Name, categories.String())
+	language += fmt.Sprintf("lab_categories: {blood: Blood}\nquestions: {duration: %q, duration_third_person: %q}\n", m.DurationQuestion, m.DurationQuestionThirdPerson)
 	return fstest.MapFS{
 		"core/release.yaml":     {Data: []byte("version: " + m.Version)},
 		"core/registry.yaml":    {Data: []byte(registry.String())},
@@ -119,6 +138,20 @@ func writeGroups(draft *model.Draft, core, words *strings.Builder) {
 			fmt.Fprintf(core, "      - %s\n", slugIn(item))
 		}
 		fmt.Fprintf(words, "  group_%d: {question: %q, question_third_person: %q}\n", i, g.Question, g.QuestionThirdPerson)
+	}
+}
+
+func writeLabTests(draft *model.Draft, registry, core, words *strings.Builder) {
+	registry.WriteString("lab_tests:\n")
+	core.WriteString("lab_tests:\n")
+	words.WriteString("lab_tests:\n")
+	for _, t := range draft.LabTests {
+		fmt.Fprintf(registry, "  test_%d: lab_%d\n", t.Number, t.Number)
+		fmt.Fprintf(core, "  - slug: test_%d\n    category: blood\n    results:\n", t.Number)
+		for _, o := range t.Results {
+			fmt.Fprintf(core, "      %v: %s\n", o.LabResult, slugIn(o))
+		}
+		fmt.Fprintf(words, "  test_%d: {name: %q, common_name: %q}\n", t.Number, t.Name, t.CommonName)
 	}
 }
 

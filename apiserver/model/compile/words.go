@@ -34,6 +34,12 @@ func (c *compiler) addWords() {
 			c.nameGroup(g, s, groups[s.Slug.Text])
 		}
 	}
+	labTests := c.wordsOf("laboratory test", c.words.LabTests, func(slug string) bool { return c.labTests[slug] != nil })
+	for _, s := range c.core.LabTests {
+		if t := c.labTests[s.Slug.Text]; t != nil {
+			c.nameLabTest(t, s, labTests[s.Slug.Text])
+		}
+	}
 }
 
 // wordsOf is the words by slug.

@@ -17,7 +17,10 @@ package modeltest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -46,6 +49,9 @@ func New() *Builder {
 			Meta: model.Meta{
 				ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en",
 				ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know",
+				DurationQuestion:            "How long have you had this: {symptom}?",
+				DurationQuestionThirdPerson: "How long have they had this: {symptom}?",
+				LeakCourse:                  course(6*time.Hour, 365*24*time.Hour),
 			},
 			Specialists: []*model.DraftNamed{{Number: 1, Name: "General practitioner"}},
 			Categories:  []*model.DraftNamed{{Number: 1, Name: "General medicine"}},
@@ -55,8 +61,8 @@ func New() *Builder {
 	}
 }
 
-// Condition adds a condition of every age and both sexes, named by its id,
-// with the same prior for all; the edits change what should be otherwise.
+// Condition adds an acute condition of every age and both sexes, named by its
+// id, with the same prior for all; the edits change what should be otherwise.
 func (b *Builder) Condition(id string, prior float64, edits ...func(*model.DraftCondition)) *Builder {
 	number, ok := model.ParseID(model.ConditionPrefix, id)
 	if !ok || b.conditions[id] != nil {
@@ -65,6 +71,7 @@ func (b *Builder) Condition(id string, prior float64, edits ...func(*model.Draft
 	c := &model.DraftCondition{
 		Number: number, Name: id, CommonName: id, AgeTo: model.MaxAge,
 		Triage: model.Consultation, Severity: model.ModerateSeverity, Acuteness: model.Acute,
+		Course:      course(6*time.Hour, 14*24*time.Hour),
 		Specialists: b.draft.Specialists[:1:1], Categories: b.draft.Categories[:1:1],
 	}
 	for sex := range c.Prior {
@@ -90,9 +97,98 @@ func (b *Builder) RiskFactor(id string, share float64, edits ...func(*model.Draf
 	return b.observation(model.RiskFactor, id, share, edits)
 }
 
-// LabResult adds a laboratory result, lt_<n>, with its leak.
+// LabResult adds a laboratory result, lt_<n>, with its leak. Unless LabTest
+// names it, it is the present result of a test of its own, lab_<n>.
 func (b *Builder) LabResult(id string, leak float64, edits ...func(*model.DraftObservation)) *Builder {
 	return b.observation(model.LabResult, id, leak, edits)
+}
+
+// LabTest adds a laboratory test, lab_<n>, of results added before.
+func (b *Builder) LabTest(id, name string, results map[string]model.ResultType) *Builder {
+	number, ok := model.ParseID(model.LabTestPrefix, id)
+	if !ok || slices.ContainsFunc(b.draft.LabTests, func(t *model.DraftLabTest) bool { return t.Number == number }) {
+		return b.fail("laboratory test %q: not an id such as lab_1, or added before", id)
+	}
+	t := &model.DraftLabTest{Number: number, Name: name, CommonName: name, Category: "Blood"}
+	for _, result := range slices.Sorted(maps.Keys(results)) {
+		if o := b.find(result); o != nil {
+			o.LabResult = results[result]
+			t.Results = append(t.Results, o)
+		}
+	}
+	b.draft.LabTests = append(b.draft.LabTests, t)
+	return b
+}
+
+// completeLabTests adds the tests of the results that no LabTest names.
+func (b *Builder) completeLabTests() {
+	for _, o := range b.draft.Observations {
+		if o.Kind == model.LabResult && o.LabResult == model.NoLabResult {
+			id := model.FormatID(model.LabResultPrefix, o.Number)
+			b.LabTest(model.FormatID(model.LabTestPrefix, o.Number), "Test for "+id, map[string]model.ResultType{id: model.ResultPresent})
+		}
+	}
+}
+
+// Course says how long the middle 80 % of patients have had symptoms of a
+// condition when they seek care.
+func (b *Builder) Course(condition string, from, to time.Duration) *Builder {
+	c := b.conditions[condition]
+	if c == nil {
+		return b.fail("course of unknown condition %q", condition)
+	}
+	c.Course = course(from, to)
+	return b
+}
+
+func course(from, to time.Duration) model.Course {
+	return model.CourseBetween(from.Minutes(), to.Minutes())
+}
+
+// Article adds what patients read about a condition.
+func (b *Builder) Article(condition, title string, sections ...model.DraftSection) *Builder {
+	c := b.conditions[condition]
+	if c == nil {
+		return b.fail("article about unknown condition %q", condition)
+	}
+	c.Article = &model.DraftArticle{Title: Node(model.Heading1Node, Text(title)), Sections: sections}
+	return b
+}
+
+// Section is a section of an article.
+func Section(name model.SectionName, title string, content ...model.DraftNode) model.DraftSection {
+	return model.DraftSection{Name: name, Title: Node(model.Heading1Node, Text(title)), Content: content}
+}
+
+// Node is a node that holds others.
+func Node(of model.NodeType, children ...model.DraftNode) model.DraftNode {
+	return model.DraftNode{Type: of, Children: children}
+}
+
+// LinkTo is a node that leads to an address.
+func LinkTo(target, text string) model.DraftNode {
+	return model.DraftNode{Type: model.LinkNode, Text: target, Children: []model.DraftNode{Text(text)}}
+}
+
+// Text is a node of words.
+func Text(words string) model.DraftNode {
+	return model.DraftNode{Type: model.TextNode, Text: words}
+}
+
+// About is an edit of an observation that is about a topic.
+func About(topic model.Topic) func(*model.DraftObservation) {
+	return func(o *model.DraftObservation) { o.Topic = topic }
+}
+
+// Lasts is an edit of a child by Duration: its parent has lasted at least from
+// and less than to, or, when to is 0, from on.
+func Lasts(from, to time.Duration) func(*model.DraftObservation) {
+	return func(o *model.DraftObservation) {
+		o.LastsFrom, o.LastsTo = uint32(from.Minutes()), uint32(to.Minutes())
+		if to == 0 {
+			o.LastsTo = model.NoEnd
+		}
+	}
 }
 
 // Child adds a symptom that refines a symptom added before.
@@ -187,6 +283,7 @@ func (b *Builder) Build(t TB) *model.Release {
 // Bytes is the release file, whether a server would accept it or not.
 func (b *Builder) Bytes(t TB) []byte {
 	t.Helper()
+	b.completeLabTests()
 	if b.err != nil {
 		t.Fatalf("building a release for this test: %v", b.err)
 	}

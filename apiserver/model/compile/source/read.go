@@ -42,7 +42,7 @@ func ReadCore(content fs.FS, problems *Problems) (*Core, error) {
 	release := releaseFile{}
 	r := reader{content: content, problems: problems}
 	r.read(ReleaseFile, &release)
-	core.Version = release.Version
+	core.Version, core.Course = release.Version, release.Course
 	r.read(RegistryFile, &core.Registry)
 	for _, name := range r.files("core", ReleaseFile, RegistryFile) {
 		file := coreFile{}
@@ -64,6 +64,10 @@ func (core *Core) add(name string, file coreFile) {
 	for _, t := range present(file.Tuples) {
 		t.File = name
 		core.Tuples = append(core.Tuples, t)
+	}
+	for _, t := range present(file.LabTests) {
+		t.File = name
+		core.LabTests = append(core.LabTests, t)
 	}
 	for _, c := range present(file.Conditions) {
 		c.File = name
@@ -105,6 +109,10 @@ func (l *Language) add(name string, file wordsFile) {
 	for _, slug := range byLine(file.Groups) {
 		w := file.Groups[slug]
 		l.Groups = append(l.Groups, &Words{File: name, Slug: slug, Question: w.Question, QuestionThirdPerson: w.QuestionThirdPerson})
+	}
+	for _, slug := range byLine(file.LabTests) {
+		w := file.LabTests[slug]
+		l.LabTests = append(l.LabTests, &Words{File: name, Slug: slug, Name: w.Name, CommonName: w.CommonName})
 	}
 }
 

@@ -7,11 +7,11 @@
 //
 // The files of the content are
 //
-//	core/release.yaml    the version
+//	core/release.yaml    the version, and what is said of no one condition
 //	core/registry.yaml   the id of every slug, for ever
-//	core/**.yaml         observations, groups, tuples, conditions
+//	core/**.yaml         observations, groups, tuples, laboratory tests, conditions
 //	lang/<xx>/language.yaml
-//	lang/<xx>/**.yaml    the words of conditions, observations, groups
+//	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests
 package source
 
 // The files with a name of their own.
@@ -23,11 +23,13 @@ const (
 
 // Core is what every language has in common.
 type Core struct {
-	Version      Word // in ReleaseFile
+	Version      Word  // in ReleaseFile
+	Course       Range // in ReleaseFile: of symptoms that no condition brings
 	Registry     Registry
 	Observations []*Observation
 	Groups       []*Group
 	Tuples       []*Tuple
+	LabTests     []*LabTest
 	Conditions   []*Condition
 }
 
@@ -37,6 +39,7 @@ type Registry struct {
 	Observations map[Word]Word `yaml:"observations"`
 	Specialists  map[Word]Word `yaml:"specialists"`
 	Categories   map[Word]Word `yaml:"categories"`
+	LabTests     map[Word]Word `yaml:"lab_tests"`
 	// Removed are the ids of concepts that are no more.
 	Removed []Word `yaml:"removed"`
 }
@@ -51,15 +54,21 @@ type Observation struct {
 	Background   Number `yaml:"background"`
 	Seriousness  Word   `yaml:"seriousness"`
 	Sex          Word   `yaml:"sex"`
-	Ages         Ages   `yaml:"ages"`
+	Ages         Range  `yaml:"ages"`
 	Professional Flag   `yaml:"professional"`
+	Topic        Word   `yaml:"topic"`
+	Lasts        Range  `yaml:"lasts"`
 }
 
-// Ages are the ages a concept applies to, as in 18m or 5y, both inclusive.
-type Ages struct {
+// A Range is of ages, as in 18m or 5y, both inclusive, or of times, as in 6h
+// or 2w.
+type Range struct {
 	From Word `yaml:"from"`
 	To   Word `yaml:"to"`
 }
+
+// Line is the line of the range, 0 when it was left out or is empty.
+func (r Range) Line() int { return max(r.From.Line, r.To.Line) }
 
 // A Group is a set of observations asked in one question.
 type Group struct {
@@ -80,6 +89,15 @@ type Tuple struct {
 	Reason       Word   `yaml:"reason"`
 }
 
+// A LabTest is a laboratory test with its results, which exclude each other:
+// each is an observation.
+type LabTest struct {
+	File     string        `yaml:"-"`
+	Slug     Word          `yaml:"slug"`
+	Category Word          `yaml:"category"`
+	Results  map[Word]Word `yaml:"results"`
+}
+
 // A Condition is what a patient may have.
 type Condition struct {
 	File        string                `yaml:"-"`
@@ -92,7 +110,8 @@ type Condition struct {
 	Channel     Word                  `yaml:"channel"`
 	Specialists []Word                `yaml:"specialists"`
 	Sex         Word                  `yaml:"sex"`
-	Ages        Ages                  `yaml:"ages"`
+	Ages        Range                 `yaml:"ages"`
+	Course      Range                 `yaml:"course"`
 	Prior       Prior                 `yaml:"prior"`
 	Findings    map[Word]Number       `yaml:"findings"`
 	Protective  map[Word]ProtectiveOf `yaml:"protective"`
@@ -116,15 +135,18 @@ type ProtectiveOf struct {
 
 // Language is the words of one language.
 type Language struct {
-	File         string        `yaml:"-"`
-	Model        Word          `yaml:"model"`
-	Language     Word          `yaml:"language"`
-	Choices      Choices       `yaml:"choices"`
-	Specialists  map[Word]Word `yaml:"specialists"`
-	Categories   map[Word]Word `yaml:"categories"`
-	Conditions   []*Words      `yaml:"-"`
-	Observations []*Words      `yaml:"-"`
-	Groups       []*Words      `yaml:"-"`
+	File          string        `yaml:"-"`
+	Model         Word          `yaml:"model"`
+	Language      Word          `yaml:"language"`
+	Choices       Choices       `yaml:"choices"`
+	Questions     Questions     `yaml:"questions"`
+	Specialists   map[Word]Word `yaml:"specialists"`
+	Categories    map[Word]Word `yaml:"categories"`
+	LabCategories map[Word]Word `yaml:"lab_categories"`
+	Conditions    []*Words      `yaml:"-"`
+	Observations  []*Words      `yaml:"-"`
+	Groups        []*Words      `yaml:"-"`
+	LabTests      []*Words      `yaml:"-"`
 }
 
 // Choices are the labels of the three answers.
@@ -134,7 +156,14 @@ type Choices struct {
 	Unknown Word `yaml:"unknown"`
 }
 
-// Words are what a language says about one condition, observation or group.
+// Questions are those that are not about one concept.
+type Questions struct {
+	Duration            Word `yaml:"duration"`
+	DurationThirdPerson Word `yaml:"duration_third_person"`
+}
+
+// Words are what a language says about one condition, observation, group or
+// laboratory test.
 // Which of the fields each of them has is up to the form of the file.
 type Words struct {
 	File                string
@@ -152,12 +181,14 @@ type coreFile struct {
 	Observations []*Observation `yaml:"observations"`
 	Groups       []*Group       `yaml:"groups"`
 	Tuples       []*Tuple       `yaml:"tuples"`
+	LabTests     []*LabTest     `yaml:"lab_tests"`
 	Conditions   []*Condition   `yaml:"conditions"`
 }
 
 // releaseFile is the form of ReleaseFile.
 type releaseFile struct {
-	Version Word `yaml:"version"`
+	Version Word  `yaml:"version"`
+	Course  Range `yaml:"course"`
 }
 
 // wordsFile is the form of the files under lang/<xx> but language.yaml.
@@ -165,6 +196,7 @@ type wordsFile struct {
 	Conditions   map[Word]conditionWords   `yaml:"conditions"`
 	Observations map[Word]observationWords `yaml:"observations"`
 	Groups       map[Word]groupWords       `yaml:"groups"`
+	LabTests     map[Word]labTestWords     `yaml:"lab_tests"`
 }
 
 type conditionWords struct {
@@ -185,4 +217,9 @@ type observationWords struct {
 type groupWords struct {
 	Question            Word `yaml:"question"`
 	QuestionThirdPerson Word `yaml:"question_third_person"`
+}
+
+type labTestWords struct {
+	Name       Word `yaml:"name"`
+	CommonName Word `yaml:"common_name"`
 }

@@ -70,7 +70,7 @@ tuples: [{slug: both}]
 		Groups:       []*Group{{File: "core/a.yaml", Slug: Word{"heat", 6}, Items: []Word{{"fever", 6}, {"chill", 7}}}},
 		Tuples:       []*Tuple{{File: "core/a.yaml", Slug: Word{"both", 8}}},
 		Conditions: []*Condition{{
-			File: "core/b/deep.yaml", Slug: Word{"flu", 3}, Ages: Ages{From: Word{"5y", 4}}, Prior: Prior{Per10000: Number{3, 6}},
+			File: "core/b/deep.yaml", Slug: Word{"flu", 3}, Ages: Range{From: Word{"5y", 4}}, Prior: Prior{Per10000: Number{3, 6}},
 			Findings:   map[Word]Number{{"fever", 8}: {0.9, 8}},
 			Protective: map[Word]ProtectiveOf{{"calm", 10}: {Number{0.5, 10}, Number{1, 11}}},
 		}},

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+const (
+	hour  = 60 // in minutes, as all that follows
+	day   = 24 * hour
+	week  = 7 * day
+	month = 30 * day
+	year  = 365 * day
+)
+
+var units = map[string]uint64{"min": 1, "h": hour, "d": day, "w": week, "mo": month, "y": year}
+
+// usualCourse is that of conditions whose sources name none.
+var usualCourse = [...]model.Course{
+	model.Acute:                    model.CourseBetween(6*hour, 14*day),
+	model.AcutePotentiallyChronic:  model.CourseBetween(1*day, 60*day),
+	model.ChronicWithExacerbations: model.CourseBetween(1*day, 2*year),
+	model.Chronic:                  model.CourseBetween(14*day, 5*year),
+}
+
+// parseDuration gives the minutes of a time such as 90min, 6h, 2d, 3w, 6mo or
+// 5y. A month has 30 days, a year 365.
+func parseDuration(s string) (minutes uint32, err error) {
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	unit := units[s[len(digits):]]
+	if err != nil || unit == 0 || n*unit >= model.NoEnd {
+		return 0, fmt.Errorf("time %q: expected a whole number and one of min, h, d, w, mo, y, as in 6h or 2w", s)
+	}
+	return uint32(n * unit), nil
+}
+
+// duration is parseDuration of a word, whose problem it tells.
+func duration(p place, w source.Word) (minutes uint32, ok bool) {
+	minutes, err := parseDuration(w.Text)
+	if err != nil {
+		p.line(w.Line).add("%v", err)
+	}
+	return minutes, err == nil
+}
+
+// course reads the middle 80 % of a course.
+func course(p place, r source.Range, leftOut model.Course) model.Course {
+	if r.Line() == 0 {
+		return leftOut
+	}
+	from, okFrom := duration(p, r.From)
+	to, okTo := duration(p, r.To)
+	if okFrom && okTo && (from == 0 || from >= to) {
+		p.line(r.Line()).add("course from %s to %s: expected a time over 0, and a longer one", r.From.Text, r.To.Text)
+	}
+	return model.CourseBetween(float64(max(from, 1)), float64(max(to, from+1, 2)))
+}
+
+// lasts reads how long the parent of an observation has lasted: from the first
+// time on, 0 when left out, and less than the second, without end when left
+// out.
+func lasts(p place, s *source.Observation) (from, to uint32) {
+	if s.Lasts.Line() == 0 {
+		return 0, 0
+	}
+	if s.Relation.Text != model.Duration.String() {
+		p.line(s.Lasts.Line()).add("%s says how long its parent lasts: only children by relation duration do", s.Slug.Text)
+	}
+	okFrom, okTo := true, true
+	if s.Lasts.From.Line != 0 {
+		from, okFrom = duration(p, s.Lasts.From)
+	}
+	to = model.NoEnd
+	if s.Lasts.To.Line != 0 {
+		to, okTo = duration(p, s.Lasts.To)
+	}
+	if okFrom && okTo && from >= to {
+		p.line(s.Lasts.Line()).add("%s lasts from %s to less than %s, which is never", s.Slug.Text, s.Lasts.From.Text, s.Lasts.To.Text)
+	}
+	return from, to
+}
+
+// leakCourse is the course of symptoms that no condition brings, unless the
+// sources name one.
+var leakCourse = model.CourseBetween(6*hour, 1*year)
