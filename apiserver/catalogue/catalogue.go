@@ -45,8 +45,41 @@ func Observations(r *model.Release, kind model.ObservationKind, ageMonths int) [
 // Children are the children of an observation that apply at an age in months,
 // in the order in which they are asked.
 func Children(r *model.Release, parent model.ObservationIndex, ageMonths int) []model.ObservationIndex {
+	return applicable(r, model.Part(r.ChildRefs, r.Observations[parent].Children), ageMonths)
+}
+
+// LabTests are the positions of the laboratory tests that have a result which
+// applies at an age in months, by name.
+func LabTests(r *model.Release, ageMonths int) []int {
+	var list []int
+	for i := range r.LabTests {
+		if len(LabResults(r, i, ageMonths)) > 0 {
+			list = append(list, i)
+		}
+	}
+	return byName(list, func(i int) (name, id string) { return r.Text(r.LabTests[i].Name), r.LabTestID(i) })
+}
+
+// LabResults are the results of a laboratory test that apply at an age in
+// months, from the lowest.
+func LabResults(r *model.Release, test, ageMonths int) []model.ObservationIndex {
+	return applicable(r, model.Part(r.LabResultRefs, r.LabTests[test].Results), ageMonths)
+}
+
+// SpecialistByID finds the position of a specialist by its public id.
+func SpecialistByID(r *model.Release, id string) (position uint32, ok bool) {
+	number, ok := model.ParseID(model.SpecialistPrefix, id)
+	if !ok {
+		return 0, false
+	}
+	i := slices.IndexFunc(r.Specialists, func(s model.Named) bool { return s.Number == number })
+	return uint32(max(i, 0)), i >= 0
+}
+
+// applicable are those observations of a list that apply at an age in months.
+func applicable(r *model.Release, observations []model.ObservationIndex, ageMonths int) []model.ObservationIndex {
 	var list []model.ObservationIndex
-	for _, i := range model.Part(r.ChildRefs, r.Observations[parent].Children) {
+	for _, i := range observations {
 		if o := &r.Observations[i]; occurs(o.AgeFrom, o.AgeTo, ageMonths) {
 			list = append(list, i)
 		}

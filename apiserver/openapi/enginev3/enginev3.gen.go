@@ -57,6 +57,33 @@ func (e AgeUnit) Valid() bool {
 	}
 }
 
+// Defines values for BlockNodeNodeType.
+const (
+	BlockNodeNodeTypeHeading1  BlockNodeNodeType = "heading-1"
+	BlockNodeNodeTypeHeading2  BlockNodeNodeType = "heading-2"
+	BlockNodeNodeTypeHeading3  BlockNodeNodeType = "heading-3"
+	BlockNodeNodeTypeListItem  BlockNodeNodeType = "list-item"
+	BlockNodeNodeTypeParagraph BlockNodeNodeType = "paragraph"
+)
+
+// Valid indicates whether the value is a known member of the BlockNodeNodeType enum.
+func (e BlockNodeNodeType) Valid() bool {
+	switch e {
+	case BlockNodeNodeTypeHeading1:
+		return true
+	case BlockNodeNodeTypeHeading2:
+		return true
+	case BlockNodeNodeTypeHeading3:
+		return true
+	case BlockNodeNodeTypeListItem:
+		return true
+	case BlockNodeNodeTypeParagraph:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Channel.
 const (
 	ChannelAudioTeleconsultation Channel = "audio_teleconsultation"
@@ -126,6 +153,138 @@ func (e ConceptType) Valid() bool {
 	}
 }
 
+// Defines values for DurationUnit.
+const (
+	DurationUnitDay    DurationUnit = "day"
+	DurationUnitHour   DurationUnit = "hour"
+	DurationUnitMinute DurationUnit = "minute"
+	DurationUnitWeek   DurationUnit = "week"
+)
+
+// Valid indicates whether the value is a known member of the DurationUnit enum.
+func (e DurationUnit) Valid() bool {
+	switch e {
+	case DurationUnitDay:
+		return true
+	case DurationUnitHour:
+		return true
+	case DurationUnitMinute:
+		return true
+	case DurationUnitWeek:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IntentChannelCategory.
+const (
+	IntentChannelCategoryAudio               IntentChannelCategory = "audio"
+	IntentChannelCategoryChat                IntentChannelCategory = "chat"
+	IntentChannelCategoryCustom              IntentChannelCategory = "custom"
+	IntentChannelCategoryInPerson            IntentChannelCategory = "in_person"
+	IntentChannelCategoryNotSure             IntentChannelCategory = "not_sure"
+	IntentChannelCategoryProviderApplication IntentChannelCategory = "provider_application"
+	IntentChannelCategoryVideo               IntentChannelCategory = "video"
+)
+
+// Valid indicates whether the value is a known member of the IntentChannelCategory enum.
+func (e IntentChannelCategory) Valid() bool {
+	switch e {
+	case IntentChannelCategoryAudio:
+		return true
+	case IntentChannelCategoryChat:
+		return true
+	case IntentChannelCategoryCustom:
+		return true
+	case IntentChannelCategoryInPerson:
+		return true
+	case IntentChannelCategoryNotSure:
+		return true
+	case IntentChannelCategoryProviderApplication:
+		return true
+	case IntentChannelCategoryVideo:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IntentSubTypeCategory.
+const (
+	IntentSubTypeCategoryCustom               IntentSubTypeCategory = "custom"
+	IntentSubTypeCategoryDietician            IntentSubTypeCategory = "dietician"
+	IntentSubTypeCategoryNotSure              IntentSubTypeCategory = "not_sure"
+	IntentSubTypeCategoryNurse                IntentSubTypeCategory = "nurse"
+	IntentSubTypeCategoryPhysiotherapist      IntentSubTypeCategory = "physiotherapist"
+	IntentSubTypeCategoryPrimaryCarePhysician IntentSubTypeCategory = "primary_care_physician"
+	IntentSubTypeCategoryPsychologist         IntentSubTypeCategory = "psychologist"
+	IntentSubTypeCategorySpecialistDoctor     IntentSubTypeCategory = "specialist_doctor"
+	IntentSubTypeCategoryWithAmbulance        IntentSubTypeCategory = "with_ambulance"
+	IntentSubTypeCategoryWithoutAmbulance     IntentSubTypeCategory = "without_ambulance"
+)
+
+// Valid indicates whether the value is a known member of the IntentSubTypeCategory enum.
+func (e IntentSubTypeCategory) Valid() bool {
+	switch e {
+	case IntentSubTypeCategoryCustom:
+		return true
+	case IntentSubTypeCategoryDietician:
+		return true
+	case IntentSubTypeCategoryNotSure:
+		return true
+	case IntentSubTypeCategoryNurse:
+		return true
+	case IntentSubTypeCategoryPhysiotherapist:
+		return true
+	case IntentSubTypeCategoryPrimaryCarePhysician:
+		return true
+	case IntentSubTypeCategoryPsychologist:
+		return true
+	case IntentSubTypeCategorySpecialistDoctor:
+		return true
+	case IntentSubTypeCategoryWithAmbulance:
+		return true
+	case IntentSubTypeCategoryWithoutAmbulance:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IntentType.
+const (
+	IntentTypeConsultation        IntentType = "consultation"
+	IntentTypeCustom              IntentType = "custom"
+	IntentTypeEmergencyCare       IntentType = "emergency_care"
+	IntentTypeNotSure             IntentType = "not_sure"
+	IntentTypeSelfTreatmentAtHome IntentType = "self_treatment_at_home"
+	IntentTypeUnknown             IntentType = "unknown"
+	IntentTypeUrgentCareCenter    IntentType = "urgent_care_center"
+)
+
+// Valid indicates whether the value is a known member of the IntentType enum.
+func (e IntentType) Valid() bool {
+	switch e {
+	case IntentTypeConsultation:
+		return true
+	case IntentTypeCustom:
+		return true
+	case IntentTypeEmergencyCare:
+		return true
+	case IntentTypeNotSure:
+		return true
+	case IntentTypeSelfTreatmentAtHome:
+		return true
+	case IntentTypeUnknown:
+		return true
+	case IntentTypeUrgentCareCenter:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InterviewMode.
 const (
 	InterviewModeDefault     InterviewMode = "default"
@@ -141,6 +300,72 @@ func (e InterviewMode) Valid() bool {
 	case InterviewModeShortTriage:
 		return true
 	case InterviewModeTriage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LabResultType.
+const (
+	LabResultTypeAbsent   LabResultType = "absent"
+	LabResultTypeHigh     LabResultType = "high"
+	LabResultTypeLow      LabResultType = "low"
+	LabResultTypeNormal   LabResultType = "normal"
+	LabResultTypePresent  LabResultType = "present"
+	LabResultTypeVeryHigh LabResultType = "very_high"
+	LabResultTypeVeryLow  LabResultType = "very_low"
+)
+
+// Valid indicates whether the value is a known member of the LabResultType enum.
+func (e LabResultType) Valid() bool {
+	switch e {
+	case LabResultTypeAbsent:
+		return true
+	case LabResultTypeHigh:
+		return true
+	case LabResultTypeLow:
+		return true
+	case LabResultTypeNormal:
+		return true
+	case LabResultTypePresent:
+		return true
+	case LabResultTypeVeryHigh:
+		return true
+	case LabResultTypeVeryLow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkNodeNodeType.
+const (
+	LinkNodeNodeTypeLink LinkNodeNodeType = "link"
+)
+
+// Valid indicates whether the value is a known member of the LinkNodeNodeType enum.
+func (e LinkNodeNodeType) Valid() bool {
+	switch e {
+	case LinkNodeNodeTypeLink:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListNodeNodeType.
+const (
+	ListNodeNodeTypeOrderedList   ListNodeNodeType = "ordered-list"
+	ListNodeNodeTypeUnorderedList ListNodeNodeType = "unordered-list"
+)
+
+// Valid indicates whether the value is a known member of the ListNodeNodeType enum.
+func (e ListNodeNodeType) Valid() bool {
+	switch e {
+	case ListNodeNodeTypeOrderedList:
+		return true
+	case ListNodeNodeTypeUnorderedList:
 		return true
 	default:
 		return false
@@ -173,6 +398,7 @@ func (e Prevalence) Valid() bool {
 
 // Defines values for QuestionType.
 const (
+	QuestionTypeDuration      QuestionType = "duration"
 	QuestionTypeGroupMultiple QuestionType = "group_multiple"
 	QuestionTypeGroupSingle   QuestionType = "group_single"
 	QuestionTypeSingle        QuestionType = "single"
@@ -181,11 +407,46 @@ const (
 // Valid indicates whether the value is a known member of the QuestionType enum.
 func (e QuestionType) Valid() bool {
 	switch e {
+	case QuestionTypeDuration:
+		return true
 	case QuestionTypeGroupMultiple:
 		return true
 	case QuestionTypeGroupSingle:
 		return true
 	case QuestionTypeSingle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RationaleType.
+const (
+	RationaleTypeR0 RationaleType = "r0"
+	RationaleTypeR1 RationaleType = "r1"
+	RationaleTypeR2 RationaleType = "r2"
+	RationaleTypeR3 RationaleType = "r3"
+	RationaleTypeR4 RationaleType = "r4"
+	RationaleTypeR5 RationaleType = "r5"
+	RationaleTypeR6 RationaleType = "r6"
+)
+
+// Valid indicates whether the value is a known member of the RationaleType enum.
+func (e RationaleType) Valid() bool {
+	switch e {
+	case RationaleTypeR0:
+		return true
+	case RationaleTypeR1:
+		return true
+	case RationaleTypeR2:
+		return true
+	case RationaleTypeR3:
+		return true
+	case RationaleTypeR4:
+		return true
+	case RationaleTypeR5:
+		return true
+	case RationaleTypeR6:
 		return true
 	default:
 		return false
@@ -252,6 +513,45 @@ func (e RootCause) Valid() bool {
 	case RootCauseSelfCareSufficient:
 		return true
 	case RootCauseSeriousEvidencePresent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SectionName.
+const (
+	SectionNameDisclaimer              SectionName = "disclaimer"
+	SectionNameHowItCanBeTreatedAtHome SectionName = "how_it_can_be_treated_at_home"
+	SectionNameHowItsCaused            SectionName = "how_its_caused"
+	SectionNameHowItsDefined           SectionName = "how_its_defined"
+	SectionNameHowItsDiagnosed         SectionName = "how_its_diagnosed"
+	SectionNameHowItsPrevented         SectionName = "how_its_prevented"
+	SectionNameSources                 SectionName = "sources"
+	SectionNameSummary                 SectionName = "summary"
+	SectionNameWhenToSeeProfessional   SectionName = "when_to_see_professional"
+)
+
+// Valid indicates whether the value is a known member of the SectionName enum.
+func (e SectionName) Valid() bool {
+	switch e {
+	case SectionNameDisclaimer:
+		return true
+	case SectionNameHowItCanBeTreatedAtHome:
+		return true
+	case SectionNameHowItsCaused:
+		return true
+	case SectionNameHowItsDefined:
+		return true
+	case SectionNameHowItsDiagnosed:
+		return true
+	case SectionNameHowItsPrevented:
+		return true
+	case SectionNameSources:
+		return true
+	case SectionNameSummary:
+		return true
+	case SectionNameWhenToSeeProfessional:
 		return true
 	default:
 		return false
@@ -363,6 +663,42 @@ func (e Source) Valid() bool {
 	}
 }
 
+// Defines values for SuggestMethod.
+const (
+	SuggestMethodRedFlags    SuggestMethod = "red_flags"
+	SuggestMethodRiskFactors SuggestMethod = "risk_factors"
+	SuggestMethodSymptoms    SuggestMethod = "symptoms"
+)
+
+// Valid indicates whether the value is a known member of the SuggestMethod enum.
+func (e SuggestMethod) Valid() bool {
+	switch e {
+	case SuggestMethodRedFlags:
+		return true
+	case SuggestMethodRiskFactors:
+		return true
+	case SuggestMethodSymptoms:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TextNodeNodeType.
+const (
+	TextNodeNodeTypeText TextNodeNodeType = "text"
+)
+
+// Valid indicates whether the value is a known member of the TextNodeNodeType enum.
+func (e TextNodeNodeType) Valid() bool {
+	switch e {
+	case TextNodeNodeTypeText:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TriageLevel.
 const (
 	TriageLevelConsultation       TriageLevel = "consultation"
@@ -390,7 +726,7 @@ func (e TriageLevel) Valid() bool {
 	}
 }
 
-// Acuteness defines model for Acuteness.
+// Acuteness The usual course of the condition.
 type Acuteness string
 
 // Age defines model for Age.
@@ -404,7 +740,47 @@ type Age struct {
 // AgeUnit defines model for AgeUnit.
 type AgeUnit string
 
-// Channel defines model for Channel.
+// Article defines model for Article.
+type Article struct {
+	Sections []ArticleSection `json:"sections"`
+
+	// Title A node of a tree: a text, or something that holds further nodes. Which
+	// it is says `node_type`.
+	Title ArticleNode `json:"title"`
+}
+
+// ArticleNode A node of a tree: a text, or something that holds further nodes. Which
+// it is says `node_type`.
+type ArticleNode = any
+
+// ArticleSection defines model for ArticleSection.
+type ArticleSection struct {
+	Content []ArticleNode `json:"content"`
+
+	// Name More may be added.
+	Name SectionName `json:"name"`
+
+	// Title A node of a tree: a text, or something that holds further nodes. Which
+	// it is says `node_type`.
+	Title ArticleNode `json:"title"`
+}
+
+// BlockNode `heading-1` is the most general heading. A `list-item` stands in lists only.
+type BlockNode struct {
+	Content  []ArticleNode     `json:"content"`
+	NodeType BlockNodeNodeType `json:"node_type"`
+}
+
+// BlockNodeNodeType defines model for BlockNode.NodeType.
+type BlockNodeNodeType string
+
+// Category defines model for Category.
+type Category struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Channel How to see a professional.
 type Channel string
 
 // Child defines model for Child.
@@ -437,15 +813,28 @@ type ConceptType string
 
 // Condition defines model for Condition.
 type Condition struct {
-	Acuteness          Acuteness       `json:"acuteness"`
-	Categories         []string        `json:"categories"`
-	CommonName         string          `json:"common_name"`
-	Extras             ConditionExtras `json:"extras"`
-	ID                 string          `json:"id"`
-	Name               string          `json:"name"`
-	Prevalence         Prevalence      `json:"prevalence"`
-	RecommendedChannel Channel         `json:"recommended_channel"`
-	Severity           Severity        `json:"severity"`
+	// Acuteness The usual course of the condition.
+	Acuteness Acuteness `json:"acuteness"`
+
+	// Categories Medical disciplines.
+	Categories []string `json:"categories"`
+
+	// CommonName The plain-language name.
+	CommonName string          `json:"common_name"`
+	Extras     ConditionExtras `json:"extras"`
+	ID         string          `json:"id"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// Prevalence How often the condition is seen.
+	Prevalence Prevalence `json:"prevalence"`
+
+	// RecommendedChannel How to see a professional.
+	RecommendedChannel Channel `json:"recommended_channel"`
+
+	// Severity How bad the condition usually is.
+	Severity Severity `json:"severity"`
 
 	// SexFilter Whom the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
@@ -453,9 +842,50 @@ type Condition struct {
 	// Specialists Only where `include_specialists` asks for it; the preferred first.
 	Specialists *[]Specialist `json:"specialists,omitempty"`
 
-	// TriageLevel From the most urgent: call an ambulance now; go to an emergency
-	// department; see a doctor within 24 hours; may need an appointment; may
-	// not need medical evaluation.
+	// TriageLevel How urgent it is, the most urgent first:
+	//
+	// - `emergency_ambulance`: call an ambulance now;
+	// - `emergency`: go to an emergency department;
+	// - `consultation_24`: see a doctor within 24 hours;
+	// - `consultation`: may need an appointment;
+	// - `self_care`: may not need medical evaluation.
+	//
+	// With `enable_triage_3` there are `emergency`, `consultation` and
+	// `self_care` only.
+	TriageLevel TriageLevel `json:"triage_level"`
+}
+
+// ConditionDetails defines model for ConditionDetails.
+type ConditionDetails struct {
+	// Acuteness The usual course of the condition.
+	Acuteness Acuteness `json:"acuteness"`
+
+	// Category The first of the condition's categories.
+	Category *Category `json:"category"`
+
+	// HasPatientEducation Whether `/patient_education` has an article.
+	HasPatientEducation bool `json:"has_patient_education"`
+
+	// Hint What to do about it.
+	Hint      *string `json:"hint"`
+	Icd10Code *string `json:"icd10_code"`
+
+	// Prevalence How often the condition is seen.
+	Prevalence Prevalence `json:"prevalence"`
+
+	// Severity How bad the condition usually is.
+	Severity Severity `json:"severity"`
+
+	// TriageLevel How urgent it is, the most urgent first:
+	//
+	// - `emergency_ambulance`: call an ambulance now;
+	// - `emergency`: go to an emergency department;
+	// - `consultation_24`: see a doctor within 24 hours;
+	// - `consultation`: may need an appointment;
+	// - `self_care`: may not need medical evaluation.
+	//
+	// With `enable_triage_3` there are `emergency`, `consultation` and
+	// `self_care` only.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
@@ -466,21 +896,52 @@ type ConditionExtras struct {
 	Icd10Code *string `json:"icd10_code"`
 }
 
+// ConditionName defines model for ConditionName.
+type ConditionName struct {
+	// CommonName The plain-language name.
+	CommonName string `json:"common_name"`
+	ID         string `json:"id"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+}
+
+// CustomLabel Required for `custom`, and ignored for everything else.
+type CustomLabel = string
+
 // Diagnosis defines model for Diagnosis.
 type Diagnosis struct {
-	// Conditions By falling probability, then by id; one while fewer than three observations are reported.
+	// Conditions By falling probability, then by id; one while fewer than three
+	// observations are reported. Conditions under 0.01 are left out.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
-	Extras               Extras `json:"extras"`
-	HasEmergencyEvidence bool   `json:"has_emergency_evidence"`
+	Extras Extras `json:"extras"`
+
+	// HasEmergencyEvidence What the patient reports asks for an emergency department by itself.
+	HasEmergencyEvidence bool `json:"has_emergency_evidence"`
+
+	// InterviewToken Only with `include_condition_details`. It opens `/patient_education` for 24 hours.
+	InterviewToken *string `json:"interview_token,omitempty"`
 
 	// Question Null when there is nothing to ask.
 	Question *Question `json:"question"`
 
-	// ShouldStop Left out when no initial evidence is indicated.
+	// ShouldStop True when more questions would hardly change the answer. Left out
+	// when no initial evidence is indicated.
 	ShouldStop *bool `json:"should_stop,omitempty"`
 }
+
+// Duration How long the patient has had a symptom.
+type Duration struct {
+	Unit DurationUnit `json:"unit"`
+
+	// Value Above 0, and at most 130 years.
+	Value *float64 `json:"value"`
+}
+
+// DurationUnit defines model for DurationUnit.
+type DurationUnit string
 
 // Error defines model for Error.
 type Error struct {
@@ -491,21 +952,74 @@ type Error struct {
 type Evidence struct {
 	ChoiceID Choice `json:"choice_id"`
 
+	// Duration How long the patient has had this; null says that the patient does
+	// not know, and is not asked again. Only for initial evidence, and
+	// ignored without `extras.enable_symptom_duration`.
+	Duration json.RawMessage `json:"duration,omitempty"`
+
 	// ID The id of an observation: `s_`, `p_` or `lt_`.
 	ID string `json:"id"`
 
 	// Source Where evidence came from; left out for evidence gathered by the
 	// questions of `/diagnosis`.
+	//
+	// - `initial`: what the patient reported before the interview. It makes
+	//   `should_stop` appear, and keeps conditions out of the ranking that
+	//   have nothing to do with it, unless they are likely.
+	// - `suggest`: answers to `/suggest`.
+	// - `red_flags`: answers to `/red_flags`.
+	// - `predefined`: known from elsewhere.
 	Source *Source `json:"source,omitempty"`
+}
+
+// ExplainRequest defines model for ExplainRequest.
+type ExplainRequest struct {
+	Age Age `json:"age"`
+
+	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	Evidence *[]Evidence      `json:"evidence,omitempty"`
+	Extras   *InterviewExtras `json:"extras,omitempty"`
+
+	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
+	Sex                     Sex   `json:"sex"`
+
+	// Target The id of a condition of the ranking.
+	Target string `json:"target"`
+}
+
+// Explanation defines model for Explanation.
+type Explanation struct {
+	// ConflictingEvidence Observations of the condition that are absent.
+	ConflictingEvidence []ObservationName `json:"conflicting_evidence"`
+
+	// SupportingEvidence Present observations that make the condition likelier.
+	SupportingEvidence []ObservationName `json:"supporting_evidence"`
+
+	// UnconfirmedEvidence Observations of the condition that the patient did not know.
+	UnconfirmedEvidence []ObservationName `json:"unconfirmed_evidence"`
 }
 
 // Extras Usually empty.
 type Extras = struct{}
 
+// Feedback defines model for Feedback.
+type Feedback = json.RawMessage
+
+// FeedbackAccepted Empty.
+type FeedbackAccepted = struct{}
+
+// FeedbackError defines model for FeedbackError.
+type FeedbackError struct {
+	// Error What is wrong with the body.
+	Error string `json:"error"`
+}
+
 // Info defines model for Info.
 type Info struct {
 	APIVersion       string `json:"api_version"`
 	ConditionsCount  int    `json:"conditions_count"`
+	LabTestsCount    int    `json:"lab_tests_count"`
 	RiskFactorsCount int    `json:"risk_factors_count"`
 	SymptomsCount    int    `json:"symptoms_count"`
 
@@ -513,12 +1027,62 @@ type Info struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
+// Intent What a patient means to do.
+type Intent struct {
+	// Channel Only with `consultation`.
+	Channel *IntentChannel `json:"channel,omitempty"`
+
+	// CustomLabel Required for `custom`, and ignored for everything else.
+	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
+
+	// SubType Only with `consultation` and `emergency_care`.
+	SubType *IntentSubType `json:"sub_type,omitempty"`
+	Type    IntentType     `json:"type"`
+}
+
+// IntentChannel defines model for IntentChannel.
+type IntentChannel struct {
+	Category IntentChannelCategory `json:"category"`
+
+	// CustomLabel Required for `custom`, and ignored for everything else.
+	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
+}
+
+// IntentChannelCategory defines model for IntentChannelCategory.
+type IntentChannelCategory string
+
+// IntentSubType defines model for IntentSubType.
+type IntentSubType struct {
+	// Category With `consultation`: `primary_care_physician`, `nurse`,
+	// `physiotherapist`, `psychologist`, `dietician`, `specialist_doctor`,
+	// `custom`, `not_sure`. With `emergency_care`: `with_ambulance`,
+	// `without_ambulance`, `custom`, `not_sure`.
+	Category IntentSubTypeCategory `json:"category"`
+
+	// CustomLabel Required for `custom`, and ignored for everything else.
+	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
+}
+
+// IntentSubTypeCategory With `consultation`: `primary_care_physician`, `nurse`,
+// `physiotherapist`, `psychologist`, `dietician`, `specialist_doctor`,
+// `custom`, `not_sure`. With `emergency_care`: `with_ambulance`,
+// `without_ambulance`, `custom`, `not_sure`.
+type IntentSubTypeCategory string
+
+// IntentType defines model for IntentType.
+type IntentType string
+
 // Interview defines model for Interview.
 type Interview struct {
-	Age      Age              `json:"age"`
+	Age Age `json:"age"`
+
+	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
-	Sex      Sex              `json:"sex"`
+
+	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
+	Sex                     Sex   `json:"sex"`
 }
 
 // InterviewExtras defines model for InterviewExtras.
@@ -526,25 +1090,101 @@ type InterviewExtras struct {
 	// DisableGroups Ask only questions of the type `single`.
 	DisableGroups *bool `json:"disable_groups,omitempty"`
 
+	// EnableSymptomDuration Take `duration` of evidence into account, and ask for it by questions of the type `duration`.
+	EnableSymptomDuration *bool `json:"enable_symptom_duration,omitempty"`
+
 	// EnableTriage3 Whether urgency has three levels in place of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	EnableTriage3 *bool          `json:"enable_triage_3,omitempty"`
+	EnableTriage3 *bool `json:"enable_triage_3,omitempty"`
+
+	// IncludeConditionDetails Add `condition_details` to each ranked condition, and `interview_token`. Only for `/diagnosis`.
+	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
+
+	// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
+	// and sets `should_stop` as early as it can.
 	InterviewMode *InterviewMode `json:"interview_mode,omitempty"`
+
+	// SpecialistMapping Which specialist, by id, takes the place of which. Only for
+	// `/recommend_specialist`.
+	SpecialistMapping *map[string]string `json:"specialist_mapping,omitempty"`
 }
 
-// InterviewMode defines model for InterviewMode.
+// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
+// and sets `should_stop` as early as it can.
 type InterviewMode string
 
-// Prevalence defines model for Prevalence.
+// LabResult defines model for LabResult.
+type LabResult struct {
+	// ID What evidence takes.
+	ID   string        `json:"id"`
+	Type LabResultType `json:"type"`
+}
+
+// LabResultType defines model for LabResultType.
+type LabResultType string
+
+// LabTest defines model for LabTest.
+type LabTest struct {
+	Category string `json:"category"`
+
+	// CommonName The plain-language name.
+	CommonName string `json:"common_name"`
+	ID         string `json:"id"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// Results What the test can show, from `very_low` to `present`. One of them holds at a time.
+	Results []LabResult `json:"results"`
+}
+
+// LinkNode defines model for LinkNode.
+type LinkNode struct {
+	Content  []ArticleNode    `json:"content"`
+	NodeType LinkNodeNodeType `json:"node_type"`
+	Target   string           `json:"target"`
+}
+
+// LinkNodeNodeType defines model for LinkNode.NodeType.
+type LinkNodeNodeType string
+
+// ListNode defines model for ListNode.
+type ListNode struct {
+	// Content Items of the type `list-item` only.
+	Content  []BlockNode      `json:"content"`
+	NodeType ListNodeNodeType `json:"node_type"`
+}
+
+// ListNodeNodeType defines model for ListNode.NodeType.
+type ListNodeNodeType string
+
+// ObservationName defines model for ObservationName.
+type ObservationName struct {
+	// CommonName The plain-language name.
+	CommonName string `json:"common_name"`
+	ID         string `json:"id"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+}
+
+// Prevalence How often the condition is seen.
 type Prevalence string
 
 // Question defines model for Question.
 type Question struct {
+	// EvidenceID Only for `duration`, the evidence whose duration is asked.
+	EvidenceID *string `json:"evidence_id,omitempty"`
+
 	// Extras Usually empty.
-	Extras Extras         `json:"extras"`
-	Items  []QuestionItem `json:"items"`
-	Text   string         `json:"text"`
-	Type   QuestionType   `json:"type"`
+	Extras Extras `json:"extras"`
+
+	// Items What is asked; one for `single`, none for `duration`.
+	Items []QuestionItem `json:"items"`
+	Text  string         `json:"text"`
+
+	// Type How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
+	Type QuestionType `json:"type"`
 }
 
 // QuestionChoice defines model for QuestionChoice.
@@ -557,20 +1197,65 @@ type QuestionChoice struct {
 type QuestionItem struct {
 	Choices []QuestionChoice `json:"choices"`
 	ID      string           `json:"id"`
-	Name    string           `json:"name"`
+
+	// Name The plain-language name.
+	Name string `json:"name"`
 }
 
-// QuestionType defines model for QuestionType.
+// QuestionType How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
 type QuestionType string
 
 // RankedCondition defines model for RankedCondition.
 type RankedCondition struct {
-	CommonName string `json:"common_name"`
-	ID         string `json:"id"`
-	Name       string `json:"name"`
+	// CommonName The plain-language name.
+	CommonName       string            `json:"common_name"`
+	ConditionDetails *ConditionDetails `json:"condition_details,omitempty"`
+	ID               string            `json:"id"`
 
-	// Probability Four decimals.
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// Probability With four decimals. A patient may have several conditions, so that
+	// the probabilities of a ranking need not sum to 1.
 	Probability float64 `json:"probability"`
+}
+
+// Rationale defines model for Rationale.
+type Rationale struct {
+	// ConditionParams The conditions that the reason speaks of.
+	ConditionParams []ConditionName `json:"condition_params"`
+
+	// ObservationParams The observations that the reason speaks of.
+	ObservationParams []ObservationName `json:"observation_params"`
+
+	// Type Why the question is asked:
+	//
+	// - `r0`, `r2`: a negative answer makes the conditions, and others, less likely;
+	// - `r1`: the observations might be related to conditions under consideration;
+	// - `r3`: to rule conditions in or out, such as those named;
+	// - `r4`: the observations might be causes of the symptoms;
+	// - `r5`: about a recent injury;
+	// - `r6`: to learn more about the observations.
+	Type RationaleType `json:"type"`
+}
+
+// RationaleType Why the question is asked:
+//
+// - `r0`, `r2`: a negative answer makes the conditions, and others, less likely;
+// - `r1`: the observations might be related to conditions under consideration;
+// - `r3`: to rule conditions in or out, such as those named;
+// - `r4`: the observations might be causes of the symptoms;
+// - `r5`: about a recent injury;
+// - `r6`: to learn more about the observations.
+type RationaleType string
+
+// Recommendation defines model for Recommendation.
+type Recommendation struct {
+	// RecommendedChannel Null at `emergency` and `emergency_ambulance`.
+	RecommendedChannel *Channel `json:"recommended_channel"`
+
+	// RecommendedSpecialist Null at `emergency` and `emergency_ambulance`.
+	RecommendedSpecialist *Specialist `json:"recommended_specialist"`
 }
 
 // Relation In what way a child symptom refines its parent.
@@ -578,7 +1263,9 @@ type Relation string
 
 // RiskFactor defines model for RiskFactor.
 type RiskFactor struct {
-	Category   string `json:"category"`
+	Category string `json:"category"`
+
+	// CommonName The plain-language name.
 	CommonName string `json:"common_name"`
 
 	// Extras Usually empty.
@@ -586,33 +1273,57 @@ type RiskFactor struct {
 	ID          string  `json:"id"`
 	ImageSource *string `json:"image_source"`
 	ImageURL    *string `json:"image_url"`
-	Name        string  `json:"name"`
+
+	// Name The professional term.
+	Name string `json:"name"`
 
 	// Question Null for risk factors that patients are not asked about.
-	Question            *string `json:"question"`
+	Question *string `json:"question"`
+
+	// QuestionThirdPerson For when somebody answers for the patient.
 	QuestionThirdPerson *string `json:"question_third_person"`
 
 	// SexFilter Whom the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
-// RootCause defines model for RootCause.
+// RootCause What the level rests on: what was reported (`…_evidence_present`), a
+// condition that is likely or cannot be ruled out (`…_condition_…`), or
+// that nothing explains the complaint (`diagnosis_unknown`).
 type RootCause string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	ID string `json:"id"`
+
+	// Label The wording of the concept that matched.
+	Label string `json:"label"`
+}
+
+// SectionName More may be added.
+type SectionName string
 
 // SeriousObservation defines model for SeriousObservation.
 type SeriousObservation struct {
+	// CommonName The plain-language name.
 	CommonName string `json:"common_name"`
 	ID         string `json:"id"`
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	IsEmergency bool        `json:"is_emergency"`
-	Name        string      `json:"name"`
+	IsEmergency bool `json:"is_emergency"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+	// an emergency department, an ambulance.
 	Seriousness Seriousness `json:"seriousness"`
 }
 
-// Seriousness defines model for Seriousness.
+// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+// an emergency department, an ambulance.
 type Seriousness string
 
-// Severity defines model for Severity.
+// Severity How bad the condition usually is.
 type Severity string
 
 // Sex defines model for Sex.
@@ -623,6 +1334,13 @@ type SexFilter string
 
 // Source Where evidence came from; left out for evidence gathered by the
 // questions of `/diagnosis`.
+//
+//   - `initial`: what the patient reported before the interview. It makes
+//     `should_stop` appear, and keeps conditions out of the ranking that
+//     have nothing to do with it, unless they are likely.
+//   - `suggest`: answers to `/suggest`.
+//   - `red_flags`: answers to `/red_flags`.
+//   - `predefined`: known from elsewhere.
 type Source string
 
 // Specialist defines model for Specialist.
@@ -631,23 +1349,59 @@ type Specialist struct {
 	Name string `json:"name"`
 }
 
+// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+//
+//	evidence; without evidence, what they often report;
+//
+// - `risk_factors`: what matters for the evidence, sex and age;
+// - `red_flags`: alarming observations related to the evidence.
+type SuggestMethod string
+
+// SuggestRequest defines model for SuggestRequest.
+type SuggestRequest struct {
+	Age Age `json:"age"`
+
+	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	Evidence *[]Evidence      `json:"evidence,omitempty"`
+	Extras   *InterviewExtras `json:"extras,omitempty"`
+
+	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
+	Sex                     Sex   `json:"sex"`
+
+	// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+	//   evidence; without evidence, what they often report;
+	// - `risk_factors`: what matters for the evidence, sex and age;
+	// - `red_flags`: alarming observations related to the evidence.
+	SuggestMethod *SuggestMethod `json:"suggest_method,omitempty"`
+}
+
 // Symptom defines model for Symptom.
 type Symptom struct {
-	Category   string  `json:"category"`
-	Children   []Child `json:"children"`
-	CommonName string  `json:"common_name"`
+	Category string  `json:"category"`
+	Children []Child `json:"children"`
+
+	// CommonName The plain-language name.
+	CommonName string `json:"common_name"`
 
 	// Extras Usually empty.
-	Extras         Extras    `json:"extras"`
-	ID             string    `json:"id"`
-	ImageSource    *string   `json:"image_source"`
-	ImageURL       *string   `json:"image_url"`
-	Name           string    `json:"name"`
+	Extras      Extras  `json:"extras"`
+	ID          string  `json:"id"`
+	ImageSource *string `json:"image_source"`
+	ImageURL    *string `json:"image_url"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// ParentID The symptom that this one refines. A present child counts as its
+	// parent too; a child of an absent parent is not asked.
 	ParentID       *string   `json:"parent_id"`
 	ParentRelation *Relation `json:"parent_relation"`
 
 	// Question Null for symptoms that patients are not asked about.
-	Question            *string      `json:"question"`
+	Question *string `json:"question"`
+
+	// QuestionThirdPerson For when somebody answers for the patient.
 	QuestionThirdPerson *string      `json:"question_third_person"`
 	Seriousness         *Seriousness `json:"seriousness"`
 
@@ -655,24 +1409,52 @@ type Symptom struct {
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
+// TextNode defines model for TextNode.
+type TextNode struct {
+	NodeType TextNodeNodeType `json:"node_type"`
+	Value    string           `json:"value"`
+}
+
+// TextNodeNodeType defines model for TextNode.NodeType.
+type TextNodeNodeType string
+
 // Triage defines model for Triage.
 type Triage struct {
-	RootCause RootCause            `json:"root_cause"`
-	Serious   []SeriousObservation `json:"serious"`
+	// RootCause What the level rests on: what was reported (`…_evidence_present`), a
+	// condition that is likely or cannot be ruled out (`…_condition_…`), or
+	// that nothing explains the complaint (`diagnosis_unknown`).
+	RootCause RootCause `json:"root_cause"`
+
+	// Serious The present observations that are serious by themselves, the most serious first.
+	Serious []SeriousObservation `json:"serious"`
 
 	// TeleconsultationApplicable Left out with three levels.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	TeleconsultationApplicable *bool `json:"teleconsultation_applicable,omitempty"`
 
-	// TriageLevel From the most urgent: call an ambulance now; go to an emergency
-	// department; see a doctor within 24 hours; may need an appointment; may
-	// not need medical evaluation.
+	// TriageLevel How urgent it is, the most urgent first:
+	//
+	// - `emergency_ambulance`: call an ambulance now;
+	// - `emergency`: go to an emergency department;
+	// - `consultation_24`: see a doctor within 24 hours;
+	// - `consultation`: may need an appointment;
+	// - `self_care`: may not need medical evaluation.
+	//
+	// With `enable_triage_3` there are `emergency`, `consultation` and
+	// `self_care` only.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
-// TriageLevel From the most urgent: call an ambulance now; go to an emergency
-// department; see a doctor within 24 hours; may need an appointment; may
-// not need medical evaluation.
+// TriageLevel How urgent it is, the most urgent first:
+//
+// - `emergency_ambulance`: call an ambulance now;
+// - `emergency`: go to an emergency department;
+// - `consultation_24`: see a doctor within 24 hours;
+// - `consultation`: may need an appointment;
+// - `self_care`: may not need medical evaluation.
+//
+// With `enable_triage_3` there are `emergency`, `consultation` and
+// `self_care` only.
 type TriageLevel string
 
 // AgeValue defines model for AgeValue.
@@ -689,6 +1471,9 @@ type ID = string
 
 // InterviewID defines model for InterviewID.
 type InterviewID = string
+
+// MaxResults defines model for MaxResults.
+type MaxResults = int
 
 // Model defines model for Model.
 type Model = string
@@ -711,6 +1496,12 @@ type NotFound = Error
 // TooLarge defines model for TooLarge.
 type TooLarge = Error
 
+// TooMany defines model for TooMany.
+type TooMany = Error
+
+// Unavailable defines model for Unavailable.
+type Unavailable = Error
+
 // ListConceptsParams defines parameters for ListConcepts.
 type ListConceptsParams struct {
 	// Ids Only the concepts with these ids, separated by commas. An unknown one is 404.
@@ -725,11 +1516,12 @@ type ListConceptsParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -740,11 +1532,12 @@ type GetConceptParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -752,7 +1545,9 @@ type GetConceptParams struct {
 type ListConditionsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// EnableTriage3 Whether urgency has three levels in place of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
@@ -766,11 +1561,12 @@ type ListConditionsParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -778,7 +1574,9 @@ type ListConditionsParams struct {
 type GetConditionParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// EnableTriage3 Whether urgency has three levels in place of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
@@ -789,11 +1587,12 @@ type GetConditionParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -804,11 +1603,28 @@ type DiagnoseParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// ExplainParams defines parameters for Explain.
+type ExplainParams struct {
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -819,11 +1635,145 @@ type GetInfoParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// SendFeedbackParams defines parameters for SendFeedback.
+type SendFeedbackParams struct {
+	// InterviewID That of the interview's other calls; at most 128 visible ASCII characters.
+	InterviewID string `json:"Interview-Id"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// ListLabTestsParams defines parameters for ListLabTests.
+type ListLabTestsParams struct {
+	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
+	AgeValue AgeValue `form:"age.value" json:"age.value"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// GetLabTestParams defines parameters for GetLabTest.
+type GetLabTestParams struct {
+	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
+	AgeValue AgeValue `form:"age.value" json:"age.value"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// GetPatientEducationParams defines parameters for GetPatientEducation.
+type GetPatientEducationParams struct {
+	// Sections Only the sections with these names, separated by commas, of those
+	// that the article has. An unknown name is 400.
+	Sections *string `form:"sections,omitempty" json:"sections,omitempty"`
+
+	// InterviewToken The `interview_token` of a diagnosis. Missing, it is 400; not valid or too old, 403.
+	InterviewToken string `json:"Interview-Token"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// RationaleParams defines parameters for Rationale.
+type RationaleParams struct {
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// RecommendSpecialistParams defines parameters for RecommendSpecialist.
+type RecommendSpecialistParams struct {
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// RedFlagsParams defines parameters for RedFlags.
+type RedFlagsParams struct {
+	// MaxResults The most entries to answer with.
+	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -831,18 +1781,21 @@ type GetInfoParams struct {
 type ListRiskFactorsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// Model The model that answers; left out, the first that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -850,18 +1803,75 @@ type ListRiskFactorsParams struct {
 type GetRiskFactorParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// Model The model that answers; left out, the first that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Phrase What was typed.
+	Phrase string `form:"phrase" json:"phrase"`
+
+	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
+	AgeValue AgeValue `form:"age.value" json:"age.value"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// Sex Leaves out what does not apply to this sex.
+	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
+
+	// Types Only concepts of these types, separated by commas: `condition`,
+	// `symptom`, `risk_factor`, `lab_test_result`.
+	Types *string `form:"types,omitempty" json:"types,omitempty"`
+
+	// MaxResults The most entries to answer with.
+	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
+// SuggestParams defines parameters for Suggest.
+type SuggestParams struct {
+	// MaxResults The most entries to answer with.
+	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
+
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -869,18 +1879,21 @@ type GetRiskFactorParams struct {
 type ListSymptomsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// Model The model that answers; left out, the first that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -888,18 +1901,21 @@ type ListSymptomsParams struct {
 type GetSymptomParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
-	AgeUnit  *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// AgeUnit Under one year the age is given in months.
+	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
 	// Model The model that answers; left out, the first that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -910,16 +1926,35 @@ type TriageParams struct {
 	// not served is 400, naming those that are.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random; at most
-	// 128 visible ASCII characters.
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure.
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // DiagnoseJSONRequestBody defines body for Diagnose for application/json ContentType.
 type DiagnoseJSONRequestBody = Interview
+
+// ExplainJSONRequestBody defines body for Explain for application/json ContentType.
+type ExplainJSONRequestBody = ExplainRequest
+
+// SendFeedbackJSONRequestBody defines body for SendFeedback for application/json ContentType.
+type SendFeedbackJSONRequestBody = Feedback
+
+// RationaleJSONRequestBody defines body for Rationale for application/json ContentType.
+type RationaleJSONRequestBody = Interview
+
+// RecommendSpecialistJSONRequestBody defines body for RecommendSpecialist for application/json ContentType.
+type RecommendSpecialistJSONRequestBody = Interview
+
+// RedFlagsJSONRequestBody defines body for RedFlags for application/json ContentType.
+type RedFlagsJSONRequestBody = Interview
+
+// SuggestJSONRequestBody defines body for Suggest for application/json ContentType.
+type SuggestJSONRequestBody = SuggestRequest
 
 // TriageJSONRequestBody defines body for Triage for application/json ContentType.
 type TriageJSONRequestBody = Interview
@@ -941,15 +1976,45 @@ type ServerInterface interface {
 	// Diagnose Rank the conditions and ask the next question
 	// (POST /diagnosis)
 	Diagnose(w http.ResponseWriter, r *http.Request, params DiagnoseParams)
+	// Explain Say why a condition is in the ranking
+	// (POST /explain)
+	Explain(w http.ResponseWriter, r *http.Request, params ExplainParams)
 	// GetInfo What the chosen model holds, and since when
 	// (GET /info)
 	GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams)
+	// SendFeedback Tell what the patient meant to do, before and after
+	// (POST /interviews/feedback)
+	SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams)
+	// ListLabTests The laboratory tests of an age, sorted by name
+	// (GET /lab_tests)
+	ListLabTests(w http.ResponseWriter, r *http.Request, params ListLabTestsParams)
+	// GetLabTest One laboratory test
+	// (GET /lab_tests/{id})
+	GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams)
+	// GetPatientEducation An article about a condition
+	// (GET /patient_education/{condition_id})
+	GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams)
+	// Rationale Say why the next question is asked
+	// (POST /rationale)
+	Rationale(w http.ResponseWriter, r *http.Request, params RationaleParams)
+	// RecommendSpecialist Say whom to see, and how
+	// (POST /recommend_specialist)
+	RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams)
+	// RedFlags Propose alarming observations to rule out
+	// (POST /red_flags)
+	RedFlags(w http.ResponseWriter, r *http.Request, params RedFlagsParams)
 	// ListRiskFactors The risk factors of an age, sorted by name
 	// (GET /risk_factors)
 	ListRiskFactors(w http.ResponseWriter, r *http.Request, params ListRiskFactorsParams)
 	// GetRiskFactor One risk factor
 	// (GET /risk_factors/{id})
 	GetRiskFactor(w http.ResponseWriter, r *http.Request, id ID, params GetRiskFactorParams)
+	// Search Find concepts by words
+	// (GET /search)
+	Search(w http.ResponseWriter, r *http.Request, params SearchParams)
+	// Suggest Propose observations that the patient may have
+	// (POST /suggest)
+	Suggest(w http.ResponseWriter, r *http.Request, params SuggestParams)
 	// ListSymptoms The symptoms of an age, sorted by name
 	// (GET /symptoms)
 	ListSymptoms(w http.ResponseWriter, r *http.Request, params ListSymptomsParams)
@@ -995,9 +2060,57 @@ func (_ Unimplemented) Diagnose(w http.ResponseWriter, r *http.Request, params D
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// Explain Say why a condition is in the ranking
+// (POST /explain)
+func (_ Unimplemented) Explain(w http.ResponseWriter, r *http.Request, params ExplainParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetInfo What the chosen model holds, and since when
 // (GET /info)
 func (_ Unimplemented) GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SendFeedback Tell what the patient meant to do, before and after
+// (POST /interviews/feedback)
+func (_ Unimplemented) SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListLabTests The laboratory tests of an age, sorted by name
+// (GET /lab_tests)
+func (_ Unimplemented) ListLabTests(w http.ResponseWriter, r *http.Request, params ListLabTestsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLabTest One laboratory test
+// (GET /lab_tests/{id})
+func (_ Unimplemented) GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPatientEducation An article about a condition
+// (GET /patient_education/{condition_id})
+func (_ Unimplemented) GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Rationale Say why the next question is asked
+// (POST /rationale)
+func (_ Unimplemented) Rationale(w http.ResponseWriter, r *http.Request, params RationaleParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RecommendSpecialist Say whom to see, and how
+// (POST /recommend_specialist)
+func (_ Unimplemented) RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RedFlags Propose alarming observations to rule out
+// (POST /red_flags)
+func (_ Unimplemented) RedFlags(w http.ResponseWriter, r *http.Request, params RedFlagsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1010,6 +2123,18 @@ func (_ Unimplemented) ListRiskFactors(w http.ResponseWriter, r *http.Request, p
 // GetRiskFactor One risk factor
 // (GET /risk_factors/{id})
 func (_ Unimplemented) GetRiskFactor(w http.ResponseWriter, r *http.Request, id ID, params GetRiskFactorParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Search Find concepts by words
+// (GET /search)
+func (_ Unimplemented) Search(w http.ResponseWriter, r *http.Request, params SearchParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Suggest Propose observations that the patient may have
+// (POST /suggest)
+func (_ Unimplemented) Suggest(w http.ResponseWriter, r *http.Request, params SuggestParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1570,6 +2695,85 @@ func (siw *ServerInterfaceWrapper) Diagnose(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// Explain operation middleware
+func (siw *ServerInterfaceWrapper) Explain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExplainParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Explain(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetInfo operation middleware
 func (siw *ServerInterfaceWrapper) GetInfo(w http.ResponseWriter, r *http.Request) {
 
@@ -1640,6 +2844,682 @@ func (siw *ServerInterfaceWrapper) GetInfo(w http.ResponseWriter, r *http.Reques
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetInfo(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SendFeedback operation middleware
+func (siw *ServerInterfaceWrapper) SendFeedback(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendFeedbackParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = InterviewID
+
+	} else {
+		err := fmt.Errorf("Header parameter Interview-Id is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "Interview-Id", Err: err})
+		return
+	}
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SendFeedback(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListLabTests operation middleware
+func (siw *ServerInterfaceWrapper) ListLabTests(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLabTestsParams
+
+	// ------------- Required query parameter "age.value" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "age.value", r.URL.Query(), &params.AgeValue, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.value"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.value", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age.unit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age.unit", r.URL.Query(), &params.AgeUnit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.unit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.unit", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLabTests(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLabTest operation middleware
+func (siw *ServerInterfaceWrapper) GetLabTest(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLabTestParams
+
+	// ------------- Required query parameter "age.value" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "age.value", r.URL.Query(), &params.AgeValue, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.value"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.value", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age.unit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age.unit", r.URL.Query(), &params.AgeUnit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.unit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.unit", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLabTest(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPatientEducation operation middleware
+func (siw *ServerInterfaceWrapper) GetPatientEducation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "condition_id" -------------
+	var conditionID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "condition_id", chi.URLParam(r, "condition_id"), &conditionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "condition_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPatientEducationParams
+
+	// ------------- Optional query parameter "sections" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sections", r.URL.Query(), &params.Sections, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sections"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sections", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Required header parameter "Interview-Token" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Token")]; found {
+		var InterviewToken string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Token", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Token", valueList[0], &InterviewToken, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Token", Err: err})
+			return
+		}
+
+		params.InterviewToken = InterviewToken
+
+	} else {
+		err := fmt.Errorf("Header parameter Interview-Token is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "Interview-Token", Err: err})
+		return
+	}
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPatientEducation(w, r, conditionID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Rationale operation middleware
+func (siw *ServerInterfaceWrapper) Rationale(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RationaleParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Rationale(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RecommendSpecialist operation middleware
+func (siw *ServerInterfaceWrapper) RecommendSpecialist(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RecommendSpecialistParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RecommendSpecialist(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RedFlags operation middleware
+func (siw *ServerInterfaceWrapper) RedFlags(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RedFlagsParams
+
+	// ------------- Optional query parameter "max_results" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "max_results", r.URL.Query(), &params.MaxResults, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "max_results"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "max_results", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RedFlags(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1859,6 +3739,255 @@ func (siw *ServerInterfaceWrapper) GetRiskFactor(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRiskFactor(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Search operation middleware
+func (siw *ServerInterfaceWrapper) Search(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchParams
+
+	// ------------- Required query parameter "phrase" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "phrase", r.URL.Query(), &params.Phrase, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "phrase"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "phrase", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "age.value" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "age.value", r.URL.Query(), &params.AgeValue, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.value"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.value", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age.unit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age.unit", r.URL.Query(), &params.AgeUnit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.unit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.unit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sex" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sex", r.URL.Query(), &params.Sex, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sex"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sex", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "types" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "types", r.URL.Query(), &params.Types, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "types"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "types", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "max_results" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "max_results", r.URL.Query(), &params.MaxResults, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "max_results"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "max_results", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Search(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Suggest operation middleware
+func (siw *ServerInterfaceWrapper) Suggest(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SuggestParams
+
+	// ------------- Optional query parameter "max_results" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "max_results", r.URL.Query(), &params.MaxResults, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "max_results"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "max_results", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Suggest(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2280,7 +4409,31 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	}
 
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/diagnosis", wrapper.Diagnose)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/triage", wrapper.Triage)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/recommend_specialist", wrapper.RecommendSpecialist)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/explain", wrapper.Explain)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/rationale", wrapper.Rationale)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/suggest", wrapper.Suggest)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/red_flags", wrapper.RedFlags)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/info", wrapper.GetInfo)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/search", wrapper.Search)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/concepts", wrapper.ListConcepts)
@@ -2307,10 +4460,16 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/risk_factors/{id}", wrapper.GetRiskFactor)
 	})
 	r.Group(func(r chi.Router) {
-		r.Post(options.BaseURL+"/diagnosis", wrapper.Diagnose)
+		r.Get(options.BaseURL+"/lab_tests", wrapper.ListLabTests)
 	})
 	r.Group(func(r chi.Router) {
-		r.Post(options.BaseURL+"/triage", wrapper.Triage)
+		r.Get(options.BaseURL+"/lab_tests/{id}", wrapper.GetLabTest)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/patient_education/{condition_id}", wrapper.GetPatientEducation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/interviews/feedback", wrapper.SendFeedback)
 	})
 
 	return r
@@ -2327,6 +4486,24 @@ type MethodNotAllowedJSONResponse Error
 type NotFoundJSONResponse Error
 
 type TooLargeJSONResponse Error
+
+type TooManyResponseHeaders struct {
+	RetryAfter int
+}
+type TooManyJSONResponse struct {
+	Body Error
+
+	Headers TooManyResponseHeaders
+}
+
+type UnavailableResponseHeaders struct {
+	RetryAfter int
+}
+type UnavailableJSONResponse struct {
+	Body Error
+
+	Headers UnavailableResponseHeaders
+}
 
 type ListConceptsRequestObject struct {
 	Params ListConceptsParams
@@ -2777,6 +4954,114 @@ func (response Diagnose500JSONResponse) VisitDiagnoseResponse(w http.ResponseWri
 	return err
 }
 
+type ExplainRequestObject struct {
+	Params ExplainParams
+	Body   *ExplainJSONRequestBody
+}
+
+type ExplainResponseObject interface {
+	VisitExplainResponse(w http.ResponseWriter) error
+}
+
+type Explain200JSONResponse Explanation
+
+func (response Explain200JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response Explain400JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response Explain403JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response Explain405JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response Explain413JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain429JSONResponse struct{ TooManyJSONResponse }
+
+func (response Explain429JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Explain500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response Explain500JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetInfoRequestObject struct {
 	Params GetInfoParams
 }
@@ -2844,6 +5129,701 @@ func (response GetInfo405JSONResponse) VisitGetInfoResponse(w http.ResponseWrite
 type GetInfo500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetInfo500JSONResponse) VisitGetInfoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedbackRequestObject struct {
+	Params SendFeedbackParams
+	Body   *SendFeedbackJSONRequestBody
+}
+
+type SendFeedbackResponseObject interface {
+	VisitSendFeedbackResponse(w http.ResponseWriter) error
+}
+
+type SendFeedback200JSONResponse FeedbackAccepted
+
+func (response SendFeedback200JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response SendFeedback400JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response SendFeedback403JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response SendFeedback405JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response SendFeedback413JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback422JSONResponse FeedbackError
+
+func (response SendFeedback422JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response SendFeedback500JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendFeedback503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response SendFeedback503JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTestsRequestObject struct {
+	Params ListLabTestsParams
+}
+
+type ListLabTestsResponseObject interface {
+	VisitListLabTestsResponse(w http.ResponseWriter) error
+}
+
+type ListLabTests200JSONResponse []LabTest
+
+func (response ListLabTests200JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTests400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response ListLabTests400JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTests403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListLabTests403JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTests405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response ListLabTests405JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTests500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListLabTests500JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTestRequestObject struct {
+	ID     string `json:"id"`
+	Params GetLabTestParams
+}
+
+type GetLabTestResponseObject interface {
+	VisitGetLabTestResponse(w http.ResponseWriter) error
+}
+
+type GetLabTest200JSONResponse LabTest
+
+func (response GetLabTest200JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response GetLabTest400JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetLabTest403JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetLabTest404JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response GetLabTest405JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetLabTest500JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducationRequestObject struct {
+	ConditionID string `json:"condition_id"`
+	Params      GetPatientEducationParams
+}
+
+type GetPatientEducationResponseObject interface {
+	VisitGetPatientEducationResponse(w http.ResponseWriter) error
+}
+
+type GetPatientEducation200JSONResponse Article
+
+func (response GetPatientEducation200JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response GetPatientEducation400JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetPatientEducation403JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetPatientEducation404JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response GetPatientEducation405JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetPatientEducation500JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RationaleRequestObject struct {
+	Params RationaleParams
+	Body   *RationaleJSONRequestBody
+}
+
+type RationaleResponseObject interface {
+	VisitRationaleResponse(w http.ResponseWriter) error
+}
+
+type Rationale200JSONResponse Rationale
+
+func (response Rationale200JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response Rationale400JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response Rationale403JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response Rationale405JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response Rationale413JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale429JSONResponse struct{ TooManyJSONResponse }
+
+func (response Rationale429JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Rationale500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response Rationale500JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialistRequestObject struct {
+	Params RecommendSpecialistParams
+	Body   *RecommendSpecialistJSONRequestBody
+}
+
+type RecommendSpecialistResponseObject interface {
+	VisitRecommendSpecialistResponse(w http.ResponseWriter) error
+}
+
+type RecommendSpecialist200JSONResponse Recommendation
+
+func (response RecommendSpecialist200JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response RecommendSpecialist400JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response RecommendSpecialist403JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response RecommendSpecialist405JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response RecommendSpecialist413JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response RecommendSpecialist500JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlagsRequestObject struct {
+	Params RedFlagsParams
+	Body   *RedFlagsJSONRequestBody
+}
+
+type RedFlagsResponseObject interface {
+	VisitRedFlagsResponse(w http.ResponseWriter) error
+}
+
+type RedFlags200JSONResponse []ObservationName
+
+func (response RedFlags200JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response RedFlags400JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response RedFlags403JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response RedFlags405JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response RedFlags413JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags429JSONResponse struct{ TooManyJSONResponse }
+
+func (response RedFlags429JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedFlags500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response RedFlags500JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -3015,6 +5995,192 @@ func (response GetRiskFactor405JSONResponse) VisitGetRiskFactorResponse(w http.R
 type GetRiskFactor500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetRiskFactor500JSONResponse) VisitGetRiskFactorResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SearchRequestObject struct {
+	Params SearchParams
+}
+
+type SearchResponseObject interface {
+	VisitSearchResponse(w http.ResponseWriter) error
+}
+
+type Search200JSONResponse []SearchResult
+
+func (response Search200JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response Search400JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response Search403JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response Search405JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response Search500JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SuggestRequestObject struct {
+	Params SuggestParams
+	Body   *SuggestJSONRequestBody
+}
+
+type SuggestResponseObject interface {
+	VisitSuggestResponse(w http.ResponseWriter) error
+}
+
+type Suggest200JSONResponse []ObservationName
+
+func (response Suggest200JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response Suggest400JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response Suggest403JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response Suggest405JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response Suggest413JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest429JSONResponse struct{ TooManyJSONResponse }
+
+func (response Suggest429JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Suggest500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response Suggest500JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -3276,6 +6442,21 @@ func (response Triage413JSONResponse) VisitTriageResponse(w http.ResponseWriter)
 	return err
 }
 
+type Triage429JSONResponse struct{ TooManyJSONResponse }
+
+func (response Triage429JSONResponse) VisitTriageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Triage500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response Triage500JSONResponse) VisitTriageResponse(w http.ResponseWriter) error {
@@ -3307,15 +6488,45 @@ type StrictServerInterface interface {
 	// Diagnose Rank the conditions and ask the next question
 	// (POST /diagnosis)
 	Diagnose(ctx context.Context, request DiagnoseRequestObject) (DiagnoseResponseObject, error)
+	// Explain Say why a condition is in the ranking
+	// (POST /explain)
+	Explain(ctx context.Context, request ExplainRequestObject) (ExplainResponseObject, error)
 	// GetInfo What the chosen model holds, and since when
 	// (GET /info)
 	GetInfo(ctx context.Context, request GetInfoRequestObject) (GetInfoResponseObject, error)
+	// SendFeedback Tell what the patient meant to do, before and after
+	// (POST /interviews/feedback)
+	SendFeedback(ctx context.Context, request SendFeedbackRequestObject) (SendFeedbackResponseObject, error)
+	// ListLabTests The laboratory tests of an age, sorted by name
+	// (GET /lab_tests)
+	ListLabTests(ctx context.Context, request ListLabTestsRequestObject) (ListLabTestsResponseObject, error)
+	// GetLabTest One laboratory test
+	// (GET /lab_tests/{id})
+	GetLabTest(ctx context.Context, request GetLabTestRequestObject) (GetLabTestResponseObject, error)
+	// GetPatientEducation An article about a condition
+	// (GET /patient_education/{condition_id})
+	GetPatientEducation(ctx context.Context, request GetPatientEducationRequestObject) (GetPatientEducationResponseObject, error)
+	// Rationale Say why the next question is asked
+	// (POST /rationale)
+	Rationale(ctx context.Context, request RationaleRequestObject) (RationaleResponseObject, error)
+	// RecommendSpecialist Say whom to see, and how
+	// (POST /recommend_specialist)
+	RecommendSpecialist(ctx context.Context, request RecommendSpecialistRequestObject) (RecommendSpecialistResponseObject, error)
+	// RedFlags Propose alarming observations to rule out
+	// (POST /red_flags)
+	RedFlags(ctx context.Context, request RedFlagsRequestObject) (RedFlagsResponseObject, error)
 	// ListRiskFactors The risk factors of an age, sorted by name
 	// (GET /risk_factors)
 	ListRiskFactors(ctx context.Context, request ListRiskFactorsRequestObject) (ListRiskFactorsResponseObject, error)
 	// GetRiskFactor One risk factor
 	// (GET /risk_factors/{id})
 	GetRiskFactor(ctx context.Context, request GetRiskFactorRequestObject) (GetRiskFactorResponseObject, error)
+	// Search Find concepts by words
+	// (GET /search)
+	Search(ctx context.Context, request SearchRequestObject) (SearchResponseObject, error)
+	// Suggest Propose observations that the patient may have
+	// (POST /suggest)
+	Suggest(ctx context.Context, request SuggestRequestObject) (SuggestResponseObject, error)
 	// ListSymptoms The symptoms of an age, sorted by name
 	// (GET /symptoms)
 	ListSymptoms(ctx context.Context, request ListSymptomsRequestObject) (ListSymptomsResponseObject, error)
@@ -3505,6 +6716,39 @@ func (sh *strictHandler) Diagnose(w http.ResponseWriter, r *http.Request, params
 	}
 }
 
+// Explain operation middleware
+func (sh *strictHandler) Explain(w http.ResponseWriter, r *http.Request, params ExplainParams) {
+	var request ExplainRequestObject
+
+	request.Params = params
+
+	var body ExplainJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Explain(ctx, request.(ExplainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Explain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ExplainResponseObject); ok {
+		if err := validResponse.VisitExplainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetInfo operation middleware
 func (sh *strictHandler) GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams) {
 	var request GetInfoRequestObject
@@ -3524,6 +6768,218 @@ func (sh *strictHandler) GetInfo(w http.ResponseWriter, r *http.Request, params 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetInfoResponseObject); ok {
 		if err := validResponse.VisitGetInfoResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SendFeedback operation middleware
+func (sh *strictHandler) SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams) {
+	var request SendFeedbackRequestObject
+
+	request.Params = params
+
+	var body SendFeedbackJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SendFeedback(ctx, request.(SendFeedbackRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendFeedback")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SendFeedbackResponseObject); ok {
+		if err := validResponse.VisitSendFeedbackResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListLabTests operation middleware
+func (sh *strictHandler) ListLabTests(w http.ResponseWriter, r *http.Request, params ListLabTestsParams) {
+	var request ListLabTestsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLabTests(ctx, request.(ListLabTestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLabTests")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListLabTestsResponseObject); ok {
+		if err := validResponse.VisitListLabTestsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLabTest operation middleware
+func (sh *strictHandler) GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams) {
+	var request GetLabTestRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLabTest(ctx, request.(GetLabTestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLabTest")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLabTestResponseObject); ok {
+		if err := validResponse.VisitGetLabTestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPatientEducation operation middleware
+func (sh *strictHandler) GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams) {
+	var request GetPatientEducationRequestObject
+
+	request.ConditionID = conditionID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPatientEducation(ctx, request.(GetPatientEducationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPatientEducation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetPatientEducationResponseObject); ok {
+		if err := validResponse.VisitGetPatientEducationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// Rationale operation middleware
+func (sh *strictHandler) Rationale(w http.ResponseWriter, r *http.Request, params RationaleParams) {
+	var request RationaleRequestObject
+
+	request.Params = params
+
+	var body RationaleJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Rationale(ctx, request.(RationaleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Rationale")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RationaleResponseObject); ok {
+		if err := validResponse.VisitRationaleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RecommendSpecialist operation middleware
+func (sh *strictHandler) RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams) {
+	var request RecommendSpecialistRequestObject
+
+	request.Params = params
+
+	var body RecommendSpecialistJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RecommendSpecialist(ctx, request.(RecommendSpecialistRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RecommendSpecialist")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RecommendSpecialistResponseObject); ok {
+		if err := validResponse.VisitRecommendSpecialistResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedFlags operation middleware
+func (sh *strictHandler) RedFlags(w http.ResponseWriter, r *http.Request, params RedFlagsParams) {
+	var request RedFlagsRequestObject
+
+	request.Params = params
+
+	var body RedFlagsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RedFlags(ctx, request.(RedFlagsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedFlags")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RedFlagsResponseObject); ok {
+		if err := validResponse.VisitRedFlagsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -3577,6 +7033,65 @@ func (sh *strictHandler) GetRiskFactor(w http.ResponseWriter, r *http.Request, i
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRiskFactorResponseObject); ok {
 		if err := validResponse.VisitGetRiskFactorResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// Search operation middleware
+func (sh *strictHandler) Search(w http.ResponseWriter, r *http.Request, params SearchParams) {
+	var request SearchRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Search(ctx, request.(SearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Search")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SearchResponseObject); ok {
+		if err := validResponse.VisitSearchResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// Suggest operation middleware
+func (sh *strictHandler) Suggest(w http.ResponseWriter, r *http.Request, params SuggestParams) {
+	var request SuggestRequestObject
+
+	request.Params = params
+
+	var body SuggestJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Suggest(ctx, request.(SuggestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Suggest")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SuggestResponseObject); ok {
+		if err := validResponse.VisitSuggestResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

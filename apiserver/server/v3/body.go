@@ -4,12 +4,13 @@ package v3
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxBody is the most that a body may hold, in bytes.
@@ -63,16 +64,24 @@ func readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request) erro
 	return checkJSON(buffer.Bytes())
 }
 
-// checkJSON says where a body stops being JSON.
+// checkJSON says where a body stops being one JSON value in UTF-8, of which no
+// object has a name twice.
 func checkJSON(body []byte) error {
-	if json.Valid(body) {
+	if jsontext.Value(body).IsValid() {
 		return nil
 	}
-	var whole json.RawMessage
-	err := json.Unmarshal(body, &whole)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return badRequest("the body: not JSON at byte %d: %v", syntax.Offset, syntax)
+	decoder := jsontext.NewDecoder(bytes.NewReader(body))
+	_, err := decoder.ReadValue()
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		errors.As(err, &syntax)
+		return badRequest("the body: at byte %d: an object has the name %s twice", syntax.ByteOffset, quote(syntax.JSONPointer.LastToken()))
+	case errors.As(err, &syntax):
+		return badRequest("the body: not JSON at byte %d: %v", syntax.ByteOffset, syntax.Err)
+	case err != nil:
+		return badRequest("the body: not JSON at byte %d: expected a value", len(body))
+	default:
+		return badRequest("the body: not JSON at byte %d: more after the first value", decoder.InputOffset())
 	}
-	return badRequest("the body: not JSON")
 }

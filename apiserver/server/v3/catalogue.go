@@ -23,6 +23,7 @@ func (a *API) GetInfo(ctx context.Context, _ enginev3.GetInfoRequestObject) (eng
 		ConditionsCount:  len(release.Conditions),
 		SymptomsCount:    countOf(release, model.Symptom),
 		RiskFactorsCount: countOf(release, model.RiskFactor),
+		LabTestsCount:    len(release.LabTests),
 	}, nil
 }
 
@@ -33,7 +34,7 @@ func countOf(r *model.Release, kind model.ObservationKind) int {
 
 // ListConcepts implements enginev3.StrictServerInterface.
 func (a *API) ListConcepts(ctx context.Context, request enginev3.ListConceptsRequestObject) (enginev3.ListConceptsResponseObject, error) {
-	kinds, err := kindsOf(splitList(request.Params.Types))
+	kinds, err := kindsOf(request.Params.Types, catalogue.Condition, catalogue.Symptom, catalogue.RiskFactor)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +63,11 @@ func splitList(parameter *string) []string {
 	return list
 }
 
-func kindsOf(words []string) ([]catalogue.Kind, error) {
+// kindsOf reads the parameter types; otherwise is for when it is not given.
+func kindsOf(parameter *string, otherwise ...catalogue.Kind) ([]catalogue.Kind, error) {
+	words := splitList(parameter)
 	if words == nil {
-		return []catalogue.Kind{catalogue.Condition, catalogue.Symptom, catalogue.RiskFactor}, nil
+		return otherwise, nil
 	}
 	kinds := make([]catalogue.Kind, len(words))
 	for i, word := range words {

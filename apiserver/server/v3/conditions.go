@@ -45,10 +45,6 @@ func (a *API) GetCondition(ctx context.Context, request enginev3.GetConditionReq
 
 func writeCondition(r *model.Release, i model.ConditionIndex, threeLevels bool) enginev3.Condition {
 	c := &r.Conditions[i]
-	level := c.Triage
-	if threeLevels {
-		level = engine.InThreeLevels(level)
-	}
 	return enginev3.Condition{
 		ID:         r.ConditionID(i),
 		Name:       r.Text(c.Name),
@@ -62,9 +58,35 @@ func writeCondition(r *model.Release, i model.ConditionIndex, threeLevels bool) 
 			Hint:      textOrNull(r, c.Hint),
 			Icd10Code: textOrNull(r, c.ICD10),
 		},
-		TriageLevel:        enginev3.TriageLevel(level.String()),
+		TriageLevel:        writeLevel(c.Triage, threeLevels),
 		RecommendedChannel: enginev3.Channel(c.Channel.String()),
 	}
+}
+
+func writeLevel(level model.TriageLevel, threeLevels bool) enginev3.TriageLevel {
+	if threeLevels {
+		level = engine.InThreeLevels(level)
+	}
+	return enginev3.TriageLevel(level.String())
+}
+
+// writeDetails writes what a ranked condition has to show beside its names.
+func writeDetails(r *model.Release, i model.ConditionIndex, threeLevels bool) *enginev3.ConditionDetails {
+	c := &r.Conditions[i]
+	details := &enginev3.ConditionDetails{
+		Icd10Code:           textOrNull(r, c.ICD10),
+		Prevalence:          enginev3.Prevalence(c.Prevalence.String()),
+		Severity:            enginev3.Severity(c.Severity.String()),
+		Acuteness:           enginev3.Acuteness(c.Acuteness.String()),
+		TriageLevel:         writeLevel(c.Triage, threeLevels),
+		Hint:                textOrNull(r, c.Hint),
+		HasPatientEducation: c.Article != model.None,
+	}
+	if categories := model.Part(r.CategoryRefs, c.Categories); len(categories) > 0 {
+		first := categories[0]
+		details.Category = &enginev3.Category{ID: r.CategoryID(first), Name: r.Text(r.Categories[first].Name)}
+	}
+	return details
 }
 
 func categoryNames(r *model.Release, c *model.Condition) []string {
@@ -79,9 +101,13 @@ func writeSpecialists(r *model.Release, i model.ConditionIndex) *[]enginev3.Spec
 	refs := model.Part(r.SpecialistRefs, r.Conditions[i].Specialists)
 	list := make([]enginev3.Specialist, len(refs))
 	for i, specialist := range refs {
-		list[i] = enginev3.Specialist{ID: r.SpecialistID(specialist), Name: r.Text(r.Specialists[specialist].Name)}
+		list[i] = writeSpecialist(r, specialist)
 	}
 	return &list
+}
+
+func writeSpecialist(r *model.Release, i uint32) enginev3.Specialist {
+	return enginev3.Specialist{ID: r.SpecialistID(i), Name: r.Text(r.Specialists[i].Name)}
 }
 
 // textOrNull is nil for a text that the release does not have.

@@ -4,6 +4,7 @@ package v3
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -12,13 +13,32 @@ import (
 
 // Diagnose implements enginev3.StrictServerInterface.
 func (a *API) Diagnose(ctx context.Context, request enginev3.DiagnoseRequestObject) (enginev3.DiagnoseResponseObject, error) {
-	release := releaseOf(ctx)
-	asked, err := readInterview(release, request.Body)
+	release, body := releaseOf(ctx), request.Body
+	asked, err := readInterview(release, body)
 	if err != nil {
 		return nil, err
 	}
 	assessment := a.engine.Assess(release, asked.patient, asked.options)
-	return enginev3.Diagnose200JSONResponse(writeDiagnosis(release, &assessment)), nil
+	diagnosis := writeDiagnosis(release, &assessment)
+	if isTrue(body.IncludeConditionDetails) || body.Extras != nil && isTrue(body.Extras.IncludeConditionDetails) {
+		if err := a.addDetails(release, &assessment, &diagnosis, asked.options.ThreeLevels); err != nil {
+			return nil, err
+		}
+	}
+	return enginev3.Diagnose200JSONResponse(diagnosis), nil
+}
+
+// addDetails adds what include_condition_details asks for.
+func (a *API) addDetails(r *model.Release, assessment *engine.Assessment, diagnosis *enginev3.Diagnosis, threeLevels bool) error {
+	token, err := a.tokens.IssueInterviewToken(r.Meta.ModelID, r.Meta.Version)
+	if err != nil {
+		return fmt.Errorf("making a token for an interview: %w", err)
+	}
+	diagnosis.InterviewToken = &token
+	for i, ranked := range assessment.Conditions {
+		diagnosis.Conditions[i].ConditionDetails = writeDetails(r, ranked.Condition, threeLevels)
+	}
+	return nil
 }
 
 func writeDiagnosis(r *model.Release, assessment *engine.Assessment) enginev3.Diagnosis {
@@ -46,6 +66,7 @@ var questionTypes = [...]enginev3.QuestionType{
 	engine.Single:        enginev3.QuestionTypeSingle,
 	engine.GroupSingle:   enginev3.QuestionTypeGroupSingle,
 	engine.GroupMultiple: enginev3.QuestionTypeGroupMultiple,
+	engine.AskDuration:   enginev3.QuestionTypeDuration,
 }
 
 func writeQuestion(r *model.Release, question *engine.Question) *enginev3.Question {
@@ -66,5 +87,10 @@ func writeQuestion(r *model.Release, question *engine.Question) *enginev3.Questi
 			Choices: choices,
 		}
 	}
-	return &enginev3.Question{Type: questionTypes[question.Type], Text: question.Text, Items: items}
+	written := &enginev3.Question{Type: questionTypes[question.Type], Text: question.Text, Items: items}
+	if question.Type == engine.AskDuration {
+		id := r.ObservationID(question.Evidence)
+		written.EvidenceID = &id
+	}
+	return written
 }

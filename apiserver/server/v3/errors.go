@@ -10,9 +10,12 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
@@ -63,9 +66,10 @@ func clientError(err error) *requestError {
 		unknownID  *catalogue.UnknownIDError
 		evidence   *engine.EvidenceError
 		missing    *enginev3.RequiredParamError
+		noHeader   *enginev3.RequiredHeaderError
 		format     *enginev3.InvalidParamFormatError
 		tooMany    *enginev3.TooManyValuesForParamError
-		wrongType  *json.UnmarshalTypeError
+		misfit     *jsonv2.SemanticError
 		badMessage string
 	)
 	switch {
@@ -77,48 +81,98 @@ func clientError(err error) *requestError {
 		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Position, quote(evidence.ID), evidence.Problem)
 	case errors.As(err, &missing):
 		badMessage = fmt.Sprintf("%s: missing, expected %s", missing.ParamName, expectedOf(missing.ParamName))
+	case errors.As(err, &noHeader):
+		badMessage = fmt.Sprintf("%s: missing, expected %s", noHeader.ParamName, expectedOf(noHeader.ParamName))
 	case errors.As(err, &format):
 		badMessage = fmt.Sprintf("%s: expected %s", format.ParamName, expectedOf(format.ParamName))
 	case errors.As(err, &tooMany):
 		badMessage = fmt.Sprintf("%s: expected one value, got %d", tooMany.ParamName, tooMany.Count)
-	case errors.As(err, &wrongType):
-		badMessage = describeWrongType(wrongType)
+	case errors.As(err, &misfit):
+		badMessage = describeMisfit("", misfit)
 	default:
 		return nil
 	}
 	return &requestError{http.StatusBadRequest, badMessage}
 }
 
-// expectedOf says what a parameter of the address must be.
+// expectedOf says what a parameter of the address or a header must be.
 func expectedOf(parameter string) string {
 	switch parameter {
 	case "age.value":
 		return "one whole number: 1 to 130 years, or 0 to 1560 with age.unit month"
 	case "enable_triage_3", "include_specialists":
 		return "true or false, once"
+	case "max_results":
+		return "one whole number from 1 to 100"
+	case "phrase":
+		return "the words to look for"
+	case "Interview-Id":
+		return "the id of the interview, best a UUID"
+	case "Interview-Token":
+		return "the interview_token that /diagnosis gave with include_condition_details in the last 24 hours"
 	default:
 		return "one value"
 	}
 }
 
-// describeWrongType names the field and what was expected of it.
-func describeWrongType(err *json.UnmarshalTypeError) string {
-	field := err.Field
-	if field == "" {
+// describeMisfit names the field that does not fit and what was expected of
+// it. The JSON is the value of the field within, of the whole body when that is
+// empty.
+func describeMisfit(within string, err *jsonv2.SemanticError) string {
+	field := within + fieldOf(err.JSONPointer)
+	if field = strings.TrimPrefix(field, "."); field == "" {
 		field = "the body"
 	}
-	expected := "an object"
-	switch err.Type.Kind() {
-	case reflect.String:
-		expected = "a string"
-	case reflect.Bool:
-		expected = "true or false"
-	case reflect.Float64:
-		expected = "a number"
-	case reflect.Slice:
-		expected = "a list"
+	return fmt.Sprintf("%s: expected %s, got %s", field, expectedKind(err.GoType), gotKind(err))
+}
+
+// fieldOf writes a place in a body as clients know it, such as
+// .evidence[1].id.
+func fieldOf(place jsontext.Pointer) string {
+	var field strings.Builder
+	for token := range place.Tokens() {
+		if _, err := strconv.ParseUint(token, 10, 64); err == nil {
+			field.WriteString("[" + token + "]")
+		} else {
+			field.WriteString("." + shorten(token))
+		}
 	}
-	return fmt.Sprintf("%s: expected %s, got %s, at byte %d", field, expected, shorten(err.Value), err.Offset)
+	return field.String()
+}
+
+func expectedKind(of reflect.Type) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+func gotKind(err *jsonv2.SemanticError) string {
+	switch err.JSONKind {
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "true or false"
+	case '0':
+		return strings.TrimSpace("the number " + shorten(string(err.JSONValue)))
+	case '[':
+		return "a list"
+	case '{':
+		return "an object"
+	default:
+		return "null"
+	}
 }
 
 // quote repeats what a client sent, but no novel.

@@ -27,11 +27,11 @@ func readInterview(r *model.Release, body *enginev3.Interview) (interview, error
 	if err != nil {
 		return interview{}, err
 	}
-	evidence, err := readEvidence(body.Evidence)
+	options, err := readOptions(body.Extras)
 	if err != nil {
 		return interview{}, err
 	}
-	options, err := readOptions(body.Extras)
+	evidence, err := readEvidence(body.Evidence, options.SymptomDuration)
 	if err != nil {
 		return interview{}, err
 	}
@@ -65,58 +65,6 @@ func ageInMonths(name string, value *float64, unit *enginev3.AgeUnit) (int, erro
 	return int(*value) * months, nil
 }
 
-func readEvidence(list *[]enginev3.Evidence) ([]engine.ReportedEvidence, error) {
-	if list == nil {
-		return nil, nil
-	}
-	reported := make([]engine.ReportedEvidence, len(*list))
-	for i := range *list {
-		item := &(*list)[i]
-		if item.ID == "" {
-			return nil, badRequest("evidence[%d].id: missing, expected the id of an observation, such as s_21", i)
-		}
-		choice, ok := choiceOf(item.ChoiceID)
-		if !ok {
-			return nil, badRequest("evidence[%d].choice_id: %s", i, wrongWord(string(item.ChoiceID), "present, absent or unknown"))
-		}
-		source, ok := sourceOf(item.Source)
-		if !ok {
-			return nil, badRequest("evidence[%d].source: %s", i, wrongWord(string(*item.Source), "initial, suggest, predefined or red_flags, or no source"))
-		}
-		reported[i] = engine.ReportedEvidence{ID: item.ID, Choice: choice, Source: source}
-	}
-	return reported, nil
-}
-
-func choiceOf(choice enginev3.Choice) (engine.Choice, bool) {
-	switch choice {
-	case enginev3.ChoicePresent:
-		return engine.Present, true
-	case enginev3.ChoiceAbsent:
-		return engine.Absent, true
-	case enginev3.ChoiceUnknown:
-		return engine.Unknown, true
-	}
-	return engine.Unknown, false
-}
-
-func sourceOf(source *enginev3.Source) (engine.Source, bool) {
-	if source == nil || *source == "" {
-		return engine.SourceNone, true
-	}
-	switch *source {
-	case enginev3.SourceInitial:
-		return engine.SourceInitial, true
-	case enginev3.SourceSuggest:
-		return engine.SourceSuggest, true
-	case enginev3.SourcePredefined:
-		return engine.SourcePredefined, true
-	case enginev3.SourceRedFlags:
-		return engine.SourceRedFlags, true
-	}
-	return engine.SourceNone, false
-}
-
 func readOptions(extras *enginev3.InterviewExtras) (engine.Options, error) {
 	if extras == nil {
 		return engine.Options{}, nil
@@ -127,9 +75,10 @@ func readOptions(extras *enginev3.InterviewExtras) (engine.Options, error) {
 			wrongWord(string(*extras.InterviewMode), "default, triage or short_triage"))
 	}
 	return engine.Options{
-		DisableGroups: isTrue(extras.DisableGroups),
-		ThreeLevels:   isTrue(extras.EnableTriage3),
-		Mode:          mode,
+		DisableGroups:   isTrue(extras.DisableGroups),
+		SymptomDuration: isTrue(extras.EnableSymptomDuration),
+		ThreeLevels:     isTrue(extras.EnableTriage3),
+		Mode:            mode,
 	}, nil
 }
 

@@ -28,9 +28,7 @@ func writeTriage(r *model.Release, triage *engine.Triage, threeLevels bool) engi
 		Serious:     make([]enginev3.SeriousObservation, len(triage.Serious)),
 	}
 	if !threeLevels {
-		// Whoever need not be seen at once can be heard from afar first.
-		applicable := triage.Level < model.Emergency
-		answer.TeleconsultationApplicable = &applicable
+		answer.TeleconsultationApplicable = &triage.TeleconsultationApplicable
 	}
 	for i, serious := range triage.Serious {
 		observation := &r.Observations[serious.Observation]

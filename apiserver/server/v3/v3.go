@@ -2,8 +2,8 @@
 
 // Package v3 serves the symptom assessment under /v3. Its handlers translate
 // between the types generated from the contract and those of the packages
-// catalogue and engine, and decide nothing: what a request must look like is
-// here, what the answer is, is there.
+// catalogue, engine, search and feedback, and decide nothing: what a request
+// must look like is here, what the answer is, is there.
 package v3
 
 import (
@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -31,20 +32,28 @@ type Models interface {
 
 // Options are what the API stands on. All are required.
 type Options struct {
-	Models Models
-	Engine *engine.Engine
-	Log    *slog.Logger
+	Models   Models
+	Engine   *engine.Engine
+	Tokens   InterviewTokens
+	Feedback FeedbackStore
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // API serves /v3.
 type API struct {
-	models Models
-	engine *engine.Engine
-	log    *slog.Logger
+	models   Models
+	engine   *engine.Engine
+	tokens   InterviewTokens
+	feedback FeedbackStore
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // New makes the API.
-func New(o Options) *API { return &API{o.Models, o.Engine, o.Log} }
+func New(o Options) *API {
+	return &API{models: o.Models, engine: o.Engine, tokens: o.Tokens, feedback: o.Feedback, now: o.Now, log: o.Log}
+}
 
 // Mount adds the routes of /v3 to a router, whose middleware has
 // authenticated the caller.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v3
+
+import (
+	"context"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+// mostExplained is the most evidence of which a ranking is explained.
+const mostExplained = 45
+
+// Explain implements enginev3.StrictServerInterface.
+func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject) (enginev3.ExplainResponseObject, error) {
+	release, body := releaseOf(ctx), request.Body
+	asked, err := readInterview(release, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
+	if err != nil {
+		return nil, err
+	}
+	if body.Evidence != nil && len(*body.Evidence) > mostExplained {
+		return nil, badRequest("evidence: expected at most %d, got %d", mostExplained, len(*body.Evidence))
+	}
+	target, ok := release.ConditionByID(body.Target)
+	if !ok {
+		return nil, badRequest("target: %s", wrongWord(body.Target, "the id of a condition of the ranking, such as c_49"))
+	}
+	explanation, ok := a.engine.Explain(release, asked.patient, asked.options, target)
+	if !ok {
+		return nil, badRequest("target: %s is not in the ranking that /diagnosis gives for this evidence", body.Target)
+	}
+	return enginev3.Explain200JSONResponse{
+		SupportingEvidence:  observationNames(release, explanation.Supporting),
+		ConflictingEvidence: observationNames(release, explanation.Conflicting),
+		UnconfirmedEvidence: observationNames(release, explanation.Unconfirmed),
+	}, nil
+}
+
+// Rationale implements enginev3.StrictServerInterface.
+func (a *API) Rationale(ctx context.Context, request enginev3.RationaleRequestObject) (enginev3.RationaleResponseObject, error) {
+	release := releaseOf(ctx)
+	asked, err := readInterview(release, request.Body)
+	if err != nil {
+		return nil, err
+	}
+	rationale, ok := a.engine.Rationale(release, asked.patient, asked.options)
+	if !ok {
+		return nil, badRequest("evidence: /diagnosis asks no question about it that could be explained")
+	}
+	return enginev3.Rationale200JSONResponse{
+		Type:              enginev3.RationaleType(rationale.Type.String()),
+		ObservationParams: observationNames(release, rationale.Observations),
+		ConditionParams:   conditionNames(release, rationale.Conditions),
+	}, nil
+}
