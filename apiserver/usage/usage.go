@@ -3,7 +3,7 @@
 // Package usage counts the calls of applications in memory and hands the
 // counts to storage behind the answers. Counting takes no lock and never waits
 // for storage; while storage is down counts are kept, one number for each day,
-// application and endpoint, and none is lost. Limits are not judged here.
+// application and endpoint, and none is lost. Limits are judged in package quota.
 package usage
 
 import (
@@ -51,9 +51,11 @@ type day struct {
 func NewRecorder(now func() time.Time) *Recorder { return &Recorder{now: now} }
 
 // Count adds one call of an application to an endpoint, such as
-// "POST /v3/diagnosis", on the current day in UTC.
-func (r *Recorder) Count(application, endpoint string) {
-	r.counter(key{r.date(), application, endpoint}).Add(1)
+// "POST /v3/diagnosis", on the current day in UTC, which it returns.
+func (r *Recorder) Count(application, endpoint string) storage.Date {
+	today := r.date()
+	r.counter(key{today, application, endpoint}).Add(1)
+	return today
 }
 
 // Buffered is how many calls storage does not know of yet.
