@@ -36,6 +36,9 @@ func Missing(core *source.Core) ([]Entry, error) {
 			a.assign("categories", model.CategoryPrefix, category.Text)
 		}
 	}
+	for _, t := range core.LabTests {
+		a.assign("lab_tests", model.LabTestPrefix, t.Slug.Text)
+	}
 	return a.entries, nil
 }
 
@@ -50,6 +53,7 @@ func newAssigner(r source.Registry) *assigner {
 	a := &assigner{known: map[string]bool{}, highest: map[string]uint32{}}
 	sections := map[string]map[source.Word]source.Word{
 		"conditions": r.Conditions, "observations": r.Observations, "specialists": r.Specialists, "categories": r.Categories,
+		"lab_tests": r.LabTests,
 	}
 	ids := slices.Clone(r.Removed)
 	for section, slugs := range sections {
@@ -79,7 +83,7 @@ func (a *assigner) assign(section, prefix, slug string) {
 // Append adds the entries to the text of a registry, each at the end of its
 // section, and leaves every other line as it is, comments included.
 func Append(registry []byte, entries []Entry) ([]byte, error) {
-	for _, section := range []string{"conditions", "observations", "categories"} {
+	for _, section := range []string{"conditions", "observations", "categories", "lab_tests"} {
 		var added []string
 		for _, e := range entries {
 			if e.Section == section {

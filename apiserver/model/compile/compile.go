@@ -53,6 +53,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		c.checkRegistry,
 		c.addWords,
 		c.checkWordings,
+		c.addArticles,
 	} {
 		step()
 	}

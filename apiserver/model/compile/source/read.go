@@ -44,7 +44,7 @@ func ReadCore(content fs.FS, problems *Problems) (*Core, error) {
 	r.read(ReleaseFile, &release)
 	core.Version, core.Course = release.Version, release.Course
 	r.read(RegistryFile, &core.Registry)
-	for _, name := range r.files("core", ReleaseFile, RegistryFile) {
+	for _, name := range r.files("core", ".yaml", ReleaseFile, RegistryFile) {
 		file := coreFile{}
 		r.read(name, &file)
 		core.add(name, file)
@@ -80,16 +80,35 @@ func present[T any](list []*T) []*T {
 	return slices.DeleteFunc(list, func(entry *T) bool { return entry == nil })
 }
 
-// ReadLanguage reads the words of one language, as ReadCore reads the core.
+// ReadLanguage reads the words of one language, as ReadCore reads the core. A
+// derived language has those of its base too.
 func ReadLanguage(content fs.FS, language string, problems *Problems) (*Language, error) {
+	own, err := readFolder(content, language, problems)
+	if err != nil {
+		return nil, err
+	}
+	base, err := readBase(content, own, problems)
+	if err != nil || base == nil {
+		return own, err
+	}
+	return derive(base, own, problems), nil
+}
+
+// readFolder reads what stands in the folder of a language.
+func readFolder(content fs.FS, language string, problems *Problems) (*Language, error) {
 	folder := path.Join("lang", language)
 	words := &Language{File: path.Join(folder, languageFile)}
 	r := reader{content: content, problems: problems}
 	r.read(words.File, words)
-	for _, name := range r.files(folder, words.File) {
+	for _, name := range r.files(folder, ".yaml", words.File) {
 		file := wordsFile{}
 		r.read(name, &file)
 		words.add(name, file)
+	}
+	for _, name := range r.files(folder, articleExt) {
+		if path.Dir(name) == path.Join(folder, articles) {
+			words.Articles = append(words.Articles, ParseArticle(name, r.bytes(name), problems))
+		}
 	}
 	return words, r.err
 }
@@ -128,17 +147,24 @@ type reader struct {
 	err      error
 }
 
-// files are the YAML files under a folder, but for some.
-func (r *reader) files(folder string, but ...string) []string {
+// files are the files under a folder with an extension, but for some.
+func (r *reader) files(folder, ext string, but ...string) []string {
 	var names []string
 	err := fs.WalkDir(r.content, folder, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && path.Ext(name) == ".yaml" && !slices.Contains(but, name) {
+		if err == nil && !entry.IsDir() && path.Ext(name) == ext && !slices.Contains(but, name) {
 			names = append(names, name)
 		}
 		return err
 	})
 	r.fail(err)
 	return names
+}
+
+// bytes are those of a file that is there.
+func (r *reader) bytes(name string) []byte {
+	data, err := fs.ReadFile(r.content, name)
+	r.fail(err)
+	return data
 }
 
 func (r *reader) fail(err error) {

@@ -12,6 +12,11 @@
 //	core/**.yaml         observations, groups, tuples, laboratory tests, conditions
 //	lang/<xx>/language.yaml
 //	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests
+//	lang/<xx>/articles/<slug of a condition>.md
+//
+// A language may be derived from another one, its base. Then it says only what
+// differs: whole words that are others, and what a concept is called in place
+// of that.
 package source
 
 // The files with a name of their own.
@@ -19,6 +24,8 @@ const (
 	ReleaseFile  = "core/release.yaml"
 	RegistryFile = "core/registry.yaml"
 	languageFile = "language.yaml"
+	articles     = "articles"
+	articleExt   = ".md"
 )
 
 // Core is what every language has in common.
@@ -135,9 +142,13 @@ type ProtectiveOf struct {
 
 // Language is the words of one language.
 type Language struct {
-	File          string        `yaml:"-"`
-	Model         Word          `yaml:"model"`
-	Language      Word          `yaml:"language"`
+	File     string `yaml:"-"`
+	Model    Word   `yaml:"model"`
+	Language Word   `yaml:"language"`
+	// Base is the language that this one is derived from, and Replace the words
+	// of it that are others here.
+	Base          Word          `yaml:"base"`
+	Replace       map[Word]Word `yaml:"replace"`
 	Choices       Choices       `yaml:"choices"`
 	Questions     Questions     `yaml:"questions"`
 	Specialists   map[Word]Word `yaml:"specialists"`
@@ -147,6 +158,7 @@ type Language struct {
 	Observations  []*Words      `yaml:"-"`
 	Groups        []*Words      `yaml:"-"`
 	LabTests      []*Words      `yaml:"-"`
+	Articles      []*Article    `yaml:"-"`
 }
 
 // Choices are the labels of the three answers.
