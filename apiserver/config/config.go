@@ -12,22 +12,28 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 )
 
 // Config is the content of the file.
 type Config struct {
 	// CORS says which web pages may call the instance from a browser.
 	CORS CORS
+	// Plans limit what applications may call.
+	Plans quota.Plans
 }
 
-// Parse reads the file. An empty one is the zero Config. A key that this version
-// does not know is not an error, because the file may have been written for a
-// newer one: the warning names it, and is empty when there is none.
+// Parse reads the file, which may be empty. What it leaves out has its default.
+// A key that this version does not know is not an error, because the file may
+// have been written for a newer one: the warning names it, and is empty when
+// there is none.
 func Parse(content []byte) (config Config, warning string, err error) {
 	var file struct {
 		CORS struct {
 			AllowedOrigins []string `yaml:"allowedOrigins"`
 		} `yaml:"cors"`
+		Plans map[string]quota.Limits `yaml:"plans"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
@@ -39,6 +45,10 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	config.CORS, err = NewCORS(file.CORS.AllowedOrigins)
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("cors.allowedOrigins: %w", err)
+	}
+	config.Plans, err = quota.NewPlans(file.Plans)
+	if err != nil {
+		return Config{}, warning, fmt.Errorf("plans: %w", err)
 	}
 	return config, warning, nil
 }

@@ -3,8 +3,11 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 )
 
 func TestAllows(t *testing.T) {
@@ -90,6 +93,13 @@ func TestParse(t *testing.T) {
 		{"null", "cors:\n", "", ""},
 		{"newer keys", "features: {prefill: true}\ncors: {allowedOrigins: ['https://a.example']}", "", "features"},
 		{"misspelt key", "cors: {allowedOrigin: ['https://a.example']}", "", "allowedOrigin"},
+		{"plans", "plans: {trial: {explain: 5, triage: 0}, gold: {}, empty: }", "", ""},
+		{"a newer service", "plans: {trial: {parse: 5}}", "", "parse"},
+		{"a limit below zero", "plans: {gold: {explain: 1, triage: -1}}", "plans: gold.triage is -1", ""},
+		{"a limit that is a word", "plans: {gold: {explain: many}}", "expected form", ""},
+		{"more calls than can be", "plans: {gold: {explain: 9223372036854775808}}", "expected form", ""},
+		{"a list of plans", "plans: [trial]", "expected form", ""},
+		{"a plan without a name", "plans: {'': {explain: 1}}", "plans: a plan without a name", ""},
 		{"not YAML", "cors: [", "not YAML", ""},
 		{"wrong type", "cors: {allowedOrigins: 'https://a.example'}", "expected form", ""},
 		{"a path", "cors: {allowedOrigins: ['https://a.example', 'https://b.example/app']}", "[1]: \"https://b.example/app\" is not an origin", ""},
@@ -110,13 +120,62 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// What plans are left out keep their defaults; one that is written has what is
+// written and nothing else.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"":                                      "trial: explain 100, suggest 100, rationale 100, triage 100; gold: none; '': none",
+		"plans: {gold: {triage: 7}}":            "trial: explain 100, suggest 100, rationale 100, triage 100; gold: triage 7; '': none",
+		"plans: {trial: {triage: 0}}":           "trial: triage 0; gold: none; '': none",
+		"plans: {trial: {}, gold: }":            "trial: none; gold: none; '': none",
+		"plans: {trial: {explain: null}}":       "trial: none; gold: none; '': none",
+		"plans:\n  trial:\n    suggest: 1000\n": "trial: suggest 1000; gold: none; '': none",
+	} {
+		config, warning, err := Parse([]byte(file))
+		if err != nil || warning != "" {
+			t.Errorf("%q: %v, %s", file, err, warning)
+			continue
+		}
+		var said []string
+		for _, name := range []string{"trial", "gold", ""} {
+			said = append(said, describe(name, config.Plans[name]))
+		}
+		if got := strings.Join(said, "; "); got != want {
+			t.Errorf("%q: got %s, want %s", file, got, want)
+		}
+	}
+}
+
+func describe(plan string, limits quota.Limits) string {
+	var said []string
+	for _, service := range []quota.Service{quota.Explain, quota.Suggest, quota.Rationale, quota.Triage} {
+		if limit := limits.Of(service); limit != nil {
+			said = append(said, fmt.Sprintf("%s %d", service, *limit))
+		}
+	}
+	if said == nil {
+		said = []string{"none"}
+	}
+	if plan == "" {
+		plan = "''"
+	}
+	return plan + ": " + strings.Join(said, ", ")
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("cors: {allowedOrigins: ['https://a.example']}"), "https://a.example")
 	f.Add([]byte("cors:\n  allowedOrigins: ['*']"), "null")
+	f.Add([]byte("plans: {trial: {explain: 5, triage: -1}, gold: }"), "")
 	f.Fuzz(func(t *testing.T, content []byte, origin string) {
 		config, _, err := Parse(content)
 		if err != nil && config.CORS.Allows(origin) {
 			t.Errorf("a refused configuration allows %q", origin)
+		}
+		for name, limits := range config.Plans {
+			if limit := limits.Triage; name == "" || limit != nil && *limit < 0 {
+				t.Errorf("accepted the plan %q with %v", name, limit)
+			}
 		}
 	})
 }

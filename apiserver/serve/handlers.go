@@ -15,23 +15,27 @@ import (
 
 // tenantHandler is what the tenant's clients talk to.
 func (p *process) tenantHandler() http.Handler {
+	authority := &identity.Authority{
+		Instance: p.InstanceID, Issuer: p.InstanceURL,
+		Applications: p.settings.applications, Keys: p.settings.signingKeys,
+	}
 	return server.New(server.Options{
 		Models:       p.library,
 		Engine:       engine.New(),
+		Tokens:       authority,
+		Feedback:     p.store,
 		Applications: p.settings.applications,
-		Usage:        p.recorder,
+		Usage:        p.ledger,
+		Now:          time.Now,
 		AllowsOrigin: p.settings.allowsOrigin,
 		Leaving:      p.leaving.Load,
 		Observer:     p.metrics,
 		Log:          p.log,
 		Guidance: guidance.New(guidance.Options{
-			Authority: &identity.Authority{
-				Instance: p.InstanceID, Issuer: p.InstanceURL,
-				Applications: p.settings.applications, Keys: p.settings.signingKeys,
-			},
-			Usage: p.store,
-			Now:   time.Now,
-			Log:   p.log,
+			Authority: authority,
+			Usage:     p.store,
+			Now:       time.Now,
+			Log:       p.log,
 		}),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
@@ -38,6 +39,7 @@ type process struct {
 	settings *settings
 	store    *storeKeeper
 	recorder *usage.Recorder
+	ledger   *quota.Ledger
 	metrics  *metrics.Metrics
 	leaving  atomic.Bool
 }
@@ -56,7 +58,11 @@ func run(ctx context.Context, o options) (err error) {
 		Instance: o.InstanceID, Releases: p.library.Releases, BufferedUsage: p.recorder.Buffered,
 		CertificateExpiry: p.settings.certificateExpiry,
 	})
-	p.store = newStoreKeeper(o, p.metrics.StorageUp)
+	p.store = newStoreKeeper(o, p.metrics.StorageUp, func(ctx context.Context) { p.ledger.Refresh(ctx) })
+	p.ledger = quota.NewLedger(quota.Options{
+		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
+		Refused: p.metrics.Refused, Read: p.totalsRead(ctx),
+	})
 	defer func() { err = errors.Join(err, p.store.close()) }()
 	if p.store.embedded() {
 		// Nobody else will mend what is wrong with a file of our own.
@@ -104,7 +110,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 	work.Go(func() error { return p.store.run(ctx) })
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
-	work.Go(func() error { return p.recorder.Run(ctx, p.store, flushInterval, p.flushed(ctx)) })
+	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })
 }
 
 // leave goes on serving for the drain period, while readiness fails and
@@ -129,6 +135,18 @@ func (p *process) flushed(ctx context.Context) func(error) {
 		p.metrics.Flushed(err)
 		if err != nil && before == nil && ctx.Err() == nil {
 			p.log.Error("usage counts cannot be stored", "error", err)
+		}
+		before = err
+	}
+}
+
+// totalsRead tells of totals of usage that limits are judged by, in the log
+// when reading them begins to fail.
+func (p *process) totalsRead(ctx context.Context) func(error) {
+	var before error
+	return func(err error) {
+		if err != nil && before == nil && ctx.Err() == nil {
+			p.log.Error("the totals of usage cannot be read; calls pass whatever their limits", "error", err)
 		}
 		before = err
 	}

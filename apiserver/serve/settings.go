@@ -9,6 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 )
 
@@ -27,7 +28,6 @@ type settings struct {
 // without.
 func openSettings(o options) (*settings, error) {
 	s := &settings{development: o.Dev}
-	s.config.Store(&config.Config{})
 	for _, open := range []func(options) error{s.openCertificate, s.openApplications, s.openSigningKeys, s.openConfig} {
 		if err := open(o); err != nil {
 			return nil, err
@@ -78,7 +78,9 @@ func (s *settings) openSigningKeys(o options) (err error) {
 
 func (s *settings) openConfig(o options) error {
 	if o.Config == "" {
-		return nil
+		defaults, _, err := config.Parse(nil)
+		s.config.Store(&defaults)
+		return err
 	}
 	source := &reload.Source{Name: "config", Paths: []string{o.Config}, Apply: func(files reload.Files) error {
 		parsed, warning, err := config.Parse(files[o.Config])
@@ -97,6 +99,12 @@ func (s *settings) openConfig(o options) error {
 // allowsOrigin reports whether pages of a web origin may call.
 func (s *settings) allowsOrigin(origin string) bool {
 	return s.config.Load().CORS.Allows(origin) || s.development && config.AllowsLoopback(origin)
+}
+
+// plan returns the name and the limits of an application's plan.
+func (s *settings) plan(application string) (name string, limits quota.Limits) {
+	known, _ := s.applications.Lookup(application)
+	return known.Plan, s.config.Load().Plans[known.Plan]
 }
 
 // certificateExpiry is when the certificate in use stops being good, zero when

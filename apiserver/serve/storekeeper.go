@@ -36,12 +36,14 @@ type storeKeeper struct {
 	opens func(ctx context.Context, url string) (storage.Store, error)
 	log   *slog.Logger
 	tell  func(up bool) // is told how storage is after each look
-	store atomic.Pointer[storage.Store]
-	state atomic.Pointer[error]
+	// cameUp is called when storage is open, and when it is back.
+	cameUp func(ctx context.Context)
+	store  atomic.Pointer[storage.Store]
+	state  atomic.Pointer[error]
 }
 
-func newStoreKeeper(o options, tell func(bool)) *storeKeeper {
-	k := &storeKeeper{url: o.Database, opens: o.openStore, log: o.log, tell: tell}
+func newStoreKeeper(o options, tell func(bool), cameUp func(context.Context)) *storeKeeper {
+	k := &storeKeeper{url: o.Database, opens: o.openStore, log: o.log, tell: tell, cameUp: cameUp}
 	k.state.Store(&errNotOpen)
 	tell(false)
 	return k
@@ -77,7 +79,7 @@ func (k *storeKeeper) openAtLast(ctx context.Context) error {
 			return err
 		}
 		if ctx.Err() == nil {
-			k.note(err)
+			k.note(ctx, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -96,7 +98,7 @@ func (k *storeKeeper) open(ctx context.Context) error {
 		return err
 	}
 	k.store.Store(&store)
-	k.note(nil)
+	k.note(ctx, nil)
 	return nil
 }
 
@@ -104,17 +106,20 @@ func (k *storeKeeper) ping(ctx context.Context) {
 	attempt, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	if err := (*k.store.Load()).Ping(attempt); ctx.Err() == nil {
-		k.note(err)
+		k.note(ctx, err)
 	}
 }
 
-// note remembers how storage is, and logs when that changed.
-func (k *storeKeeper) note(err error) {
+// note remembers how storage is, and makes it known when that changed.
+func (k *storeKeeper) note(ctx context.Context, err error) {
 	before := *k.state.Swap(&err)
 	k.tell(err == nil)
 	switch {
 	case err == nil && before != nil:
 		k.log.Info("storage is up")
+		limited, cancel := context.WithTimeout(ctx, pingTimeout)
+		defer cancel()
+		k.cameUp(limited)
 	case err != nil && (before == nil || before.Error() != err.Error()):
 		k.log.Error("storage is down", "error", err)
 	}

@@ -65,7 +65,7 @@ func (m *moody) Feedback(context.Context, int64, int64) ([]feedback.Interview, i
 }
 
 func keeper(log *slog.Logger, opens func(context.Context, string) (storage.Store, error), up func(bool)) *storeKeeper {
-	return newStoreKeeper(options{Command: Command{Database: "postgres://db"}, log: log, openStore: opens}, up)
+	return newStoreKeeper(options{Command: Command{Database: "postgres://db"}, log: log, openStore: opens}, up, func(context.Context) {})
 }
 
 // look describes all that a keeper says about storage.

@@ -22,6 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
@@ -127,9 +128,12 @@ func fullHandler(b *testing.B, library *model.Library) http.Handler {
 		b.Fatal(err)
 	}
 	recorder := usage.NewRecorder(time.Now)
+	ledger := quota.NewLedger(quota.Options{
+		Recorder: recorder, Now: time.Now, Plan: func(string) (string, quota.Limits) { return "", quota.Limits{} },
+	})
 	return server.New(server.Options{
 		Guidance: http.HandlerFunc(guidanceAnswers),
-		Models:   library, Engine: engine.New(), Applications: applications, Usage: recorder,
+		Models:   library, Engine: engine.New(), Applications: applications, Usage: ledger,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 		Observer: metrics.New(metrics.Sources{Releases: library.Releases, BufferedUsage: recorder.Buffered}),
 		Log:      slog.New(slog.NewJSONHandler(io.Discard, nil)),

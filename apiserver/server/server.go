@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -24,8 +25,11 @@ type Options struct {
 	Guidance     http.Handler
 	Models       v3.Models
 	Engine       *engine.Engine
+	Tokens       v3.InterviewTokens
+	Feedback     v3.FeedbackStore
 	Applications middleware.Applications
-	Usage        middleware.Counter
+	Usage        middleware.Meter
+	Now          func() time.Time
 	// AllowsOrigin says whether pages of a web origin may call.
 	AllowsOrigin func(origin string) bool
 	// Leaving says that the server is about to stop.
@@ -66,9 +70,11 @@ func assessment(o Options) http.Handler {
 		r.Use(
 			middleware.Endpoint,
 			middleware.Authenticate(o.Applications, forbidden),
-			middleware.CountUsage(o.Usage),
+			middleware.Metered(o.Usage, limitReached),
 		)
-		v3.New(v3.Options{Models: o.Models, Engine: o.Engine, Log: o.Log}).Mount(r)
+		v3.New(v3.Options{
+			Models: o.Models, Engine: o.Engine, Tokens: o.Tokens, Feedback: o.Feedback, Now: o.Now, Log: o.Log,
+		}).Mount(r)
 	})
 	return router
 }
@@ -80,6 +86,10 @@ func internalError(w http.ResponseWriter, r *http.Request) {
 
 func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
+}
+
+func limitReached(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusTooManyRequests, "the calls that the application's plan allows in a month are used up")
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 )
 
 // Metrics are the metrics of one server.
@@ -25,6 +26,7 @@ type Metrics struct {
 	storageUp prometheus.Gauge
 	reloads   *prometheus.CounterVec
 	flushes   *prometheus.CounterVec
+	refused   *prometheus.CounterVec
 }
 
 // Sources are what metrics are read from when somebody asks for them.
@@ -64,10 +66,14 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_usage_flushes_total",
 			Help: "Attempts to store usage counts, by outcome: stored or failed.",
 		}, []string{"outcome"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anamnesis_calls_over_limit_total",
+			Help: "Calls refused because the application's plan allows no more of them this month, by plan and service.",
+		}, []string{"plan", "service"}),
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.durations, m.storageUp, m.reloads, m.flushes,
+		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused,
 		&releaseCollector{sources.Releases},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "anamnesis_usage_buffered_calls",
@@ -117,6 +123,11 @@ func (m *Metrics) Reloaded(source string, err error) {
 // Flushed counts an attempt to store usage counts.
 func (m *Metrics) Flushed(err error) {
 	m.flushes.WithLabelValues(outcome(err, "stored", "failed")).Inc()
+}
+
+// Refused counts a call beyond the limit that a plan sets for a service.
+func (m *Metrics) Refused(plan string, service quota.Service) {
+	m.refused.WithLabelValues(plan, string(service)).Inc()
 }
 
 func outcome(err error, success, failure string) string {

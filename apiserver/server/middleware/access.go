@@ -3,7 +3,9 @@
 package middleware
 
 import (
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
@@ -33,25 +35,38 @@ func Authenticate(applications Applications, refuse http.HandlerFunc) func(http.
 	}
 }
 
-// A Counter counts the calls of applications.
-type Counter interface {
-	Count(application, endpoint string)
+// A Meter admits calls by the limits of their applications, and counts them.
+// *quota.Ledger is one.
+type Meter interface {
+	// Begin admits a call, or says how long the limit stays reached. The end of
+	// an admitted call must be told whether the call counts as usage; one that
+	// begins as not counting is admitted by the same limits.
+	Begin(application, endpoint string, counts bool) (end func(counted bool), wait time.Duration)
 }
 
-// CountUsage counts each call that was answered, whatever the answer said; not
-// those that failed by a fault of the server, nor those with Dev-Mode: true.
-func CountUsage(counter Counter) func(http.Handler) http.Handler {
+// Metered lets calls through that the meter admits, and answers the others with
+// refuse and when to come back. It counts each call that was answered, whatever
+// the answer said; not those that failed by a fault of the server, nor those
+// with Dev-Mode: true.
+func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			call, counts := CallOf(r.Context()), r.Header.Get("Dev-Mode") != "true"
+			end, wait := meter.Begin(call.Application, call.Endpoint, counts)
+			if end == nil {
+				seconds := int64(math.Ceil(wait.Seconds()))
+				w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+				refuse(w, r)
+				return
+			}
+			counted := false // as it stays when the handler panics
+			defer func() { end(counted) }()
 			wrapped, ok := w.(chimiddleware.WrapResponseWriter)
 			if !ok {
 				wrapped = chimiddleware.NewWrapResponseWriter(w, r.ProtoMajor)
 			}
 			next.ServeHTTP(wrapped, r)
-			if wrapped.Status() < http.StatusInternalServerError && r.Header.Get("Dev-Mode") != "true" {
-				call := CallOf(r.Context())
-				counter.Count(call.Application, call.Endpoint)
-			}
+			counted = counts && wrapped.Status() < http.StatusInternalServerError
 		})
 	}
 }
