@@ -34,6 +34,7 @@ func (p *process) tenantHandler() http.Handler {
 		Guidance: guidance.New(guidance.Options{
 			Authority: authority,
 			Usage:     p.store,
+			Feedback:  p.store,
 			Now:       time.Now,
 			Log:       p.log,
 		}),

@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/runtime"
 )
@@ -137,6 +139,25 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
+// InterviewFeedback defines model for InterviewFeedback.
+type InterviewFeedback struct {
+	// InterviewID The `Interview-Id` that the client made up.
+	InterviewID         string        `json:"interview_id"`
+	PatientIntentAfter  PatientIntent `json:"patient_intent_after"`
+	PatientIntentBefore PatientIntent `json:"patient_intent_before"`
+	ReceivedAt          time.Time     `json:"received_at"`
+}
+
+// InterviewFeedbackPage defines model for InterviewFeedbackPage.
+type InterviewFeedbackPage struct {
+	First string              `json:"first"`
+	Items []InterviewFeedback `json:"items"`
+	Last  string              `json:"last"`
+	Next  *string             `json:"next"`
+	Prev  *string             `json:"prev"`
+	Self  string              `json:"self"`
+}
+
 // Key An Ed25519 public key (RFC 8037).
 type Key struct {
 	Alg KeyAlg `json:"alg"`
@@ -177,6 +198,9 @@ type OAuthError struct {
 // OAuthErrorError defines model for OAuthError.Error.
 type OAuthErrorError string
 
+// PatientIntent defines model for PatientIntent.
+type PatientIntent = feedback.Intent
+
 // Token defines model for Token.
 type Token struct {
 	// AccessToken A JWT that is signed with EdDSA.
@@ -214,6 +238,12 @@ type ValidationError struct {
 	Errors []FieldError `json:"errors"`
 }
 
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// Limit defines model for Limit.
+type Limit = string
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 
@@ -241,6 +271,15 @@ type CreateTokenParams struct {
 	InstanceID *string `json:"Instance-Id,omitempty"`
 }
 
+// ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
+type ListInterviewFeedbackParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListUsageParams defines parameters for ListUsage.
 type ListUsageParams struct {
 	// From The first day; thirty days before `to` when it is left out.
@@ -264,6 +303,9 @@ type ServerInterface interface {
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
 	// (POST /api/auth/token)
 	CreateToken(w http.ResponseWriter, r *http.Request, params CreateTokenParams)
+	// ListInterviewFeedback What patients meant to do before and after their interviews
+	// (GET /api/mgp/v1/interviews/feedback)
+	ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams)
@@ -282,6 +324,12 @@ func (_ Unimplemented) GetKeys(w http.ResponseWriter, r *http.Request) {
 // CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
 // (POST /api/auth/token)
 func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, params CreateTokenParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListInterviewFeedback What patients meant to do before and after their interviews
+// (GET /api/mgp/v1/interviews/feedback)
+func (_ Unimplemented) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -352,6 +400,58 @@ func (siw *ServerInterfaceWrapper) CreateToken(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateToken(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListInterviewFeedback operation middleware
+func (siw *ServerInterfaceWrapper) ListInterviewFeedback(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListInterviewFeedbackParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListInterviewFeedback(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -535,6 +635,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/usage", wrapper.ListUsage)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/interviews/feedback", wrapper.ListInterviewFeedback)
+	})
 
 	return r
 }
@@ -702,6 +805,100 @@ func (response CreateToken500JSONResponse) VisitCreateTokenResponse(w http.Respo
 	return err
 }
 
+type ListInterviewFeedbackRequestObject struct {
+	Params ListInterviewFeedbackParams
+}
+
+type ListInterviewFeedbackResponseObject interface {
+	VisitListInterviewFeedbackResponse(w http.ResponseWriter) error
+}
+
+type ListInterviewFeedback200JSONResponse InterviewFeedbackPage
+
+func (response ListInterviewFeedback200JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInterviewFeedback401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListInterviewFeedback401JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInterviewFeedback403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListInterviewFeedback403JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInterviewFeedback422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListInterviewFeedback422JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInterviewFeedback500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListInterviewFeedback500JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInterviewFeedback503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListInterviewFeedback503JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListUsageRequestObject struct {
 	Params ListUsageParams
 }
@@ -804,6 +1001,9 @@ type StrictServerInterface interface {
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
 	// (POST /api/auth/token)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
+	// ListInterviewFeedback What patients meant to do before and after their interviews
+	// (GET /api/mgp/v1/interviews/feedback)
+	ListInterviewFeedback(ctx context.Context, request ListInterviewFeedbackRequestObject) (ListInterviewFeedbackResponseObject, error)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(ctx context.Context, request ListUsageRequestObject) (ListUsageResponseObject, error)
@@ -913,6 +1113,32 @@ func (sh *strictHandler) CreateToken(w http.ResponseWriter, r *http.Request, par
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateTokenResponseObject); ok {
 		if err := validResponse.VisitCreateTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListInterviewFeedback operation middleware
+func (sh *strictHandler) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
+	var request ListInterviewFeedbackRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListInterviewFeedback(ctx, request.(ListInterviewFeedbackRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListInterviewFeedback")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListInterviewFeedbackResponseObject); ok {
+		if err := validResponse.VisitListInterviewFeedbackResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -3,11 +3,13 @@
 package guidance
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -81,6 +83,25 @@ func (h handlers) fault(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	writeError(w, http.StatusInternalServerError, detail)
+}
+
+const (
+	// storagePatience is how long storage may take to read.
+	storagePatience = 10 * time.Second
+
+	// retryAfter is when to come back to storage that is down, in seconds.
+	retryAfter = 5
+)
+
+// unavailable answers, and logs, that something cannot be read from storage.
+func (h handlers) unavailable(ctx context.Context, what string, err error) contract.UnavailableJSONResponse {
+	if ctx.Err() == nil { // else the caller is gone
+		h.Log.ErrorContext(ctx, "storage cannot be read", "what", what, "requestId", middleware.CallOf(ctx).RequestID, "error", err)
+	}
+	return contract.UnavailableJSONResponse{
+		Headers: contract.UnavailableResponseHeaders{RetryAfter: retryAfter},
+		Body:    contract.Error{Detail: "the storage of " + what + " cannot be reached now; try again"},
+	}
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {

@@ -29,6 +29,7 @@ type Usage interface {
 type Options struct {
 	Authority *identity.Authority // gives tokens and knows who calls with one
 	Usage     Usage
+	Feedback  Feedback
 	Now       func() time.Time
 	Log       *slog.Logger // of faults, each once
 }
@@ -48,7 +49,7 @@ func New(options Options) http.Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{readBody, h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{noteAddress, readBody, h.authorize, middleware.Endpoint},
 	}))
 }
 

@@ -70,7 +70,7 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
 	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
-	options := guidance.Options{Authority: r.authority, Usage: store, Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
+	options := guidance.Options{Authority: r.authority, Usage: store, Feedback: store, Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
 	for _, change := range change {
 		change(&options)
 	}
@@ -190,6 +190,7 @@ func TestAddresses(t *testing.T) {
 		{"GET", "/api/auth/token", 405, "POST"},
 		{"DELETE", "/api/auth/token", 405, "POST"},
 		{"POST", "/api/mgp/v1/usage", 405, "GET"},
+		{"POST", "/api/mgp/v1/interviews/feedback", 405, "GET"},
 		{"PUT", "/.well-known/jwks.json", 405, "GET"},
 	} {
 		response, text := r.call(test.method, test.path, "")
@@ -241,7 +242,7 @@ func TestMountedAnywhere(t *testing.T) {
 func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, path := range []string{"/api/auth/token", "/api/mgp/v1/usage", "/.well-known/jwks.json"} {
+	for _, path := range []string{"/api/auth/token", "/api/mgp/v1/usage", "/api/mgp/v1/interviews/feedback", "/.well-known/jwks.json"} {
 		method := map[bool]string{true: "POST", false: "GET"}[path == "/api/auth/token"]
 		response, text := r.call(method, path, `{"grant_type": "client_credentials"}`, "Content-Type", "application/json")
 		if open := response.StatusCode == http.StatusOK; open != (path == "/.well-known/jwks.json") {

@@ -7,16 +7,7 @@ import (
 	"time"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-)
-
-const (
-	// usagePatience is how long storage may take to read counts.
-	usagePatience = 10 * time.Second
-
-	// retryAfter is when to come back to storage that is down, in seconds.
-	retryAfter = 5
 )
 
 // ListUsage implements the contract.
@@ -25,17 +16,11 @@ func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageReque
 	if len(wrong) > 0 {
 		return contract.ListUsage422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, usagePatience)
+	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	counts, err := h.Usage.Usage(limited, from, to)
 	if err != nil {
-		if ctx.Err() == nil { // else the caller is gone
-			h.Log.ErrorContext(ctx, "usage cannot be read", "requestId", middleware.CallOf(ctx).RequestID, "error", err)
-		}
-		return contract.ListUsage503JSONResponse{UnavailableJSONResponse: contract.UnavailableJSONResponse{
-			Headers: contract.UnavailableResponseHeaders{RetryAfter: retryAfter},
-			Body:    contract.Error{Detail: "the storage of usage counts cannot be reached now; try again"},
-		}}, nil
+		return contract.ListUsage503JSONResponse{UnavailableJSONResponse: h.unavailable(ctx, "usage counts", err)}, nil
 	}
 	answer := make(contract.ListUsage200JSONResponse, len(counts))
 	for i, count := range counts {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+)
+
+// Feedback reads what patients meant to do; every storage.Store does.
+type Feedback interface {
+	Feedback(ctx context.Context, skipped, atMost int64) (page []feedback.Interview, total int64, err error)
+}
+
+// ListInterviewFeedback implements the contract.
+func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.ListInterviewFeedbackRequestObject) (contract.ListInterviewFeedbackResponseObject, error) {
+	wanted, wrong := readPage(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(wrong) > 0 {
+		return contract.ListInterviewFeedback422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, storagePatience)
+	defer cancel()
+	interviews, total, err := h.Feedback.Feedback(limited, wanted.skipped(), wanted.limit)
+	if err != nil {
+		return contract.ListInterviewFeedback503JSONResponse{UnavailableJSONResponse: h.unavailable(ctx, "the feedback of interviews", err)}, nil
+	}
+	if wrong := wanted.beyond(total); len(wrong) > 0 {
+		return contract.ListInterviewFeedback422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+	}
+	answer := contract.ListInterviewFeedback200JSONResponse{
+		Self: wanted.link(wanted.number), First: wanted.link(0), Last: wanted.link(wanted.last(total)),
+		Prev:  wanted.linkWithin(wanted.number-1, total),
+		Next:  wanted.linkWithin(wanted.number+1, total),
+		Items: make([]contract.InterviewFeedback, len(interviews)),
+	}
+	for i, interview := range interviews {
+		answer.Items[i] = contract.InterviewFeedback{
+			InterviewID:         interview.ID,
+			PatientIntentBefore: interview.Before,
+			PatientIntentAfter:  interview.After,
+			ReceivedAt:          interview.ReceivedAt,
+		}
+	}
+	return answer, nil
+}
