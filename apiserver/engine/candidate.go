@@ -36,11 +36,14 @@ type candidate struct {
 	danger      float64                // probability of an emergency that a red flag among the items would show
 	urgent      bool                   // it comes before anything else
 	lead        float64                // the same for red flags that can be asked after it
+	duration    bool                   // it asks how long the observation has lasted, and nothing else counts
 }
 
-// choose picks the next question: an urgent red flag or, when there is none,
-// the question worth most; and says whether the interview should stop instead.
-func (s *scratch) choose(o Options) (best candidate, stop bool) {
+// choose picks the next question: an urgent red flag, else a duration that is
+// missing, else the question worth most; and says whether the interview should
+// stop instead. A missing duration holds it up, unless it is for the triage
+// level alone.
+func (s *scratch) choose(o Options) (next candidate, stop bool) {
 	s.findSuspects()
 	s.collectVotes()
 	s.findCompleting()
@@ -49,6 +52,16 @@ func (s *scratch) choose(o Options) (best candidate, stop bool) {
 	if flag.urgent {
 		return flag, s.tired(o)
 	}
+	next, stop = s.best(flag, o)
+	if symptom := s.undated(o); symptom != model.None {
+		return candidate{observation: symptom, group: model.None, duration: true}, stop && (o.Mode == ShortTriage || s.tired(o))
+	}
+	return next, stop
+}
+
+// best is the question worth most, or a red flag that must be asked before the
+// interview stops.
+func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 	best = nothingToAsk()
 	s.weighCandidate(s.promising(), &best, o)
 	for i := range s.candidates {

@@ -82,7 +82,7 @@ type Ranked struct {
 // be the one that the patient was made with; the texts of the question live as
 // long as its lease.
 func (e *Engine) Assess(r *model.Release, p Patient, o Options) Assessment {
-	s := e.acquire(r, &p)
+	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	return s.assess(o)
 }

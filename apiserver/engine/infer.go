@@ -12,6 +12,7 @@ func (s *scratch) infer() {
 	s.makePlan()
 	s.gatherRows()
 	s.weighRows()
+	s.scaleByDurations()
 	s.explainTips()
 	for c, odds := range s.odds {
 		s.posterior[c] = odds / (1 + odds)

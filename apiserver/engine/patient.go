@@ -40,6 +40,8 @@ type ReportedEvidence struct {
 	Choice Choice
 	Source Source
 	// Duration is how long the patient has had it, 0 when that was not said.
+	// It counts with Options.SymptomDuration, for present symptoms that brought
+	// the patient here. Of two durations of one symptom the longer counts.
 	Duration time.Duration
 	// DurationUnknown says that the patient was asked for how long and does
 	// not know.
@@ -73,6 +75,10 @@ type finding struct {
 	initial bool
 	// refined says that a present descendant stands for it.
 	refined bool
+	// duration is how long the patient has had it, 0 when that was not said;
+	// durationUnknown says that the patient does not know.
+	duration        time.Duration
+	durationUnknown bool
 }
 
 // A Patient is a person and what is known about them, resolved against one
@@ -92,6 +98,12 @@ type Patient struct {
 	// observations is how many present or absent findings were reported, a
 	// parent and its present child being one.
 	observations int
+	// marked says that some evidence carries a source.
+	marked bool
+	// timed is the patient with the durations of symptoms, nil when none was
+	// given. Its durations are those that count by the courses of conditions.
+	timed     *Patient
+	durations []symptomDuration
 }
 
 // NewPatient resolves reported evidence against a release. Evidence that does
@@ -104,17 +116,27 @@ func NewPatient(r *model.Release, sex model.Sex, ageMonths int, reported []Repor
 	if err != nil {
 		return Patient{}, err
 	}
-	findings = slices.DeleteFunc(findings, func(f finding) bool {
+	p.findings = slices.DeleteFunc(findings, func(f finding) bool {
 		return !p.admits(&r.Observations[f.observation])
 	})
-	anySource := slices.ContainsFunc(findings, func(f finding) bool { return f.source != SourceNone })
-	for i := range findings {
-		findings[i].initial = findings[i].source == SourceInitial && findings[i].sent == Present
+	p.marked = slices.ContainsFunc(p.findings, func(f finding) bool { return f.source != SourceNone })
+	for i := range p.findings {
+		f := &p.findings[i]
+		f.initial = f.source == SourceInitial && f.sent == Present
 	}
-	p.findings = findings
-	p.collapse(r)
-	p.findOpeners(r, anySource)
+	timed := p.inTime(r)
+	p.complete(r)
+	if timed != nil {
+		timed.observations = p.observations // durations are no observations
+		p.timed = timed
+	}
 	return p, nil
+}
+
+// complete derives what follows from the findings as they were sent.
+func (p *Patient) complete(r *model.Release) {
+	p.collapse(r)
+	p.findOpeners(r)
 }
 
 // Sex is the patient's sex.
@@ -154,19 +176,25 @@ func resolve(r *model.Release, reported []ReportedEvidence) ([]finding, error) {
 		i, known := slices.BinarySearchFunc(findings, observation, byObservation)
 		switch {
 		case !known:
-			findings = slices.Insert(findings, i, finding{observation: observation, choice: e.Choice, sent: e.Choice, source: e.Source, reported: true})
+			findings = slices.Insert(findings, i, finding{observation: observation, choice: e.Choice, sent: e.Choice, reported: true})
 		case findings[i].sent != e.Choice:
 			return nil, &EvidenceError{position, e.ID, "was sent before with another choice; send each observation once"}
-		default:
-			findings[i].source = max(findings[i].source, e.Source)
 		}
+		findings[i].merge(e)
 	}
 	return findings, nil
 }
 
+// merge adds what a piece of evidence says beside its choice.
+func (f *finding) merge(e ReportedEvidence) {
+	f.source = max(f.source, e.Source)
+	f.duration = max(f.duration, e.Duration)
+	f.durationUnknown = f.durationUnknown || e.DurationUnknown
+}
+
 // findOpeners finds the symptoms that brought the patient here and counts the
 // observations.
-func (p *Patient) findOpeners(r *model.Release, anySource bool) {
+func (p *Patient) findOpeners(r *model.Release) {
 	for _, f := range p.findings {
 		if f.reported && f.choice != Unknown && !f.refined {
 			p.observations++
@@ -174,9 +202,9 @@ func (p *Patient) findOpeners(r *model.Release, anySource bool) {
 		if f.choice != Present || f.refined || r.Observations[f.observation].Kind != model.Symptom {
 			continue
 		}
-		if f.initial || !anySource {
+		if f.initial || !p.marked {
 			p.openers = append(p.openers, f.observation)
-			p.hasInitial = anySource
+			p.hasInitial = p.marked
 		}
 	}
 }

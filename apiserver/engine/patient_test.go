@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
@@ -39,11 +40,16 @@ func familyRelease(t testing.TB) *model.Release {
 }
 
 // evidence is a list in short form: "s_1" is present, "-s_1" absent and "?s_1"
-// unknown; "s_1!" is initial, "s_1+" has another source.
+// unknown; "s_1!" is initial, "s_1+" has another source; "s_1!@36h" has lasted
+// for 36 hours, and of "s_1!@?" the patient does not know how long.
 func evidence(words string) []ReportedEvidence {
 	var list []ReportedEvidence
 	for word := range strings.FieldsSeq(words) {
 		e := ReportedEvidence{Choice: Present}
+		word, lasting, dated := strings.Cut(word, "@")
+		if e.DurationUnknown = lasting == "?"; dated && !e.DurationUnknown {
+			e.Duration = duration(lasting)
+		}
 		if rest, ok := strings.CutPrefix(word, "-"); ok {
 			e.Choice, word = Absent, rest
 		} else if rest, ok := strings.CutPrefix(word, "?"); ok {
@@ -58,6 +64,15 @@ func evidence(words string) []ReportedEvidence {
 		list = append(list, e)
 	}
 	return list
+}
+
+// duration is a number and a unit: a day is written 24h.
+func duration(words string) time.Duration {
+	d, err := time.ParseDuration(words)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // woman is a patient of forty years with evidence in short form.

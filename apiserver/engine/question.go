@@ -35,7 +35,7 @@ type Question struct {
 // it applies to them, nothing is known about it, and its parent is present.
 func (s *scratch) askable(observation model.ObservationIndex) bool {
 	o := &s.r.Observations[observation]
-	if s.known[observation] != nothingKnown || o.Question.Length == 0 || !s.p.admits(o) || givenOutside(o) {
+	if s.known[observation] != nothingKnown || o.Question.Length == 0 || o.Kind == model.LabResult || !s.p.admits(o) || givenOutside(o) {
 		return false
 	}
 	return o.Parent == model.None || s.known[o.Parent] == knownPresent
@@ -68,6 +68,9 @@ func (s *scratch) markAskedGroups(o Options) {
 
 // question puts a candidate into words.
 func (s *scratch) question(c candidate) *Question {
+	if c.duration {
+		return s.durationQuestion(c.observation)
+	}
 	if c.group == model.None {
 		o := &s.r.Observations[c.observation]
 		return &Question{

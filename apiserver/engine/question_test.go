@@ -13,12 +13,13 @@ import (
 )
 
 // questions answers every question in the same way until there is none left,
-// and returns what was asked: ids, those of a group in brackets.
+// and returns what was asked: ids, those of a group in brackets, that of a
+// duration behind an @. The patient never knows how long it has lasted.
 func questions(t testing.TB, r *model.Release, sex model.Sex, words string, o Options, choice Choice) []string {
 	t.Helper()
 	var asked []string
 	list, e := evidence(words), New()
-	for {
+	for range 2 * maxQuestions {
 		p, err := NewPatient(r, sex, 480, list)
 		if err != nil {
 			t.Fatal(err)
@@ -26,6 +27,11 @@ func questions(t testing.TB, r *model.Release, sex model.Sex, words string, o Op
 		q := e.Assess(r, p, o).Question
 		if q == nil {
 			return asked
+		}
+		if q.Type == AskDuration {
+			asked = append(asked, "@"+r.ObservationID(q.Evidence))
+			list = withAnswer(list, r.ObservationID(q.Evidence), "?")
+			continue
 		}
 		var ids []string
 		for i, item := range q.Items {
@@ -40,6 +46,8 @@ func questions(t testing.TB, r *model.Release, sex model.Sex, words string, o Op
 			asked = append(asked, "["+strings.Join(ids, " ")+"]")
 		}
 	}
+	t.Fatalf("%q: no end, asked %v", words, asked)
+	return nil
 }
 
 // first is the first question about evidence.

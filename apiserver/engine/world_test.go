@@ -4,7 +4,9 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
@@ -19,6 +21,9 @@ type world struct {
 	nodes   []worldNode // parents before children
 	groups  []worldGroup
 	factors []worldFactor
+	courses []model.Course // of each condition, and last of the leak
+	// lasted is how long the patient says that they have had a node.
+	lasted map[int]time.Duration
 }
 
 // A worldNode is a symptom. brings is how likely each condition brings it,
@@ -51,6 +56,9 @@ func newWorld(t modeltest.TB, random *rand.Rand) *world {
 	w := &world{}
 	for range 1 + random.IntN(5) {
 		w.priors = append(w.priors, 0.001+0.3*random.Float64()*random.Float64())
+	}
+	for range len(w.priors) + 1 {
+		w.courses = append(w.courses, model.Course{Mean: 4 + 8*random.Float64(), Deviation: 0.3 + 3*random.Float64()})
 	}
 	for range 1 + random.IntN(3) {
 		w.drawFamily(random)
@@ -156,7 +164,14 @@ func (w *world) inOrdered(node int) bool {
 func (w *world) build(t modeltest.TB) *model.Release {
 	b := modeltest.New()
 	for c, prior := range w.priors {
-		b.Condition(fmt.Sprintf("c_%d", c+1), prior)
+		b.Condition(fmt.Sprintf("c_%d", c+1), prior, func(d *model.DraftCondition) {
+			if len(w.courses) > 0 {
+				d.Course = w.courses[c]
+			}
+		})
+	}
+	if len(w.courses) > 0 {
+		b.Draft().Meta.LeakCourse = w.courses[len(w.priors)]
 	}
 	for _, n := range w.nodes {
 		if leak := n.brings[len(w.priors)]; n.parent == none {
@@ -238,6 +253,17 @@ func (w *world) drawAnswers(random *rand.Rand) answers {
 	return a
 }
 
+// drawDurations draws how long the patient has had some of what they report,
+// from a minute to five years.
+func (w *world) drawDurations(a answers, random *rand.Rand) {
+	w.lasted = map[int]time.Duration{}
+	for i := range w.nodes {
+		if a[i] == Present && random.IntN(2) == 0 {
+			w.lasted[i] = time.Duration(math.Exp(15*random.Float64()) * float64(time.Minute))
+		}
+	}
+}
+
 // evidence is the answers as a client sends them, in random order.
 func (w *world) evidence(a answers, random *rand.Rand) []ReportedEvidence {
 	var list []ReportedEvidence
@@ -250,7 +276,7 @@ func (w *world) evidence(a answers, random *rand.Rand) []ReportedEvidence {
 		if i < len(w.nodes) {
 			id = w.nodes[i].id
 		}
-		list = append(list, ReportedEvidence{ID: id, Choice: choice})
+		list = append(list, ReportedEvidence{ID: id, Choice: choice, Duration: w.lasted[i]})
 	}
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list
