@@ -44,24 +44,23 @@ const leastSupport = 1e-12
 // chosen item with what it says about the other items of its group. So it
 // makes no difference whether a client sends what another piece of evidence
 // implies.
-func (e *Engine) Explain(r *model.Release, p Patient, _ Options, target model.ConditionIndex) (Explanation, bool) {
-	s := e.acquire(r, &p)
+func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.ConditionIndex) (Explanation, bool) {
+	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	s.infer()
 	if !slices.ContainsFunc(s.rank(), func(ranked Ranked) bool { return ranked.Condition == target }) {
 		return Explanation{}, false
 	}
-	explanation := Explanation{[]model.ObservationIndex{}, []model.ObservationIndex{}, []model.ObservationIndex{}}
+	explanation := Explanation{p.supporting(s, o, target), []model.ObservationIndex{}, []model.ObservationIndex{}}
 	for i := range p.findings {
 		switch f := &p.findings[i]; {
 		case !f.reported || f.choice == Present:
-		case f.sent == Absent && concerns(r, target, f.observation):
+		case f.sent == Absent && concerns(r, f.observation, target):
 			explanation.Conflicting = append(explanation.Conflicting, f.observation)
-		case f.sent == Unknown && concerns(r, target, f.observation):
+		case f.sent == Unknown && concerns(r, f.observation, target):
 			explanation.Unconfirmed = append(explanation.Unconfirmed, f.observation)
 		}
 	}
-	explanation.Supporting = s.supporting(target)
 	return explanation, true
 }
 
@@ -72,18 +71,18 @@ type support struct {
 	fall        float64
 }
 
-// supporting lists the present observations that a condition owes some of its
-// probability to. It leaves the scratch memory with another patient.
-func (s *scratch) supporting(target model.ConditionIndex) []model.ObservationIndex {
-	p, before := s.p, s.posterior[target]
+// supporting lists the present observations to which a condition owes some of
+// its probability. It leaves the scratch memory with other patients.
+func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex) []model.ObservationIndex {
+	r, before := s.r, s.posterior[target]
 	var supports []support
 	for i := range p.findings {
 		f := &p.findings[i]
-		if !f.reported || f.choice != Present || f.refined || !implies(s.r, f.observation, target) {
+		if f.choice != Present || f.refined || !implies(r, f.observation, target) {
 			continue
 		}
-		without := p.without(s.r, f.observation)
-		s.prepare(s.r, &without)
+		without := p.without(r, f.observation)
+		s.prepare(r, without.under(o))
 		s.infer()
 		if fall := before - s.posterior[target]; fall > leastSupport*before {
 			supports = append(supports, support{f.observation, fall})
@@ -99,23 +98,51 @@ func (s *scratch) supporting(target model.ConditionIndex) []model.ObservationInd
 	return list
 }
 
-// without is the patient without a present observation and without the parents
-// that no other present observation implies. It is good for ranking only.
+// without is the patient had a present observation never been reported: nor
+// the parents that no other present observation implies, nor the items beside
+// one of these in an exclusive group.
 func (p *Patient) without(r *model.Release, o model.ObservationIndex) Patient {
-	less := *p
-	less.findings = slices.Clone(p.findings)
-	for ; o != model.None && !less.refines(r, o); o = r.Observations[o].Parent {
-		i, _ := slices.BinarySearchFunc(less.findings, o, byObservation)
-		less.findings = slices.Delete(less.findings, i, i+1)
+	var gone []model.ObservationIndex
+	for ; o != model.None && !p.implied(r, o, gone); o = r.Observations[o].Parent {
+		gone = append(gone, o)
 	}
+	less := Patient{sex: p.sex, ageMonths: p.ageMonths, marked: p.marked}
+	for _, f := range p.findings {
+		if f.reported && !slices.ContainsFunc(gone, func(o model.ObservationIndex) bool { return settles(r, o, f.observation) }) {
+			f.choice, f.refined = f.sent, false
+			less.findings = append(less.findings, f)
+		}
+	}
+	less.timed = less.inTime(r)
+	less.complete(r)
 	return less
 }
 
-// refines reports whether a present finding is below an observation.
-func (p *Patient) refines(r *model.Release, o model.ObservationIndex) bool {
+// implied reports whether a present observation is below another, those apart
+// that are gone.
+func (p *Patient) implied(r *model.Release, o model.ObservationIndex, gone []model.ObservationIndex) bool {
 	return slices.ContainsFunc(p.findings, func(f finding) bool {
-		return f.choice == Present && descends(r, f.observation, o)
+		return f.choice == Present && !slices.Contains(gone, f.observation) && descends(r, f.observation, o)
 	})
+}
+
+// settles reports whether a present observation leaves nothing to say about
+// another: the same, an item beside it in an exclusive group, or one below
+// such an item.
+func settles(r *model.Release, o, other model.ObservationIndex) bool {
+	if o == other {
+		return true
+	}
+	group := exclusiveGroup(r, o)
+	if group == model.None {
+		return false
+	}
+	for ; other != model.None && other != o; other = r.Observations[other].Parent {
+		if r.Observations[other].Group == group {
+			return true
+		}
+	}
+	return false
 }
 
 // implies reports whether an observation, or one that it implies, has a link
@@ -131,9 +158,9 @@ func implies(r *model.Release, o model.ObservationIndex, c model.ConditionIndex)
 
 // concerns reports whether an observation, or one that implies it, has a link
 // or a factor of the condition.
-func concerns(r *model.Release, c model.ConditionIndex, o model.ObservationIndex) bool {
+func concerns(r *model.Release, o model.ObservationIndex, c model.ConditionIndex) bool {
 	return joined(r, o, c) || slices.ContainsFunc(model.Part(r.ChildRefs, r.Observations[o].Children), func(child model.ObservationIndex) bool {
-		return concerns(r, c, child)
+		return concerns(r, child, c)
 	})
 }
 

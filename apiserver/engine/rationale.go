@@ -12,15 +12,23 @@ import (
 // RationaleType says why a question is asked.
 type RationaleType uint8
 
-// The reasons for a question, in the order of their codes r0 to r6.
+// The types of rationales, in the order of their codes r0 to r6.
 const (
-	ReasonNoReduces     RationaleType = iota // r0: a negative answer makes conditions less likely
-	ReasonRelated                            // r1: what is asked might be related to conditions
-	ReasonNoneOfReduces                      // r2: as r0, of a group
-	ReasonRuleInOrOut                        // r3: to rule conditions in or out
-	ReasonPossibleCause                      // r4: what is asked might be the cause
-	ReasonInjury                             // r5: the question is about a recent injury
-	ReasonDetail                             // r6: to learn more about what is present
+	// ReducedByNo: a no makes conditions less likely.
+	ReducedByNo RationaleType = iota
+	// MayBeRelated: what is asked might be related to conditions that are
+	// considered.
+	MayBeRelated
+	// ReducedByNone: a no to each item of a group makes conditions less likely.
+	ReducedByNone
+	// RuledInOrOut: the answer rules conditions in or out.
+	RuledInOrOut
+	// MayBeCause: what is asked might be the cause of the symptoms.
+	MayBeCause
+	// RecentInjury: the question is about a recent injury.
+	RecentInjury
+	// MoreDetail: the question is about details of what is present.
+	MoreDetail
 )
 
 var rationaleCodes = [...]string{"r0", "r1", "r2", "r3", "r4", "r5", "r6"}
@@ -28,53 +36,183 @@ var rationaleCodes = [...]string{"r0", "r1", "r2", "r3", "r4", "r5", "r6"}
 // String is the code of the specification, r0 to r6.
 func (t RationaleType) String() string { return rationaleCodes[t] }
 
-// A Rationale is why the next question is asked. Either list may be empty.
+// A Rationale is why a question is asked. The type says which of the lists
+// count; the others are empty.
 type Rationale struct {
 	Type         RationaleType
 	Observations []model.ObservationIndex
 	Conditions   []model.ConditionIndex
 }
 
-// Rationale says why the question is asked that Assess chooses for the same
-// patient and options. It reports false when there is none.
+const (
+	// mostNamed is the most conditions that a rationale names: more than three
+	// are no longer a reason but a list.
+	mostNamed = 3
+	// telling is the factor by which an answer must move the odds of a
+	// condition for that to be why the question is asked. Any answer moves all
+	// that have to do with the finding; this much is what a weak clinical sign
+	// does, with a likelihood ratio of 1.5 (Jaeschke et al. 1994 call up to 2
+	// rarely important), and less explains nothing to a patient.
+	telling = 1.5
+)
+
+// Rationale says why the question is asked that Assess gives for the same
+// patient and options. It reports false when there is no question.
+//
+// It is computed from the candidate that was chosen; the first row counts that
+// fits:
+//
+//	code  when                                           observations  conditions
+//	r5    an item is about a recent injury               none          none
+//	r3    danger or the triage level, more than the      none          likelier by a yes to an item,
+//	      condition, made the question worth most                      for danger emergencies by an
+//	                                                                   item that raises the level
+//	r4    it asks about a risk factor                    the items     none
+//	r6    it asks about children of a present parent,    the parent    none
+//	      or how long a symptom has lasted               the symptom   none
+//	r0    it asks about one observation, and a no to it  none          less likely by the no
+//	      tells against a condition
+//	r2    it asks about a group, and a no to all items   none          less likely by the no
+//	      tells against a condition
+//	r1    else: it is a yes that would tell              the items     none
+//
+// What an answer does is found by giving it and ranking again. The conditions
+// whose probability it moves most are named, then by id.
 func (e *Engine) Rationale(r *model.Release, p Patient, o Options) (Rationale, bool) {
-	s := e.acquire(r, &p)
+	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	s.infer()
-	if len(p.openers) == 0 {
+	if len(s.p.openers) == 0 {
 		return Rationale{}, false
 	}
 	next, _ := s.choose(o)
 	if s.over(next, o) {
 		return Rationale{}, false
 	}
-	return s.rationale(next), true
+	why := s.rationale(next, o)
+	why.Observations = slices.Concat([]model.ObservationIndex{}, why.Observations)
+	why.Conditions = slices.Concat([]model.ConditionIndex{}, why.Conditions)
+	return why, true
 }
 
-// reasonConditions is the most conditions that a rationale names.
-const reasonConditions = 3
-
-func (s *scratch) rationale(c candidate) Rationale {
+// rationale is why a candidate was chosen. It leaves the scratch memory with
+// other patients.
+func (s *scratch) rationale(c candidate, o Options) Rationale {
+	if c.duration {
+		return Rationale{Type: MoreDetail, Observations: []model.ObservationIndex{c.observation}}
+	}
 	items := s.question(c).Items
-	why := Rationale{Observations: []model.ObservationIndex{}, Conditions: []model.ConditionIndex{}}
 	first := &s.r.Observations[c.observation]
+	trial := s.try()
+	if slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic == model.Injury }) {
+		return Rationale{Type: RecentInjury}
+	}
+	if conditions := trial.ruledInOrOut(c, items, o); len(conditions) > 0 {
+		return Rationale{Type: RuledInOrOut, Conditions: conditions}
+	}
 	switch {
-	case c.urgent || dangerWeight*(c.danger+c.lead) > c.gain:
-		why.Type, why.Conditions = ReasonRuleInOrOut, s.feared(items)
 	case first.Kind == model.RiskFactor:
-		why.Type, why.Observations = ReasonPossibleCause, items
+		return Rationale{Type: MayBeCause, Observations: items}
 	case first.Parent != model.None:
-		why.Type, why.Observations = ReasonDetail, []model.ObservationIndex{first.Parent}
+		return Rationale{Type: MoreDetail, Observations: []model.ObservationIndex{first.Parent}}
+	}
+	conditions := trial.reduced(items)
+	switch {
+	case len(conditions) == 0:
+		return Rationale{Type: MayBeRelated, Observations: items}
+	case c.group == model.None:
+		return Rationale{Type: ReducedByNo, Conditions: conditions}
 	default:
-		why.Type, why.Conditions = ReasonNoReduces, s.reduced(items)
-		if c.group != model.None {
-			why.Type = ReasonNoneOfReduces
-		}
-		if len(why.Conditions) == 0 {
-			why.Type, why.Observations = ReasonRelated, items
+		return Rationale{Type: ReducedByNone, Conditions: conditions}
+	}
+}
+
+// ruledInOrOut are the conditions for whose sake a candidate was chosen, when
+// it was chosen for danger or for the triage level.
+func (t *trial) ruledInOrOut(c candidate, items []model.ObservationIndex, o Options) []model.ConditionIndex {
+	danger, level := dangerWeight*(c.danger+c.lead), levelWeight*c.levelGain
+	switch {
+	case c.urgent || danger > max(level, c.value-danger-level):
+		return t.raised(t.s.alarms(c, items), model.Emergency, dangerousFloor)
+	case level > c.value-danger-level:
+		return t.raised(items, model.NoTriageLevel, suspectFloor)
+	default:
+		return nil
+	}
+}
+
+// alarms are the observations that make a question one of danger: the items
+// that raise the level or, when it leads to these, the children that do.
+func (s *scratch) alarms(c candidate, items []model.ObservationIndex) []model.ObservationIndex {
+	if c.lead > c.danger {
+		items = model.Part(s.r.ChildRefs, s.r.Observations[c.observation].Children)
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(item model.ObservationIndex) bool {
+		return s.known[item] != nothingKnown || !s.raisesLevel(item)
+	})
+}
+
+// A trial finds out what answers do to the conditions. Its scratch memory holds
+// the patient of the answer tried last.
+type trial struct {
+	s       *scratch
+	patient *Patient
+	before  []float64 // by condition: the probability without an answer
+}
+
+// try prepares a trial for the patient at hand.
+func (s *scratch) try() trial {
+	s.before = append(s.before[:0], s.posterior...)
+	return trial{s, s.p, s.before}
+}
+
+// answer ranks the conditions for the patient with a further answer.
+func (t *trial) answer(choice Choice, items ...model.ObservationIndex) []float64 {
+	answered := t.patient.answering(t.s.r, choice, items)
+	t.s.prepare(t.s.r, &answered)
+	t.s.infer()
+	return t.s.posterior
+}
+
+// raised are the conditions of a triage level or above that bring one of the
+// items and that a yes to it makes likelier, and at least so likely.
+func (t *trial) raised(items []model.ObservationIndex, level model.TriageLevel, floor float64) []model.ConditionIndex {
+	most := append(t.s.most[:0], t.before...)
+	t.s.most = most
+	for _, item := range items {
+		for c, p := range t.answer(Present, item) {
+			if implies(t.s.r, item, model.ConditionIndex(c)) {
+				most[c] = max(most[c], p)
+			}
 		}
 	}
-	return why
+	var shifts []shift
+	for c, p := range most {
+		if t.s.r.Conditions[c].Triage >= level && p >= floor && tells(t.before[c], p) {
+			shifts = append(shifts, shift{model.ConditionIndex(c), p - t.before[c]})
+		}
+	}
+	return greatest(shifts)
+}
+
+// reduced are the conditions, likely enough to be in the ranking, that bring
+// one of the items and that a no to all makes less likely.
+func (t *trial) reduced(items []model.ObservationIndex) []model.ConditionIndex {
+	var shifts []shift
+	for i, p := range t.answer(Absent, items...) {
+		c, before := model.ConditionIndex(i), t.before[i]
+		brings := func(item model.ObservationIndex) bool { return concerns(t.s.r, item, c) }
+		if before >= rankingFloor && tells(p, before) && slices.ContainsFunc(items, brings) {
+			shifts = append(shifts, shift{c, before - p})
+		}
+	}
+	return greatest(shifts)
+}
+
+// tells reports whether the odds of the higher probability are telling times
+// those of the lower one, or more.
+func tells(lower, higher float64) bool {
+	return higher*(1-lower) >= telling*lower*(1-higher) && higher > lower
 }
 
 // A shift is how much an answer moves the probability of a condition.
@@ -83,63 +221,27 @@ type shift struct {
 	by        float64
 }
 
-// feared are the emergencies that the items would show.
-func (s *scratch) feared(items []model.ObservationIndex) []model.ConditionIndex {
-	var shifts []shift
-	for i, suspect := range s.suspects {
-		if !suspect.dangerous {
-			continue
-		}
-		by := 0.0
-		for _, item := range items {
-			s.answers(item)
-			by += suspect.p * s.answer[i]
-		}
-		shifts = append(shifts, shift{model.ConditionIndex(suspect.condition), by})
-	}
-	return greatest(shifts)
-}
-
-// reduced are the conditions that become less likely when all items are
-// denied. It leaves the scratch memory with another patient.
-func (s *scratch) reduced(items []model.ObservationIndex) []model.ConditionIndex {
-	before := slices.Clone(s.posterior)
-	denied := s.p.denying(s.r, items)
-	s.prepare(s.r, &denied)
-	s.infer()
-	var shifts []shift
-	for c, p := range s.posterior {
-		if fall := before[c] - p; fall > 0.01 {
-			shifts = append(shifts, shift{model.ConditionIndex(c), fall})
-		}
-	}
-	return greatest(shifts)
-}
-
-// greatest are the conditions that are moved most, then by id.
+// greatest are the conditions that are moved most.
 func greatest(shifts []shift) []model.ConditionIndex {
 	slices.SortFunc(shifts, func(a, b shift) int {
 		return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.condition, b.condition))
 	})
-	list := []model.ConditionIndex{}
-	for _, shift := range shifts[:min(len(shifts), reasonConditions)] {
-		list = append(list, shift.condition)
+	var conditions []model.ConditionIndex
+	for _, shift := range shifts[:min(len(shifts), mostNamed)] {
+		conditions = append(conditions, shift.condition)
 	}
-	return list
+	return conditions
 }
 
-// denying is the patient who has also denied some observations.
-func (p *Patient) denying(r *model.Release, items []model.ObservationIndex) Patient {
+// answering is the patient who has also given one answer about some
+// observations that were not known. It is good for ranking only.
+func (p *Patient) answering(r *model.Release, choice Choice, items []model.ObservationIndex) Patient {
 	more := *p
-	more.findings = slices.Clone(p.findings)
+	more.findings, more.present = slices.Clone(p.findings), nil
 	for _, item := range items {
 		f := more.know(item)
-		f.choice, f.sent, f.reported = Absent, Absent, true
+		f.choice, f.sent, f.reported = choice, choice, true
 	}
-	for i := range more.findings {
-		if f := &more.findings[i]; more.underAbsent(r, f.observation) {
-			f.choice = Unknown
-		}
-	}
+	more.collapse(r)
 	return more
 }

@@ -5,36 +5,54 @@ package engine
 import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 
 // suggestRedFlags suggests the observations that would raise what the evidence
-// asks for and that a possible condition brings, those first that would show
-// the likeliest emergency.
-func (s *scratch) suggestRedFlags() []suggestion {
-	if len(s.suspected) == 0 {
-		return nil
-	}
+// asks for, by their seriousness or as the last of a tuple, and that have to do
+// with a condition which the evidence makes possible. Those come first that
+// are likeliest to show an emergency, and then those that are likeliest to be
+// there.
+func (s *scratch) suggestRedFlags() {
 	s.findSuspects()
 	s.collectVotes()
 	s.findCompleting()
-	var list []suggestion
 	for i, voted := range s.voted {
-		o := model.ObservationIndex(i)
-		if !voted || !s.reportable(o) || !s.raisesLevel(o) {
-			continue
+		if o := model.ObservationIndex(i); voted && s.raisesLevel(o) && s.reportable(o) {
+			danger, chance := s.alarm(o)
+			s.suggest(o, 0, danger, chance)
 		}
-		v := &s.votes[o]
-		list = append(list, suggestion{observation: o, worth: v.danger, chance: v.share})
 	}
-	return list
 }
 
-// reportable reports whether a patient could report an observation that is not
-// known yet. Its parent need not be known.
+// alarm is how likely the observation is there together with an emergency that
+// brings it, and together with any suspect that does. Below a present parent
+// it is that given the parent.
+func (s *scratch) alarm(o model.ObservationIndex) (danger, chance float64) {
+	if parent := s.r.Observations[o].Parent; parent != model.None && s.known[parent] == knownPresent {
+		s.answers(o)
+	} else {
+		s.answer = sized(s.answer, len(s.chances))
+		s.shares(o, s.answer)
+	}
+	for i, suspect := range s.suspects {
+		if !joined(s.r, o, model.ConditionIndex(suspect.condition)) {
+			continue
+		}
+		chance += suspect.p * s.answer[i]
+		if suspect.dangerous {
+			danger += suspect.p * s.answer[i]
+		}
+	}
+	return danger, chance
+}
+
+// reportable reports whether a patient could report an observation: as one
+// that can be asked, but for its parent, about which nothing need be known.
+// Reporting a child reports its parents too.
 func (s *scratch) reportable(o model.ObservationIndex) bool {
 	observation := &s.r.Observations[o]
-	if s.known[o] != nothingKnown || observation.Question.Length == 0 || !s.p.admits(observation) || givenOutside(observation) {
+	if s.known[o] != nothingKnown || observation.Question.Length == 0 || observation.Kind == model.LabResult || !s.p.admits(observation) || givenOutside(observation) {
 		return false
 	}
 	for parent := observation.Parent; parent != model.None; parent = s.r.Observations[parent].Parent {
-		if s.known[parent] == knownOtherwise || !s.p.admits(&s.r.Observations[parent]) {
+		if s.known[parent] == knownOtherwise {
 			return false
 		}
 	}

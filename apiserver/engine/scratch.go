@@ -63,7 +63,10 @@ type scratch struct {
 	parentShares []float64
 	candidates   []candidate
 
-	lacking []float64 // by observation: how likely it is not there, for suggestions
+	// Reasons and suggestions.
+	before, most []float64 // by condition: the probability before an answer, and the most after one
+	lacking      []float64 // by observation: how likely it is not there
+	suggested    []suggestion
 }
 
 // acquire takes working memory for a patient.

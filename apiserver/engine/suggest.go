@@ -14,50 +14,59 @@ type SuggestMethod uint8
 
 // The methods of Suggest.
 const (
-	// SuggestSymptoms suggests what patients of the sex and age, with the same
-	// evidence, often report.
+	// SuggestSymptoms suggests what patients of the same sex and age, with the
+	// same evidence, often report; without evidence what is common among them.
 	SuggestSymptoms SuggestMethod = iota
-	// SuggestRiskFactors suggests risk factors that would tell most.
+	// SuggestRiskFactors suggests the risk factors that would tell most, apart
+	// from those that clients give by themselves: geography and weight.
 	SuggestRiskFactors
-	// SuggestRedFlags suggests alarming observations related to the evidence.
+	// SuggestRedFlags suggests alarming observations related to the evidence;
+	// without a finding that is present, none.
 	SuggestRedFlags
 )
 
 // Suggest lists at most so many observations that the patient might add to the
-// evidence, the best first.
-func (e *Engine) Suggest(r *model.Release, p Patient, _ Options, method SuggestMethod, most int) []model.ObservationIndex {
-	s := e.acquire(r, &p)
+// evidence, the best first. All are such that patients can answer and that
+// apply to their sex and age; nothing is known about any of them, not even that
+// its parent is absent; and no two exclude or imply each other.
+func (e *Engine) Suggest(r *model.Release, p Patient, o Options, method SuggestMethod, most int) []model.ObservationIndex {
+	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	s.infer()
-	var list []suggestion
+	s.suggested = s.suggested[:0]
 	switch method {
 	case SuggestRiskFactors:
-		list = s.suggestRiskFactors()
+		s.suggestRiskFactors()
 	case SuggestRedFlags:
-		list = s.suggestRedFlags()
+		s.suggestRedFlags()
 	default:
-		list = s.suggestSymptoms()
+		s.suggestSymptoms()
 	}
-	return s.pick(list, most)
+	return s.pick(most)
 }
 
 // A suggestion is an observation and what speaks for it: first the smaller
-// depth, then the greater worth, then the greater chance.
+// depth, then the greater worth, then the greater chance, then the smaller id.
 type suggestion struct {
 	observation   model.ObservationIndex
 	depth         int
 	worth, chance float64
 }
 
+// suggest adds a suggestion.
+func (s *scratch) suggest(o model.ObservationIndex, depth int, worth, chance float64) {
+	s.suggested = append(s.suggested, suggestion{o, depth, worth, chance})
+}
+
 // pick lists the best suggestions. Of those that exclude or imply each other
 // it takes the best only.
-func (s *scratch) pick(list []suggestion, most int) []model.ObservationIndex {
-	slices.SortFunc(list, func(a, b suggestion) int {
+func (s *scratch) pick(most int) []model.ObservationIndex {
+	slices.SortFunc(s.suggested, func(a, b suggestion) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(b.worth, a.worth),
 			cmp.Compare(b.chance, a.chance), cmp.Compare(a.observation, b.observation))
 	})
-	picked := []model.ObservationIndex{}
-	for _, suggested := range list {
+	picked := make([]model.ObservationIndex, 0, max(min(most, len(s.suggested)), 0))
+	for _, suggested := range s.suggested {
 		if len(picked) >= most {
 			break
 		}
@@ -76,70 +85,69 @@ func (s *scratch) overlap(a, b model.ObservationIndex) bool {
 	return group != model.None && group == s.r.Observations[b].Group || descends(s.r, a, b) || descends(s.r, b, a)
 }
 
-// oftenReported is the chance from which a symptom is suggested.
+// oftenReported is the chance, one patient in a hundred, from which a symptom
+// is suggested: what is rarer is not often reported, and the interview asks
+// for it when it would tell something.
 const oftenReported = 0.01
 
-// suggestSymptoms suggests the symptoms that are most likely to be there,
-// general ones before details of what is present.
-func (s *scratch) suggestSymptoms() []suggestion {
+// suggestSymptoms suggests the symptoms that are likeliest to be there, and
+// then the details of what is present: an interview asks for these, while a
+// list is there for what the patient has not thought of.
+func (s *scratch) suggestSymptoms() {
 	s.expect()
-	var list []suggestion
 	from, to := s.r.ObservationsOfKind(model.Symptom)
 	for o := from; o < to; o++ {
 		if !s.askable(o) {
 			continue
 		}
-		suggested := suggestion{observation: o, worth: 1 - s.lacking[o]}
+		depth, chance := 0, 1-s.lacking[o]
 		if parent := s.r.Observations[o].Parent; parent != model.None {
-			suggested.depth, suggested.worth = 1, share(suggested.worth, 1-s.lacking[parent])
+			depth, chance = 1, share(chance, 1-s.lacking[parent])
 		}
-		if suggested.worth >= oftenReported {
-			list = append(list, suggested)
+		if chance >= oftenReported {
+			s.suggest(o, depth, chance, chance)
 		}
 	}
-	return list
 }
 
-// expect finds how likely each observation is to be missing, given how likely
-// the conditions are.
+// expect finds how likely it is that neither the leak nor a condition brings
+// each observation, with the conditions as likely as the evidence makes them
+// and independent of each other. They are not quite: of two that compete for
+// the same finding seldom both are there. That shifts the chances a little and
+// their order hardly.
 func (s *scratch) expect() {
 	s.lacking = sized(s.lacking, len(s.r.Observations))
 	for i := range s.lacking {
 		s.lacking[i] = 1 - s.r.Observations[i].Leak
 	}
 	for c, p := range s.posterior {
-		if p == 0 {
-			continue
-		}
 		for _, link := range model.Part(s.r.LinksByCondition, s.r.Conditions[c].Links) {
 			s.lacking[link.Other] *= 1 - p*link.Lambda
 		}
 	}
 }
 
-// suggestRiskFactors suggests the risk factors that would tell most.
-func (s *scratch) suggestRiskFactors() []suggestion {
+// suggestRiskFactors suggests the risk factors that would tell most about the
+// condition: about those behind the complaint or, without one, about all that
+// the patient may have.
+func (s *scratch) suggestRiskFactors() {
 	if len(s.suspected) == 0 {
 		s.suspectAll()
 	}
 	s.findSuspects()
 	s.collectVotes()
 	s.findCompleting()
-	var list []suggestion
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {
-		if !s.voted[o] || !s.askable(o) {
-			continue
+		if s.voted[o] && s.askable(o) {
+			c := s.single(o)
+			s.addGain(&c)
+			s.suggest(o, 0, c.gain, s.r.Observations[o].Leak)
 		}
-		c := s.single(o)
-		s.addGain(&c)
-		list = append(list, suggestion{observation: o, worth: c.gain, chance: s.r.Observations[o].Leak})
 	}
-	return list
 }
 
-// suspectAll suspects every condition that is possible for the patient: with
-// nothing present there is no complaint that would choose among them.
+// suspectAll suspects every condition that the patient may have.
 func (s *scratch) suspectAll() {
 	s.suspected = s.suspected[:0]
 	for c, p := range s.posterior {

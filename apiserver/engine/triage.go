@@ -84,9 +84,12 @@ type Triage struct {
 
 // Triage classifies how urgent the patient's case is. The level is the higher
 // of two: what the reported observations ask for by themselves, which never
-// falls when an observation is added, and what the likely conditions ask for.
+// falls when a present one is added, and what the likely conditions ask for.
+// The latter may fall when another condition explains the findings better; but
+// where a red flag does that, an observation that is serious by itself or
+// completes a tuple, the level is never below consultation_24.
 func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
-	s := e.acquire(r, &p)
+	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	s.infer()
 	level, cause := s.triage()
@@ -118,12 +121,18 @@ func (s *scratch) evidenceLevel() model.TriageLevel {
 		level = max(level, seriousnessLevel(s.r.Observations[o].Seriousness))
 	}
 	for i := range s.r.Tuples {
-		if t := &s.r.Tuples[i]; t.Level > level && s.holds(t) {
-			level = t.Level
+		if t := &s.r.Tuples[i]; tupleLevel(t) > level && s.holds(t) {
+			level = tupleLevel(t)
 		}
 	}
 	return level
 }
+
+// tupleLevel is what a tuple asks for: at least what a serious observation
+// does. What completes a tuple is a red flag, and a red flag may explain an
+// emergency away that was suspected before. The patient is then still seen
+// within a day, for which a tuple of a lower level would not care.
+func tupleLevel(t *model.Tuple) model.TriageLevel { return max(t.Level, model.Consultation24) }
 
 // holds reports whether all observations of a tuple are present.
 func (s *scratch) holds(t *model.Tuple) bool {
@@ -141,7 +150,7 @@ func (s *scratch) findCompleting() {
 	s.byEvidence = s.evidenceLevel()
 	s.completing = s.completing[:0]
 	for i := range s.r.Tuples {
-		if t := &s.r.Tuples[i]; t.Level > s.byEvidence {
+		if t := &s.r.Tuples[i]; tupleLevel(t) > s.byEvidence {
 			if o := s.missing(t); o != model.None {
 				s.completing = append(s.completing, o)
 			}
@@ -205,24 +214,24 @@ func (s *scratch) conditionLevel() (model.TriageLevel, RootCause) {
 }
 
 // urgency is, for each level, the probability that a condition of that level
-// or above is there which brings something that the patient reports. The rest
-// are as likely as in anybody.
-func (s *scratch) urgency() [model.EmergencyAmbulance + 1]float64 {
-	var spared [model.EmergencyAmbulance + 1]float64
-	for level := range spared {
-		spared[level] = 1
+// or above is there.
+func (s *scratch) urgency() (mass [model.EmergencyAmbulance + 1]float64) {
+	for level := range mass {
+		mass[level] = s.likely(func(c *model.Condition) bool { return c.Triage >= model.TriageLevel(level) })
 	}
+	return mass
+}
+
+// likely is the probability that one of some conditions is there which bring
+// something that the patient reports. The rest are as likely as in anybody.
+func (s *scratch) likely(some func(*model.Condition) bool) float64 {
+	spared := 1.0
 	for _, c := range s.suspected {
-		for level := range spared {
-			if model.TriageLevel(level) <= s.r.Conditions[c].Triage {
-				spared[level] *= 1 - s.posterior[c]
-			}
+		if some(&s.r.Conditions[c]) {
+			spared *= 1 - s.posterior[c]
 		}
 	}
-	for level := range spared {
-		spared[level] = 1 - spared[level]
-	}
-	return spared
+	return 1 - spared
 }
 
 // serious lists the present observations that are serious by themselves.

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// explainedRelease has a condition that brings findings of every kind, some of
+// them with a competitor for it, and one that has nothing to do with any.
+func explainedRelease(t testing.TB) *model.Release {
+	return modeltest.New().
+		Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.2).
+		Symptom("s_1", 0.1).
+		Child("s_2", "s_1", model.Location, 0.02).
+		Child("s_3", "s_1", model.Character, 0.02).
+		Child("s_11", "s_1", model.SeverityRelation, 0.02).
+		Child("s_12", "s_1", model.SeverityRelation, 0.02).
+		OrderedGroup("s_11", "s_12").
+		Symptom("s_21", 0.05).Symptom("s_22", 0.05).Symptom("s_23", 0.05).
+		Symptom("s_31", 0.05). // of c_2 alone
+		Symptom("s_32", 0.05). // protects from c_1
+		Symptom("s_33", 0.05, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
+		Symptom("s_41", 0.05).
+		RiskFactor("p_1", 0.3).RiskFactor("p_2", 0.3).
+		LabResult("lt_1", 0.05, withoutWords).
+		Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.6).Link("c_1", "s_11", 0.2).Link("c_1", "s_12", 0.5).
+		Link("c_1", "s_21", 0.5).Link("c_1", "s_22", 0.9).Link("c_1", "s_23", 0.3).Link("c_1", "s_33", 0.5).
+		Link("c_1", "lt_1", 0.95).
+		Link("c_2", "s_1", 0.9).Link("c_2", "s_3", 0.6).Link("c_2", "s_31", 0.9).
+		Link("c_3", "s_41", 0.9).
+		Factor("c_1", "p_1", 3, 0.5).Factor("c_1", "s_32", 0.2, 1.1).Factor("c_2", "p_2", 3, 0.5).
+		Build(t)
+}
+
+// explained is an explanation in short form: what supports, what conflicts and
+// what is not confirmed.
+func explained(r *model.Release, x Explanation) string {
+	var lists []string
+	for _, list := range [][]model.ObservationIndex{x.Supporting, x.Conflicting, x.Unconfirmed} {
+		lists = append(lists, strings.Join(idsOf(r, list), " "))
+	}
+	return strings.TrimSpace(strings.Join(lists, " | "))
+}
+
+func idsOf(r *model.Release, list []model.ObservationIndex) []string {
+	ids := []string{}
+	for _, o := range list {
+		ids = append(ids, r.ObservationID(o))
+	}
+	return ids
+}
+
+func TestExplainListsWhatHasToDoWithTheTarget(t *testing.T) {
+	t.Parallel()
+	r := explainedRelease(t)
+	for words, want := range map[string]string{
+		"s_1 -s_31 -s_21 ?s_22":  "s_1 | s_21 | s_22",
+		"s_1 s_21 s_22":          "s_22 s_21 s_1 |  |", // by falling effect
+		"s_1 s_31 -s_41 s_21":    "s_21 s_1 |  |",      // s_31 speaks for c_2
+		"s_21 s_32 -s_22 -s_41":  "s_21 | s_22 |",      // s_32 speaks against c_1
+		"s_21 -s_32 -s_22 -s_41": "s_21 | s_22 s_32 |", // a factor is a link
+		"s_21 p_1 -p_2 ?lt_1":    "s_21 p_1 |  | lt_1", // which a factor may outweigh
+		"s_21 -p_1 lt_1 s_41":    "lt_1 s_21 | p_1 |",
+		"s_21 s_2 -s_22 -s_23":   "s_2 s_21 | s_22 s_23 |",
+		"s_21 s_2 s_1 -s_22":     "s_2 s_21 | s_22 |",     // a parent beside its child
+		"s_21 s_2 -s_1 -s_22":    "s_2 s_21 | s_22 |",     // a denied one too
+		"s_21 s_2 ?s_1 -s_22":    "s_2 s_21 | s_22 |",     // and one about which nothing is known
+		"s_21 -s_1 -s_2 -s_23":   "s_21 | s_1 s_2 s_23 |", // each was denied
+		"s_21 -s_1 s_22 -s_3":    "s_22 s_21 | s_1 |",     // s_3 speaks for c_2
+		"s_21 s_12 -s_22 -s_23":  "s_12 s_21 | s_22 s_23 |",
+		"s_21 s_12 -s_11 -s_22":  "s_12 s_21 | s_11 s_22 |",
+		"s_21 s_12 s_11 -s_22":   "s_12 s_21 | s_22 |", // the worse level is believed
+		"s_21 s_33 -s_22 -s_41":  "s_21 | s_22 |",      // s_33 is of men
+	} {
+		got, ok := New().Explain(r, woman(t, r, words), Options{}, 0)
+		if !ok {
+			t.Fatalf("%q: c_1 is not in the ranking", words)
+		}
+		if diff := cmp.Diff(strings.TrimSpace(want), explained(r, got)); diff != "" {
+			t.Errorf("%q: %s", words, diff)
+		}
+	}
+}
+
+// TestAChildSpeaksForWhatItImplies: the child has neither link nor factor of
+// c_1, its parent has. The link counts while no condition brings the child: what
+// brings the child has brought the parent too. A factor counts in any case.
+func TestAChildSpeaksForWhatItImplies(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit func(*modeltest.Builder)
+		want string
+	}{
+		"a link":              {func(b *modeltest.Builder) { b.Link("c_1", "s_1", 0.9) }, "s_2 s_3 |  |"},
+		"a link, and a rival": {func(b *modeltest.Builder) { b.Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.5).Link("c_2", "s_2", 0.4) }, "s_3 |  |"},
+		"a factor":            {func(b *modeltest.Builder) { b.Factor("c_1", "s_1", 2, 0.9) }, "s_3 s_2 |  |"},
+		"a factor, and a rival": {func(b *modeltest.Builder) {
+			b.Factor("c_1", "s_1", 2, 0.9).Link("c_2", "s_1", 0.5).Link("c_2", "s_2", 0.4)
+		}, "s_3 s_2 |  |"},
+		"nothing": {func(b *modeltest.Builder) { b.Link("c_2", "s_1", 0.5) }, "s_3 |  |"},
+	} {
+		b := modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.05).
+			Symptom("s_1", 0.01).Child("s_2", "s_1", model.Character, 0.009).Symptom("s_3", 0.05).Symptom("s_4", 0.05).
+			Link("c_1", "s_3", 0.9)
+		test.edit(b)
+		r := b.Build(t)
+		x, ok := New().Explain(r, woman(t, r, "s_2 s_3 -s_4"), Options{}, 0)
+		if got := explained(r, x); !ok || got != test.want {
+			t.Errorf("%s: %v, %q, want %q", name, ok, got, test.want)
+		}
+	}
+}
+
+func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
+	t.Parallel()
+	r, e := explainedRelease(t), New()
+	for words, want := range map[string]string{
+		"":                            "",
+		"-s_1 -s_2 -s_21":             "",            // nothing is present
+		"s_1":                         "c_1",         // one condition until there are three observations
+		"s_1! -s_21 -s_22":            "c_1 c_2 c_3", // c_3 is likely, though unrelated
+		"s_1! -s_21 -s_31 -s_41":      "c_1 c_2",
+		"s_21! s_22! lt_1 -s_31 -s_1": "c_1 c_3",
+	} {
+		p := woman(t, r, words)
+		var ranked, accepted []string
+		for _, entry := range e.Assess(r, p, Options{}).Conditions {
+			ranked = append(ranked, r.ConditionID(entry.Condition))
+		}
+		for c := range r.Conditions {
+			if x, ok := e.Explain(r, p, Options{}, model.ConditionIndex(c)); ok {
+				accepted = append(accepted, r.ConditionID(model.ConditionIndex(c)))
+			} else if x.Supporting != nil || x.Conflicting != nil || x.Unconfirmed != nil {
+				t.Errorf("%q: c_%d is not in the ranking and yet explained by %+v", words, c+1, x)
+			}
+		}
+		slices.Sort(ranked)
+		if diff := cmp.Diff(ranked, accepted); diff != "" || strings.Join(accepted, " ") != want {
+			t.Errorf("%q: accepted %v, ranked %v, want %q", words, accepted, ranked, want)
+		}
+	}
+}
+
+// removed is the answers without one and without what it alone settles, found
+// from the world and not by the engine: parents that no other answer implies,
+// and the items beside one of these in an exclusive group.
+func (w *world) removed(a answers, node int) answers {
+	less := answers{}
+	for k, choice := range a {
+		less[k] = choice
+	}
+	for n := node; n != none; n = w.nodes[n].parent {
+		delete(less, n)
+		if n != node && w.believed(n, less) {
+			break
+		}
+		if group := w.nodes[n].group; group != none && w.groups[group].single {
+			for k := range less {
+				for above := k; k < len(w.nodes) && above != none && above != n; above = w.nodes[above].parent {
+					if w.nodes[above].group == group {
+						delete(less, k)
+					}
+				}
+			}
+		}
+		if parent := w.nodes[n].parent; parent != none && w.believedBeside(less, parent) {
+			break
+		}
+	}
+	return less
+}
+
+// believedBeside reports whether an answer other than about the node itself
+// says that it is present.
+func (w *world) believedBeside(a answers, node int) bool {
+	for below, choice := range a {
+		if choice != Present || below >= len(w.nodes) || below == node {
+			continue
+		}
+		for n := w.nodes[below].parent; n != none; n = w.nodes[n].parent {
+			if n == node {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stands reports whether an answer is a finding of its own: present, implied
+// by no other, and not overruled in its group or in one above.
+func (w *world) stands(a answers, node int) bool {
+	if a[node] != Present || w.believedBeside(a, node) {
+		return false
+	}
+	for n := node; n != none; n = w.nodes[n].parent {
+		if w.overruled(n, a) {
+			return false
+		}
+	}
+	return true
+}
+
+// bringsAbove reports whether a condition brings a node or one above it.
+func (w *world) bringsAbove(condition, node int) bool {
+	for n := node; n != none; n = w.nodes[n].parent {
+		if w.nodes[n].brings[condition] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSupportIsThatOfEnumeration holds explanations of random worlds against
+// the posterior by enumeration: what supports are just the present findings of
+// the condition without which it is less likely.
+func TestSupportIsThatOfEnumeration(t *testing.T) {
+	t.Parallel()
+	e := New()
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "world"), 7))
+		w := newWorld(t, random)
+		a := w.drawAnswers(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "answers"), 8)))
+		p, err := NewPatient(w.release, model.Female, 400, w.evidence(a, random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.posterior(a)
+		for _, ranked := range e.Assess(w.release, p, Options{}).Conditions {
+			x, ok := e.Explain(w.release, p, Options{}, ranked.Condition)
+			if !ok {
+				t.Fatalf("c_%d is in the ranking, and not explained", ranked.Condition+1)
+			}
+			for o := range w.release.Observations {
+				fall, related := w.fall(a, o, int(ranked.Condition), before)
+				supports := slices.Contains(x.Supporting, model.ObservationIndex(o))
+				if supports && (!related || fall <= 0) || !supports && related && fall > 1e-9 {
+					t.Fatalf("c_%d: %s supports: %v; related: %v, without it the condition loses %v\nanswers %v\nworld %+v",
+						ranked.Condition+1, w.release.ObservationID(model.ObservationIndex(o)), supports, related, fall, a, w)
+				}
+			}
+		}
+	})
+}
+
+// fall is how much less likely a condition is without an answer, and whether
+// the answer is a present finding that has to do with it.
+func (w *world) fall(a answers, o, condition int, before []float64) (fall float64, related bool) {
+	if o < len(w.nodes) {
+		if !w.stands(a, o) || !w.bringsAbove(condition, o) {
+			return 0, false
+		}
+		return before[condition] - w.posterior(w.removed(a, o))[condition], true
+	}
+	if a[o] != Present || !slices.ContainsFunc(w.factors, func(f worldFactor) bool { return f.condition == condition && len(w.nodes)+f.risk == o }) {
+		return 0, false
+	}
+	less := answers{}
+	for k, choice := range a {
+		if k != o {
+			less[k] = choice
+		}
+	}
+	return before[condition] - w.posterior(less)[condition], true
+}
+
+// TestExplanationsOfTheContent checks, for random evidence, what an explanation
+// may never say.
+func TestExplanationsOfTheContent(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(41, 41))
+	for range 400 {
+		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
+		p, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ranked := range e.Assess(r, p, Options{}).Conditions {
+			x, ok := e.Explain(r, p, Options{}, ranked.Condition)
+			if !ok {
+				t.Fatalf("%s is in the ranking, and not explained", r.ConditionID(ranked.Condition))
+			}
+			checkExplanation(t, r, list, ranked.Condition, x)
+			random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			shuffled, err := NewPatient(r, sex, age, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, _ := e.Explain(r, shuffled, Options{}, ranked.Condition)
+			if diff := cmp.Diff(x, again); diff != "" {
+				t.Fatalf("in another order of the evidence: %s", diff)
+			}
+		}
+	}
+}
+
+// checkExplanation checks that every entry was reported so, has to do with the
+// condition, and is in one list only.
+func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c model.ConditionIndex, x Explanation) {
+	t.Helper()
+	linked := map[model.ObservationIndex]bool{}
+	for _, link := range model.Part(r.LinksByCondition, r.Conditions[c].Links) {
+		linked[model.ObservationIndex(link.Other)] = true
+	}
+	for o := range r.Observations {
+		for _, f := range model.Part(r.Factors, r.Observations[o].Factors) {
+			if f.Condition == c {
+				linked[model.ObservationIndex(o)] = true
+			}
+		}
+	}
+	seen := map[model.ObservationIndex]bool{}
+	for choice, entries := range map[Choice][]model.ObservationIndex{Present: x.Supporting, Absent: x.Conflicting, Unknown: x.Unconfirmed} {
+		for _, o := range entries {
+			if seen[o] {
+				t.Errorf("%s is listed twice", r.ObservationID(o))
+			}
+			seen[o] = true
+			if !slices.ContainsFunc(list, func(e ReportedEvidence) bool { return e.ID == r.ObservationID(o) && e.Choice == choice }) {
+				t.Errorf("%s was not reported with choice %d: %+v", r.ObservationID(o), choice, list)
+			}
+			related := false
+			for other := range linked {
+				related = related || other == o || choice == Present && descends(r, o, other) || choice != Present && descends(r, other, o)
+			}
+			if !related {
+				t.Errorf("%s has nothing to do with %s", r.ObservationID(o), r.ConditionID(c))
+			}
+		}
+	}
+}
+
+// TestWithoutASupportTheTargetIsLessLikely leaves evidence out as a client
+// would, and ranks again.
+func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	supports := 0
+	for c := range r.Conditions {
+		random := rand.New(rand.NewPCG(uint64(c), 42))
+		patient, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+		if !ok {
+			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
+		}
+		v := patient.converse(t, e, complaint, Options{}, false, random)
+		p := patient.after(t, v.evidence)
+		before := infer(e, r, p)
+		for _, ranked := range v.last.Conditions {
+			x, _ := e.Explain(r, p, Options{}, ranked.Condition)
+			for _, o := range x.Supporting {
+				left := slices.DeleteFunc(slices.Clone(v.evidence), func(e ReportedEvidence) bool {
+					said, _ := r.ObservationByID(e.ID)
+					return said == o || descends(r, o, said) && !impliedBeside(r, v.evidence, said, o)
+				})
+				if after := infer(e, r, patient.after(t, left))[ranked.Condition]; after >= before[ranked.Condition] {
+					t.Errorf("%s: %v, without %s %v", r.ConditionID(ranked.Condition), before[ranked.Condition], r.ObservationID(o), after)
+				}
+				supports++
+			}
+		}
+	}
+	if supports < 500 {
+		t.Errorf("only %d supports", supports)
+	}
+}
+
+// impliedBeside reports whether present evidence beside one implies an
+// observation.
+func impliedBeside(r *model.Release, list []ReportedEvidence, o, beside model.ObservationIndex) bool {
+	return slices.ContainsFunc(list, func(e ReportedEvidence) bool {
+		said, _ := r.ObservationByID(e.ID)
+		return e.Choice == Present && said != beside && descends(r, said, o)
+	})
+}
+
+// after is a simulated patient once some evidence is known.
+func (p *simulated) after(t testing.TB, list []ReportedEvidence) Patient {
+	t.Helper()
+	patient, err := NewPatient(p.r, p.sex, p.ageMonths, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patient
+}
+
+// TestAParentBesideItsChildExplainsNothingMore, for any child of the content.
+func TestAParentBesideItsChildExplainsNothingMore(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(43, 43))
+	for i := range r.Observations {
+		parent := r.Observations[i].Parent
+		if parent == model.None {
+			continue
+		}
+		list := []ReportedEvidence{{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present}}
+		for _, other := range anyEvidence(r, random) {
+			if other.ID != list[0].ID && other.ID != r.ObservationID(parent) {
+				list = append(list, other)
+			}
+		}
+		with := append(slices.Clone(list), ReportedEvidence{ID: r.ObservationID(parent), Choice: Choice(i % 3)})
+		answer := func(list []ReportedEvidence) (all []Explanation) {
+			p, err := NewPatient(r, model.Female, 480, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ranked := range e.Assess(r, p, Options{}).Conditions {
+				x, _ := e.Explain(r, p, Options{}, ranked.Condition)
+				all = append(all, x)
+			}
+			return all
+		}
+		if diff := cmp.Diff(answer(list), answer(with)); diff != "" {
+			t.Errorf("%+v: %s", with, diff)
+		}
+	}
+}
+
+// mostEvidence is how much evidence an explanation takes.
+const mostEvidence = 45
+
+// evidenceOf is evidence about a condition, so much of it present.
+func evidenceOf(r *model.Release, c model.ConditionIndex, present int, random *rand.Rand) []ReportedEvidence {
+	var list []ReportedEvidence
+	said := map[model.ObservationIndex]bool{}
+	links := model.Part(r.LinksByCondition, r.Conditions[c].Links)
+	for _, i := range random.Perm(len(links)) {
+		said[model.ObservationIndex(links[i].Other)] = len(list) < mostEvidence
+		if len(list) < mostEvidence {
+			list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(links[i].Other)), Choice: Present})
+		}
+	}
+	for len(list) < mostEvidence {
+		if o := model.ObservationIndex(random.IntN(len(r.Observations))); !said[o] {
+			said[o] = true
+			list = append(list, ReportedEvidence{ID: r.ObservationID(o), Choice: Present})
+		}
+	}
+	for i := present; i < len(list); i++ {
+		list[i].Choice = Absent
+	}
+	return list
+}
+
+// BenchmarkExplain explains the leading condition to patients with as much
+// evidence as a call takes, on the synthetic model of a full catalogue's size.
+func BenchmarkExplain(b *testing.B) {
+	r, e := syntheticRelease(b), New()
+	for _, present := range []int{8, 12, mostEvidence} {
+		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(uint64(present), 44))
+			patients, targets := make([]Patient, 20), make([]model.ConditionIndex, 20)
+			for i := range patients {
+				p, err := NewPatient(r, model.Female, 480, evidenceOf(r, model.ConditionIndex(random.IntN(len(r.Conditions))), present, random))
+				if err != nil {
+					b.Fatal(err)
+				}
+				patients[i], targets[i] = p, e.Assess(r, p, Options{}).Conditions[0].Condition
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, ok := e.Explain(r, patients[i%20], Options{}, targets[i%20]); !ok {
+					b.Fatal("the leading condition is not in the ranking")
+				}
+			}
+		})
+	}
+}

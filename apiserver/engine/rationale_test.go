@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// reasonedRelease has a question for every reason; evidence decides which of
+// them is worth most. Condition c_9 is an emergency.
+func reasonedRelease(t testing.TB) *model.Release {
+	injury := func(o *model.DraftObservation) { o.Topic = model.Injury }
+	return modeltest.New().
+		Condition("c_1", 0.03).Condition("c_2", 0.03).Condition("c_3", 0.03).Condition("c_9", 1e-7, emergency).
+		Symptom("s_1", 0.02).Symptom("s_2", 0.02).Symptom("s_3", 0.0001).
+		Child("s_4", "s_1", model.Character, 0.01).
+		Symptom("s_5", 0.02).Symptom("s_6", 0.02).Group(model.GroupMultiple, "s_5", "s_6").
+		Symptom("s_7", 0.001, redFlag).
+		Symptom("s_8", 0.02, injury).
+		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1, injury).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+		Link("c_1", "s_2", 0.8).
+		Link("c_1", "s_3", 0.05).
+		Link("c_1", "s_4", 0.3).
+		Link("c_1", "s_5", 0.8).Link("c_2", "s_6", 0.8).
+		Link("c_1", "s_8", 0.8).
+		Link("c_9", "s_1", 0.9).Link("c_9", "s_7", 0.9).
+		Factor("c_1", "p_1", 4, 0.5).Factor("c_1", "p_2", 4, 0.5).
+		Build(t)
+}
+
+// reasons is a rationale in short form: its code, then what it names.
+func reasons(r *model.Release, why Rationale) string {
+	words := append([]string{why.Type.String()}, idsOf(r, why.Observations)...)
+	for _, c := range why.Conditions {
+		words = append(words, r.ConditionID(c))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestRationaleOfEveryKindOfQuestion(t *testing.T) {
+	t.Parallel()
+	r := reasonedRelease(t)
+	const all = "s_1! ?s_2 ?s_3 ?s_4 ?s_5 ?s_6 ?s_7 ?s_8 ?p_1 ?p_2"
+	only := func(ids ...string) string { // all but these were asked in vain
+		words := strings.Fields(all)
+		return strings.Join(slices.DeleteFunc(words, func(word string) bool { return slices.Contains(ids, strings.TrimPrefix(word, "?")) }), " ")
+	}
+	for words, want := range map[string]string{
+		only("s_2"):        "r0 c_1",
+		only("s_5", "s_6"): "r2 c_1 c_2",
+		only("s_3"):        "r1 s_3", // a no changes next to nothing
+		only("s_4"):        "r6 s_1",
+		only("p_1"):        "r4 p_1",
+		only("p_2"):        "r5",
+		only("s_8"):        "r5",
+	} {
+		p := woman(t, r, words)
+		question := New().Assess(r, p, Options{}).Question
+		got, ok := New().Rationale(r, p, Options{})
+		if question == nil || !ok {
+			t.Fatalf("%q: question %+v, rationale %v", words, question, ok)
+		}
+		if got := reasons(r, got); got != want {
+			t.Errorf("%q asks for %v: %q, want %q", words, idsOf(r, question.Items), got, want)
+		}
+	}
+}
+
+// TestRationaleOfDanger: an emergency that is possible is ruled in or out by
+// its red flag, by a question that leads to one, and by a red flag below the
+// complaint, whatever else these are.
+func TestRationaleOfDanger(t *testing.T) {
+	t.Parallel()
+	build := func(add func(*modeltest.Builder)) *model.Release {
+		b := modeltest.New().
+			Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.005, emergency).Condition("c_4", 0.002, emergency).
+			Symptom("s_1", 0.02).Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).Link("c_4", "s_1", 0.9)
+		add(b)
+		return b.Build(t)
+	}
+	for name, test := range map[string]struct {
+		add  func(*modeltest.Builder)
+		want string
+	}{
+		"a red flag": {func(b *modeltest.Builder) {
+			b.Symptom("s_2", 0.001, redFlag).Link("c_3", "s_2", 0.6)
+		}, "r3 c_3"},
+		"one that a harmless condition brings too": {func(b *modeltest.Builder) {
+			b.Symptom("s_2", 0.001, redFlag).Link("c_3", "s_2", 0.6).Link("c_2", "s_2", 0.01)
+		}, "r3 c_3"},
+		"one of two emergencies": {func(b *modeltest.Builder) {
+			b.Symptom("s_2", 0.001, redFlag).Link("c_3", "s_2", 0.3).Link("c_4", "s_2", 0.3)
+		}, "r3 c_3 c_4"},
+		"below the complaint": {func(b *modeltest.Builder) {
+			b.Child("s_2", "s_1", model.Character, 0.001, redFlag).Link("c_3", "s_2", 0.6)
+		}, "r3 c_3"},
+		"one that a question leads to": {func(b *modeltest.Builder) {
+			b.Symptom("s_2", 0.02).Child("s_3", "s_2", model.Character, 0.001, redFlag).
+				Link("c_3", "s_2", 0.7).Link("c_3", "s_3", 0.6).Link("c_4", "s_2", 0.7)
+		}, "r3 c_3"},
+		"in a group": {func(b *modeltest.Builder) {
+			b.Symptom("s_2", 0.02).Symptom("s_3", 0.001, redFlag).Group(model.GroupMultiple, "s_2", "s_3").
+				Link("c_1", "s_2", 0.5).Link("c_4", "s_2", 0.7).Link("c_3", "s_3", 0.6)
+		}, "r3 c_3"},
+		"the last of a tuple": {func(b *modeltest.Builder) {
+			b.RiskFactor("p_1", 0.1).Factor("c_3", "p_1", 5, 0.5).Tuple(model.Emergency, "s_1", "p_1")
+		}, "r3 c_3"},
+	} {
+		r := build(test.add)
+		got, ok := New().Rationale(r, woman(t, r, "s_1!"), Options{})
+		if got := reasons(r, got); !ok || got != test.want {
+			t.Errorf("%s: %v, %q, want %q", name, ok, got, test.want)
+		}
+	}
+}
+
+// TestRationaleOfTriage: where the interview is for the level, a question that
+// separates the levels rules conditions in or out; one that does not, does not.
+func TestRationaleOfTriage(t *testing.T) {
+	t.Parallel()
+	build := func(second model.TriageLevel) *model.Release {
+		return modeltest.New().
+			Condition("c_1", 0.05).Condition("c_2", 0.05, func(c *model.DraftCondition) { c.Triage = second }).
+			Symptom("s_1", 0.02).Symptom("s_2", 0.02).
+			Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_2", "s_2", 0.8).Build(t)
+	}
+	for _, test := range []struct {
+		second model.TriageLevel
+		mode   Mode
+		want   string
+	}{
+		{model.SelfCare, DefaultMode, "r0 c_2"},
+		{model.SelfCare, TriageMode, "r3 c_2"},
+		{model.SelfCare, ShortTriage, "r3 c_2"},
+		{model.Consultation, TriageMode, "r0 c_2"},
+	} {
+		r := build(test.second)
+		got, ok := New().Rationale(r, woman(t, r, "s_1!"), Options{Mode: test.mode})
+		if got := reasons(r, got); !ok || got != test.want {
+			t.Errorf("%v, mode %d: %v, %q, want %q", test.second, test.mode, ok, got, test.want)
+		}
+	}
+}
+
+func TestRationaleOfADuration(t *testing.T) {
+	t.Parallel()
+	r := reasonedRelease(t)
+	p := woman(t, r, "s_1! ?s_2")
+	o := Options{SymptomDuration: true}
+	if q := New().Assess(r, p, o).Question; q == nil || q.Type != AskDuration {
+		t.Fatalf("the question is %+v, want one for a duration", q)
+	}
+	got, ok := New().Rationale(r, p, o)
+	if got := reasons(r, got); !ok || got != "r6 s_1" {
+		t.Errorf("%v, %q, want r6 with the symptom", ok, got)
+	}
+}
+
+func TestThereIsARationaleJustWhenThereIsAQuestion(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(51, 51))
+	for range 1000 {
+		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
+		o := Options{DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3)), SymptomDuration: random.IntN(2) == 0}
+		p, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := e.Assess(r, p, o).Question
+		why, ok := e.Rationale(r, p, o)
+		if ok != (q != nil) {
+			t.Fatalf("rationale %v, question %+v, for %+v", ok, q, list)
+		}
+		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		shuffled, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := e.Rationale(r, shuffled, o)
+		if diff := cmp.Diff(why, again); diff != "" {
+			t.Fatalf("in another order of the evidence: %s", diff)
+		}
+	}
+}
+
+// TestRationalesAreTrue plays interviews with patients of every condition of
+// the content, gives the answer that each rationale speaks of, and looks at
+// what it does.
+func TestRationalesAreTrue(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	count := map[RationaleType]int{}
+	for c := range r.Conditions {
+		random := rand.New(rand.NewPCG(uint64(c), 52))
+		patient, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+		if !ok {
+			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
+		}
+		o := Options{Mode: Mode(random.IntN(3))}
+		v := patient.converse(t, e, complaint, o, false, random)
+		for i, q := range v.questions {
+			known := v.evidence[:v.before[i]]
+			why, ok := e.Rationale(r, patient.after(t, known), o)
+			if !ok {
+				t.Fatalf("no rationale for %+v", q)
+			}
+			count[why.Type]++
+			checkRationale(t, e, patient, known, q, why)
+		}
+	}
+	t.Logf("rationales by type: %v", count)
+	for kind := ReducedByNo; kind <= MoreDetail; kind++ {
+		if count[kind] == 0 && kind != ReducedByNone && kind != RecentInjury { // the content may have no such question
+			t.Errorf("no question has the rationale %v", kind)
+		}
+	}
+}
+
+// checkRationale checks a rationale against what the answers do.
+func checkRationale(t *testing.T, e *Engine, patient *simulated, known []ReportedEvidence, q *Question, why Rationale) {
+	t.Helper()
+	r := patient.r
+	answered := func(choice Choice, items ...model.ObservationIndex) []float64 {
+		list := slices.Clone(known)
+		for _, item := range items {
+			list = append(list, ReportedEvidence{ID: r.ObservationID(item), Choice: choice})
+		}
+		return infer(e, r, patient.after(t, list))
+	}
+	before := answered(Unknown)
+	if len(why.Conditions) > mostNamed {
+		t.Errorf("%s: %d conditions", q.Text, len(why.Conditions))
+	}
+	switch why.Type {
+	case ReducedByNo, ReducedByNone:
+		if len(why.Conditions) == 0 || (why.Type == ReducedByNo) != (q.Type == Single) {
+			t.Errorf("%s: %v for a question of type %d about %v", q.Text, why.Type, q.Type, why.Conditions)
+		}
+		after := answered(Absent, q.Items...)
+		for _, c := range why.Conditions {
+			if after[c] >= before[c] {
+				t.Errorf("%s: a no takes %s from %v to %v", q.Text, r.ConditionID(c), before[c], after[c])
+			}
+		}
+	case RuledInOrOut:
+		if len(why.Conditions) == 0 {
+			t.Errorf("%s: rules nothing in or out", q.Text)
+		}
+		for _, c := range why.Conditions {
+			if !slices.ContainsFunc(q.Items, func(item model.ObservationIndex) bool {
+				return answered(Present, item)[c] > before[c] || slices.ContainsFunc(children(r, item), func(child model.ObservationIndex) bool {
+					return answered(Present, child)[c] > before[c]
+				})
+			}) {
+				t.Errorf("%s: no yes makes %s likelier", q.Text, r.ConditionID(c))
+			}
+		}
+	case MayBeRelated:
+		if !cmp.Equal(why.Observations, q.Items) || r.Observations[q.Items[0]].Parent != model.None {
+			t.Errorf("%s: related to %v", q.Text, idsOf(r, why.Observations))
+		}
+	case MayBeCause:
+		if !cmp.Equal(why.Observations, q.Items) || r.Observations[q.Items[0]].Kind != model.RiskFactor {
+			t.Errorf("%s: cause %v", q.Text, idsOf(r, why.Observations))
+		}
+	case MoreDetail:
+		if len(why.Observations) != 1 || r.Observations[q.Items[0]].Parent != why.Observations[0] || !present(r, known, why.Observations[0]) {
+			t.Errorf("%s: detail of %v", q.Text, idsOf(r, why.Observations))
+		}
+	case RecentInjury:
+		if r.Observations[q.Items[0]].Topic != model.Injury {
+			t.Errorf("%s: is about no injury", q.Text)
+		}
+	}
+}
+
+func TestRationalesHaveTheCodesOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for kind := ReducedByNo; kind <= MoreDetail; kind++ {
+		got = append(got, kind.String())
+	}
+	if diff := cmp.Diff([]string{"r0", "r1", "r2", "r3", "r4", "r5", "r6"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// BenchmarkRationale gives reasons on the synthetic model of a full
+// catalogue's size.
+func BenchmarkRationale(b *testing.B) {
+	r, e := syntheticRelease(b), New()
+	patients := workload(b, r, 100, 4)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		e.Rationale(r, patients[i%len(patients)], Options{})
+	}
+}
