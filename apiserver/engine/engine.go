@@ -94,13 +94,21 @@ func (s *scratch) assess(o Options) Assessment {
 		HasEmergencyEvidence: s.evidenceLevel() >= model.Emergency,
 		ShouldStopKnown:      s.p.hasInitial,
 	}
-	if len(s.p.openers) == 0 {
-		return answer
-	}
-	next, stop := s.choose(o)
+	next, ask, stop := s.next(o)
 	answer.ShouldStop = s.p.hasInitial && stop
-	if !s.over(next, o) {
+	if ask {
 		answer.Question = s.question(next)
 	}
 	return answer
+}
+
+// next is the candidate for the next question, whether it is to be asked, and
+// whether the interview should rather stop. Without a symptom that brought the
+// patient here there is nothing to ask about, and nothing to stop.
+func (s *scratch) next(o Options) (next candidate, ask, stop bool) {
+	if len(s.p.openers) == 0 {
+		return nothingToAsk(), false, false
+	}
+	next, stop = s.choose(o)
+	return next, !s.over(next, o), stop
 }

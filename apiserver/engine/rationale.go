@@ -82,14 +82,11 @@ func (e *Engine) Rationale(r *model.Release, p Patient, o Options) (Rationale, b
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	s.infer()
-	if len(s.p.openers) == 0 {
+	next, ask, _ := s.next(o)
+	if !ask {
 		return Rationale{}, false
 	}
-	next, _ := s.choose(o)
-	if s.over(next, o) {
-		return Rationale{}, false
-	}
-	why := s.rationale(next, o)
+	why := s.rationale(next)
 	why.Observations = slices.Concat([]model.ObservationIndex{}, why.Observations)
 	why.Conditions = slices.Concat([]model.ConditionIndex{}, why.Conditions)
 	return why, true
@@ -97,7 +94,7 @@ func (e *Engine) Rationale(r *model.Release, p Patient, o Options) (Rationale, b
 
 // rationale is why a candidate was chosen. It leaves the scratch memory with
 // other patients.
-func (s *scratch) rationale(c candidate, o Options) Rationale {
+func (s *scratch) rationale(c candidate) Rationale {
 	if c.duration {
 		return Rationale{Type: MoreDetail, Observations: []model.ObservationIndex{c.observation}}
 	}
@@ -107,7 +104,7 @@ func (s *scratch) rationale(c candidate, o Options) Rationale {
 	if slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic == model.Injury }) {
 		return Rationale{Type: RecentInjury}
 	}
-	if conditions := trial.ruledInOrOut(c, items, o); len(conditions) > 0 {
+	if conditions := trial.ruledInOrOut(c, items); len(conditions) > 0 {
 		return Rationale{Type: RuledInOrOut, Conditions: conditions}
 	}
 	switch {
@@ -129,7 +126,7 @@ func (s *scratch) rationale(c candidate, o Options) Rationale {
 
 // ruledInOrOut are the conditions for whose sake a candidate was chosen, when
 // it was chosen for danger or for the triage level.
-func (t *trial) ruledInOrOut(c candidate, items []model.ObservationIndex, o Options) []model.ConditionIndex {
+func (t *trial) ruledInOrOut(c candidate, items []model.ObservationIndex) []model.ConditionIndex {
 	danger, level := dangerWeight*(c.danger+c.lead), levelWeight*c.levelGain
 	switch {
 	case c.urgent || danger > max(level, c.value-danger-level):
