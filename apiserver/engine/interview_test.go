@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"pgregory.net/rapid"
 )
 
 // drawSimulated draws a patient who has a condition, of a sex and age at which
@@ -40,61 +42,214 @@ func TestInterviewsWithPatientsOfEveryCondition(t *testing.T) {
 			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
 		}
 		p.whimsical = random.IntN(2) == 0
-		o := Options{DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3))}
+		o := drawOptions(random)
 		v := p.converse(t, e, complaint, o, true, random)
-		if len(v.questions) > maxQuestions {
-			t.Errorf("%s: %d questions", r.ConditionID(model.ConditionIndex(c)), len(v.questions))
-		}
-		checkQuestions(t, r, p, v, o)
+		checkInterview(t, p, v, o)
 	}
 }
 
-// checkQuestions checks that nothing was asked that must not be, given what
-// was known at that time.
-func checkQuestions(t *testing.T, r *model.Release, p *simulated, v *interview, o Options) {
-	t.Helper()
-	for i, q := range v.questions {
-		known := v.evidence[:v.before[i]]
-		choice := func(o model.ObservationIndex) (Choice, bool) {
-			for _, e := range known {
-				if e.ID == r.ObservationID(o) {
-					return e.Choice, true
-				}
-			}
-			return Unknown, false
-		}
-		if len(q.Items) == 0 || (q.Type == Single) != (len(q.Items) == 1 && q.Group == model.None) {
-			t.Fatalf("question of type %d with items %v", q.Type, q.Items)
-		}
-		if o.DisableGroups && q.Type != Single {
-			t.Errorf("a group is asked: %v", q.Items)
-		}
-		for _, item := range q.Items {
-			id, observation := r.ObservationID(item), &r.Observations[item]
-			if _, answered := choice(item); answered {
-				t.Errorf("%s was answered before", id)
-			}
-			if observation.Question.Length == 0 || q.Text == "" || q.TextThirdPerson == "" {
-				t.Errorf("%s is asked without words", id)
-			}
-			if !observation.Sex.Admits(p.sex) || p.ageMonths < int(observation.AgeFrom) || p.ageMonths > int(observation.AgeTo) {
-				t.Errorf("%s does not apply to %v of %d months", id, p.sex, p.ageMonths)
-			}
-			if givenOutside(observation) {
-				t.Errorf("%s is given by clients, not asked", id)
-			}
-			if parent := observation.Parent; parent != model.None && !present(r, known, parent) {
-				t.Errorf("%s is asked, its parent is not present", id)
-			}
-			if g := exclusiveGroup(r, item); g != model.None {
-				for _, other := range model.Part(r.GroupItems, r.Groups[g].Items) {
-					if c, _ := choice(other); c == Present {
-						t.Errorf("%s is asked, %s of its group holds", id, r.ObservationID(other))
-					}
-				}
+// TestInterviewsOnRandomModels plays interviews that start with evidence of
+// every kind, on small models with all that a question may be about.
+func TestInterviewsOnRandomModels(t *testing.T) {
+	t.Parallel()
+	e := New()
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "model"), 33))
+		r := variedRelease(t, random)
+		random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "interview"), 34))
+		p := &simulated{r: r, sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200), whimsical: true}
+		o := drawOptions(random)
+		v := p.interview(t, e, anyEvidence(r, random), o, true, random)
+		checkInterview(t, p, v, o)
+	})
+}
+
+// TestInterviewsOnAFullCatalogue plays some on the synthetic model that figures
+// are measured on.
+func TestInterviewsOnAFullCatalogue(t *testing.T) {
+	t.Parallel()
+	r, e := syntheticRelease(t), New()
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 35))
+		p := &simulated{r: r, sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200), whimsical: true}
+		o := drawOptions(random)
+		v := p.interview(t, e, anyEvidence(r, random), o, true, random)
+		checkInterview(t, p, v, o)
+	}
+}
+
+func drawOptions(random *rand.Rand) Options {
+	return Options{
+		DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3)),
+		ThreeLevels: random.IntN(2) == 0, SymptomDuration: random.IntN(2) == 0,
+	}
+}
+
+// variedRelease is a small random release in which some observations are of
+// one sex, of small children, or professional, groups are of every kind,
+// durations divide some symptoms, and there are laboratory results.
+func variedRelease(t modeltest.TB, random *rand.Rand) *model.Release {
+	b := modeltest.Synthetic(modeltest.Size{Conditions: 10, Observations: 80, Links: 150}, random.Uint64())
+	b.LabResult("lt_1", 0.05).LabResult("lt_2", 0.05)
+	b.Link("c_1", "lt_1", 0.5).Link("c_2", "lt_2", 0.5)
+	for _, g := range b.Draft().Groups {
+		g.Ordered = g.Type == model.GroupSingle && random.IntN(2) == 0
+		if g.Ordered && random.IntN(2) == 0 {
+			for i, item := range g.Items {
+				item.Relation, item.LastsFrom, item.LastsTo = model.Duration, uint32(10_000*i), uint32(10_000*(i+1))
 			}
 		}
 	}
+	for _, o := range b.Draft().Observations {
+		switch random.IntN(12) {
+		case 0:
+			o.Sex = model.SexFilter(random.IntN(3))
+		case 1:
+			o.AgeTo = 600
+		case 2:
+			o.Question, o.QuestionThirdPerson = "", ""
+		case 3:
+			o.Seriousness = model.Seriousness(random.IntN(4))
+		}
+	}
+	return b.Build(t)
+}
+
+// checkInterview checks that an interview came to its end and that nothing was
+// asked that must not be, given what was known at that time.
+func checkInterview(t modeltest.TB, p *simulated, v *interview, o Options) {
+	t.Helper()
+	if v.last.ShouldStopKnown && !v.last.ShouldStop {
+		t.Fatalf("there is nothing more to ask, yet the interview should not stop")
+	}
+	asked, durations, patients := map[model.ObservationIndex]bool{}, map[model.ObservationIndex]bool{}, 0
+	for i, q := range v.questions {
+		c := conversation{p, v.known[i]}
+		if problem := c.objection(q, o); problem != "" {
+			t.Fatalf("question %d, %+v: %s; known: %+v", i, q, problem, v.known[i])
+		}
+		for _, item := range q.Items {
+			if asked[item] {
+				t.Fatalf("question %d: %s is asked for the second time", i, p.r.ObservationID(item))
+			}
+			asked[item] = true
+		}
+		if q.Type != AskDuration {
+			patients++
+			continue
+		}
+		if durations[q.Evidence] {
+			t.Fatalf("question %d: the duration of %s is asked for the second time", i, p.r.ObservationID(q.Evidence))
+		}
+		durations[q.Evidence] = true
+	}
+	if patients > maxQuestions || len(durations) > 3 {
+		t.Fatalf("%d questions and %d for durations", patients, len(durations))
+	}
+}
+
+// A conversation is what a patient has said so far.
+type conversation struct {
+	*simulated
+	known []ReportedEvidence
+}
+
+// objection is why a question must not be asked, empty when it may be.
+func (c conversation) objection(q *Question, o Options) string {
+	if q.Text == "" || q.TextThirdPerson == "" {
+		return "it has no words"
+	}
+	switch q.Type {
+	case AskDuration:
+		return c.objectionToDuration(q, o)
+	case Single:
+		if len(q.Items) != 1 || q.Group != model.None || q.Evidence != model.None {
+			return "a single question is about one observation"
+		}
+	default:
+		if len(q.Items) == 0 || q.Group == model.None || q.Evidence != model.None || o.DisableGroups {
+			return "a group has items, and is not asked when groups are off"
+		}
+	}
+	for _, item := range q.Items {
+		if problem := c.objectionTo(item); problem != "" {
+			return c.r.ObservationID(item) + ": " + problem
+		}
+		if q.Group != model.None && c.r.Observations[item].Group != q.Group {
+			return c.r.ObservationID(item) + ": it is of another group"
+		}
+	}
+	return ""
+}
+
+// objectionTo is why an observation must not be asked.
+func (c conversation) objectionTo(item model.ObservationIndex) string {
+	o := &c.r.Observations[item]
+	switch {
+	case c.said(item) != nil:
+		return "it was answered before"
+	case c.present(item):
+		return "it is implied by what is present"
+	case o.Question.Length == 0:
+		return "patients are not asked about it"
+	case o.Kind == model.LabResult:
+		return "patients do not know laboratory results"
+	case !o.Sex.Admits(c.sex) || c.ageMonths < int(o.AgeFrom) || c.ageMonths > int(o.AgeTo):
+		return "it does not apply to the patient"
+	case givenOutside(o):
+		return "clients give it"
+	case o.Parent != model.None && !c.present(o.Parent):
+		return "its parent is not present"
+	case c.excluded(item):
+		return "another item of an exclusive group is present"
+	}
+	return ""
+}
+
+// objectionToDuration is why the duration of a symptom must not be asked.
+func (c conversation) objectionToDuration(q *Question, o Options) string {
+	e := c.said(q.Evidence)
+	switch {
+	case !o.SymptomDuration:
+		return "durations are off"
+	case len(q.Items) > 0 || q.Group != model.None:
+		return "a duration has no items"
+	case e == nil || e.Choice != Present || c.r.Observations[q.Evidence].Kind != model.Symptom:
+		return "the patient did not report it"
+	case e.Source != SourceInitial && slices.ContainsFunc(c.known, c.carriesSource):
+		return "it is not initial"
+	case e.Duration > 0 || e.DurationUnknown:
+		return "it was answered before"
+	}
+	return ""
+}
+
+// applies reports whether evidence can apply to the patient.
+func (c conversation) applies(e ReportedEvidence) bool {
+	said, _ := c.r.ObservationByID(e.ID)
+	o := &c.r.Observations[said]
+	return o.Sex.Admits(c.sex) && int(o.AgeFrom) <= c.ageMonths && c.ageMonths <= int(o.AgeTo)
+}
+
+// carriesSource reports whether evidence that applies has a source.
+func (c conversation) carriesSource(e ReportedEvidence) bool {
+	return e.Source != SourceNone && c.applies(e)
+}
+
+// said is what was said about an observation, nil when nothing was.
+func (c conversation) said(o model.ObservationIndex) *ReportedEvidence {
+	for i := range c.known {
+		if c.known[i].ID == c.r.ObservationID(o) {
+			return &c.known[i]
+		}
+	}
+	return nil
+}
+
+// present reports whether what was said, and applies to the patient, says or
+// implies that an observation holds.
+func (c conversation) present(o model.ObservationIndex) bool {
+	return present(c.r, slices.DeleteFunc(slices.Clone(c.known), func(e ReportedEvidence) bool { return !c.applies(e) }), o)
 }
 
 // present reports whether evidence says or implies that an observation holds.
@@ -103,6 +258,23 @@ func present(r *model.Release, list []ReportedEvidence, o model.ObservationIndex
 		said, _ := r.ObservationByID(e.ID)
 		return e.Choice == Present && (said == o || descends(r, said, o))
 	})
+}
+
+// excluded reports whether an observation, or one above it, is beside the item
+// of an exclusive group that holds.
+func (c conversation) excluded(o model.ObservationIndex) bool {
+	for ; o != model.None; o = c.r.Observations[o].Parent {
+		group := exclusiveGroup(c.r, o)
+		if group == model.None {
+			continue
+		}
+		for _, other := range model.Part(c.r.GroupItems, c.r.Groups[group].Items) {
+			if other != o && c.present(other) && !(c.present(o) && other < o) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestInterviewsAreShortAndFindTheCondition plays interviews as a client does

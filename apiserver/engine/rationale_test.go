@@ -208,7 +208,7 @@ func TestRationalesAreTrue(t *testing.T) {
 		o := Options{Mode: Mode(random.IntN(3))}
 		v := patient.converse(t, e, complaint, o, false, random)
 		for i, q := range v.questions {
-			known := v.evidence[:v.before[i]]
+			known := v.known[i]
 			why, ok := e.Rationale(r, patient.after(t, known), o)
 			if !ok {
 				t.Fatalf("no rationale for %+v", q)

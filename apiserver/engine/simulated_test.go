@@ -3,13 +3,17 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
 // realRelease is the release of the content in the tree.
@@ -199,20 +203,27 @@ func (p *simulated) complaint(random *rand.Rand) (model.ObservationIndex, bool) 
 type interview struct {
 	evidence  []ReportedEvidence
 	questions []*Question
-	before    []int // by question: how much of the evidence was known then
+	known     [][]ReportedEvidence // by question: the evidence that it was asked on
 	last      Assessment
 	stopped   bool // by should_stop
 }
 
-// converse asks a patient until the engine says stop, or until it has no more
-// questions.
+// converse asks a patient about a complaint until the engine says stop, or
+// until it has no more questions.
 func (p *simulated) converse(t testing.TB, e *Engine, complaint model.ObservationIndex, o Options, untilEnd bool, random *rand.Rand) *interview {
 	t.Helper()
-	v := &interview{evidence: []ReportedEvidence{{ID: p.r.ObservationID(complaint), Choice: Present, Source: SourceInitial}}}
+	initial := []ReportedEvidence{{ID: p.r.ObservationID(complaint), Choice: Present, Source: SourceInitial}}
+	return p.interview(t, e, initial, o, untilEnd, random)
+}
+
+// interview asks a patient who starts with some evidence.
+func (p *simulated) interview(t modeltest.TB, e *Engine, initial []ReportedEvidence, o Options, untilEnd bool, random *rand.Rand) *interview {
+	t.Helper()
+	v := &interview{evidence: initial}
 	for {
 		patient, err := NewPatient(p.r, p.sex, p.ageMonths, v.evidence)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v", err)
 		}
 		v.last = e.Assess(p.r, patient, o)
 		if v.last.Question == nil || v.last.ShouldStop && !untilEnd {
@@ -220,16 +231,20 @@ func (p *simulated) converse(t testing.TB, e *Engine, complaint model.Observatio
 			return v
 		}
 		v.questions = append(v.questions, v.last.Question)
-		v.before = append(v.before, len(v.evidence))
-		v.evidence = append(v.evidence, p.answer(v.last.Question, random)...)
+		v.known = append(v.known, v.evidence)
+		v.evidence = p.reply(v.evidence, v.last.Question, random)
 		if len(v.questions) > 100 {
 			t.Fatalf("no end after %d questions", len(v.questions))
 		}
 	}
 }
 
-// answer answers a question truly, or not at all so.
-func (p *simulated) answer(q *Question, random *rand.Rand) []ReportedEvidence {
+// reply is the evidence with the answer to a question: true, or not at all so.
+func (p *simulated) reply(known []ReportedEvidence, q *Question, random *rand.Rand) []ReportedEvidence {
+	known = slices.Clone(known)
+	if q.Type == AskDuration {
+		return p.replyDuration(known, q.Evidence, random)
+	}
 	var list []ReportedEvidence
 	for _, item := range q.Items {
 		choice := Absent
@@ -239,10 +254,63 @@ func (p *simulated) answer(q *Question, random *rand.Rand) []ReportedEvidence {
 		if p.whimsical {
 			choice = []Choice{Present, Absent, Absent, Absent, Unknown, Unknown}[random.IntN(6)]
 		}
-		if q.Type == GroupSingle && choice == Present {
-			return []ReportedEvidence{{ID: p.r.ObservationID(item), Choice: Present}}
-		}
 		list = append(list, ReportedEvidence{ID: p.r.ObservationID(item), Choice: choice})
 	}
+	switch q.Type {
+	case GroupSingle:
+		list = replySingle(list, random)
+	case GroupMultiple:
+		list = replyMultiple(list, random)
+	}
+	return append(known, list...)
+}
+
+// replySingle sends the answer to the items of an exclusive group in one of the
+// ways that clients do: the chosen item alone or beside the others as absent;
+// and where none is, all as absent or all as unknown.
+func replySingle(list []ReportedEvidence, random *rand.Rand) []ReportedEvidence {
+	chosen := slices.IndexFunc(list, func(e ReportedEvidence) bool { return e.Choice == Present })
+	if chosen >= 0 && random.IntN(2) == 0 {
+		return list[chosen : chosen+1]
+	}
+	others := Absent
+	if chosen < 0 && list[0].Choice == Unknown {
+		others = Unknown
+	}
+	for i := range list {
+		if i != chosen {
+			list[i].Choice = others
+		}
+	}
 	return list
+}
+
+// replyMultiple leaves out some of what is not present, as some clients do, but
+// never all of it.
+func replyMultiple(list []ReportedEvidence, random *rand.Rand) []ReportedEvidence {
+	if random.IntN(2) == 0 {
+		return list
+	}
+	kept := slices.DeleteFunc(slices.Clone(list), func(e ReportedEvidence) bool {
+		return e.Choice == Unknown || e.Choice == Absent && random.IntN(2) == 0
+	})
+	if len(kept) == 0 {
+		return list[:1]
+	}
+	return kept
+}
+
+// replyDuration says how long the patient has had a symptom, by the course of
+// their first condition, or that they do not know.
+func (p *simulated) replyDuration(known []ReportedEvidence, symptom model.ObservationIndex, random *rand.Rand) []ReportedEvidence {
+	i := slices.IndexFunc(known, func(e ReportedEvidence) bool { return e.ID == p.r.ObservationID(symptom) })
+	course := p.r.Meta.LeakCourse
+	if len(p.conditions) > 0 {
+		course = p.r.Conditions[p.conditions[0]].Course
+	}
+	minutes := math.Exp(course.Mean + course.Deviation*random.NormFloat64())
+	if known[i].DurationUnknown = p.whimsical && random.IntN(3) == 0; !known[i].DurationUnknown {
+		known[i].Duration = max(1, time.Duration(min(minutes*float64(time.Minute), float64(100*year))))
+	}
+	return known
 }
