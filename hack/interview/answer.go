@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+// hint says how a question of a type is answered.
+func hint(kind enginev3.QuestionType) string {
+	switch kind {
+	case enginev3.QuestionTypeGroupSingle:
+		return "number, n for none, ? if not known"
+	case enginev3.QuestionTypeGroupMultiple:
+		return "numbers, n for none, ? if not known"
+	case enginev3.QuestionTypeDuration:
+		return "such as 3 days, ? if not known"
+	default:
+		return "y, n, ? if not known"
+	}
+}
+
+// answer adds what the patient typed to the evidence. It is false for words
+// that do not answer the question.
+func answer(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	if question.Type == enginev3.QuestionTypeDuration {
+		return answerDuration(*evidence, question, words)
+	}
+	if choice, ok := choices[strings.ToLower(words[0])]; ok && len(words) == 1 {
+		if choice == enginev3.ChoicePresent && question.Type != enginev3.QuestionTypeSingle {
+			return false
+		}
+		for _, item := range question.Items {
+			*evidence = append(*evidence, enginev3.Evidence{ID: item.ID, ChoiceID: choice})
+		}
+		return true
+	}
+	return question.Type != enginev3.QuestionTypeSingle && answerItems(evidence, question, words)
+}
+
+var choices = map[string]enginev3.Choice{
+	"y": enginev3.ChoicePresent, "yes": enginev3.ChoicePresent,
+	"n": enginev3.ChoiceAbsent, "no": enginev3.ChoiceAbsent, "none": enginev3.ChoiceAbsent,
+	"?": enginev3.ChoiceUnknown,
+}
+
+// answerItems adds every item of a group: those whose numbers were typed as
+// present, the others as absent.
+func answerItems(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
+	var chosen []int
+	for _, word := range words {
+		number, err := strconv.Atoi(strings.TrimSuffix(word, ","))
+		if err != nil || number < 1 || number > len(question.Items) {
+			return false
+		}
+		chosen = append(chosen, number-1)
+	}
+	if question.Type == enginev3.QuestionTypeGroupSingle && len(chosen) > 1 {
+		return false
+	}
+	for n, item := range question.Items {
+		choice := enginev3.ChoiceAbsent
+		if slices.Contains(chosen, n) {
+			choice = enginev3.ChoicePresent
+		}
+		*evidence = append(*evidence, enginev3.Evidence{ID: item.ID, ChoiceID: choice})
+	}
+	return true
+}
+
+// answerDuration puts a duration beside the evidence that the question names;
+// null where the patient does not know.
+func answerDuration(evidence []enginev3.Evidence, question *enginev3.Question, words []string) bool {
+	at := slices.IndexFunc(evidence, func(e enginev3.Evidence) bool { return question.EvidenceID != nil && e.ID == *question.EvidenceID })
+	if at < 0 {
+		return false
+	}
+	if len(words) == 1 && words[0] == "?" {
+		evidence[at].Duration = json.RawMessage("null")
+		return true
+	}
+	if len(words) != 2 {
+		return false
+	}
+	value, err := strconv.ParseFloat(words[0], 64)
+	unit := enginev3.DurationUnit(strings.TrimSuffix(strings.ToLower(words[1]), "s"))
+	if err != nil || value <= 0 || !slices.Contains([]enginev3.DurationUnit{"minute", "hour", "day", "week"}, unit) {
+		return false
+	}
+	content, err := json.Marshal(enginev3.Duration{Value: &value, Unit: unit})
+	evidence[at].Duration = content
+	return err == nil
+}

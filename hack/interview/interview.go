@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+// An interview is the evidence gathered so far, and how more is gathered.
+type interview struct {
+	client *client
+	in     *bufio.Scanner
+	out    io.Writer
+	body   enginev3.Interview
+}
+
+func (i *interview) print(format string, arguments ...any) {
+	// A terminal that is gone ends the program by a signal.
+	_, _ = fmt.Fprintf(i.out, format, arguments...)
+}
+
+// open looks the complaints up and makes them the initial evidence.
+func (i *interview) open(ctx context.Context, complaints []string) error {
+	initial := enginev3.SourceInitial
+	var evidence []enginev3.Evidence
+	for _, complaint := range complaints {
+		query := url.Values{
+			"phrase": {complaint}, "types": {"symptom"}, "max_results": {"1"}, "sex": {string(i.body.Sex)},
+			"age.value": {strconv.Itoa(int(*i.body.Age.Value))}, "age.unit": {string(*i.body.Age.Unit)},
+		}
+		var found []enginev3.SearchResult
+		if err := i.client.get(ctx, "/search?"+query.Encode(), &found); err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("nothing is known by the name of %q: try other words", complaint)
+		}
+		i.print("%s: %s (%s)\n", complaint, found[0].Label, found[0].ID)
+		evidence = append(evidence, enginev3.Evidence{ID: found[0].ID, ChoiceID: enginev3.ChoicePresent, Source: &initial})
+	}
+	i.body.Evidence = &evidence
+	return nil
+}
+
+// ask asks until the server has no more questions, or the patient does not
+// answer any more.
+func (i *interview) ask(ctx context.Context) error {
+	for {
+		var diagnosis enginev3.Diagnosis
+		if err := i.client.post(ctx, "/diagnosis", i.body, &diagnosis); err != nil {
+			return err
+		}
+		if diagnosis.Question == nil || diagnosis.ShouldStop != nil && *diagnosis.ShouldStop {
+			return nil
+		}
+		switch err := i.put(diagnosis.Question); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// put puts one question until it gets an answer that fits. Without any more
+// input it is io.EOF.
+func (i *interview) put(question *enginev3.Question) error {
+	i.print("\n%s\n", question.Text)
+	if question.Type == enginev3.QuestionTypeGroupSingle || question.Type == enginev3.QuestionTypeGroupMultiple {
+		for n, item := range question.Items {
+			i.print("  %d  %s\n", n+1, item.Name)
+		}
+	}
+	for {
+		i.print("%s > ", hint(question.Type))
+		if !i.in.Scan() {
+			i.print("\n")
+			return errors.Join(i.in.Err(), io.EOF)
+		}
+		if answer(i.body.Evidence, question, strings.Fields(i.in.Text())) {
+			return nil
+		}
+	}
+}
+
+// conclude shows what the evidence comes to.
+func (i *interview) conclude(ctx context.Context) error {
+	var (
+		diagnosis      enginev3.Diagnosis
+		triage         enginev3.Triage
+		recommendation enginev3.Recommendation
+	)
+	err := errors.Join(
+		i.client.post(ctx, "/diagnosis", i.body, &diagnosis),
+		i.client.post(ctx, "/triage", i.body, &triage),
+		i.client.post(ctx, "/recommend_specialist", i.body, &recommendation))
+	if err != nil {
+		return err
+	}
+	i.print("\n%s, because of %s\n", triage.TriageLevel, triage.RootCause)
+	for _, serious := range triage.Serious {
+		i.print("  %s: %s\n", serious.Seriousness, serious.CommonName)
+	}
+	if recommendation.RecommendedSpecialist != nil {
+		i.print("see: %s (%s)\n", recommendation.RecommendedSpecialist.Name, *recommendation.RecommendedChannel)
+	}
+	for n, condition := range diagnosis.Conditions {
+		i.print("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
+		if n == 0 {
+			if err := i.explain(ctx, condition.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// explain shows what speaks for and against a condition.
+func (i *interview) explain(ctx context.Context, condition string) error {
+	request := enginev3.ExplainRequest{Sex: i.body.Sex, Age: i.body.Age, Evidence: i.body.Evidence, Extras: i.body.Extras, Target: condition}
+	var explanation enginev3.Explanation
+	if err := i.client.post(ctx, "/explain", request, &explanation); err != nil {
+		return err
+	}
+	i.list("for", explanation.SupportingEvidence)
+	i.list("against", explanation.ConflictingEvidence)
+	return nil
+}
+
+func (i *interview) list(title string, observations []enginev3.ObservationName) {
+	if len(observations) == 0 {
+		return
+	}
+	names := make([]string, len(observations))
+	for n, observation := range observations {
+		names[n] = observation.CommonName
+	}
+	i.print("            %s: %s\n", title, strings.Join(names, ", "))
+}

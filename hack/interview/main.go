@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command interview holds a symptom interview in the terminal: it looks the
+// complaints up, asks what the server asks until that says to stop, and shows
+// what came out. It is a client of the public API like any other and knows
+// nothing about medicine.
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+type command struct {
+	URL        string       `default:"http://127.0.0.1:8080" help:"The server; by default the one of 'go run ./apiserver serve --dev'."`
+	AppID      string       `default:"dev" help:"The application's id."`
+	AppKey     string       `default:"dev-key" env:"APP_KEY" help:"The application's key."`
+	Model      string       `help:"The model to ask, such as service-en-us; left out, the server's default."`
+	Sex        enginev3.Sex `required:"" enum:"female,male" help:"female or male."`
+	Age        int          `required:"" help:"Age in years; 0 for infants, who need --months."`
+	Months     int          `help:"Age in months, in place of --age, for the youngest."`
+	Complaints []string     `arg:"" help:"What brings the patient, each in a few words, as in \"chest pain\" \"cold sweats\"."`
+}
+
+// Run holds the interview.
+func (c *command) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
+	i := &interview{
+		client: &client{c.URL, c.AppID, c.AppKey, c.Model},
+		in:     in,
+		out:    out,
+		body:   enginev3.Interview{Sex: c.Sex, Age: c.age(), Extras: extras()},
+	}
+	if err := i.open(ctx, c.Complaints); err != nil {
+		return err
+	}
+	if err := i.ask(ctx); err != nil {
+		return err
+	}
+	return i.conclude(ctx)
+}
+
+func (c *command) age() enginev3.Age {
+	value, unit := float64(c.Age), enginev3.AgeUnitYear
+	if c.Age == 0 {
+		value, unit = float64(c.Months), enginev3.AgeUnitMonth
+	}
+	return enginev3.Age{Value: &value, Unit: &unit}
+}
+
+func extras() *enginev3.InterviewExtras {
+	yes := true
+	return &enginev3.InterviewExtras{EnableSymptomDuration: &yes}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	parsed := kong.Parse(&command{}, kong.Name("interview"), kong.Description("Hold a symptom interview in the terminal."),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)), kong.Bind(bufio.NewScanner(os.Stdin)))
+	parsed.FatalIfErrorf(parsed.Run())
+}
