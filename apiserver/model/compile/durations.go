@@ -33,7 +33,7 @@ var usualCourse = [...]model.Course{
 // 5y. A month has 30 days, a year 365.
 func parseDuration(s string) (minutes uint32, err error) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.ParseUint(digits, 10, 16)
+	n, err := strconv.ParseUint(digits, 10, 32)
 	unit := units[s[len(digits):]]
 	if err != nil || unit == 0 || n*unit >= model.NoEnd {
 		return 0, fmt.Errorf("time %q: expected a whole number and one of min, h, d, w, mo, y, as in 6h or 2w", s)

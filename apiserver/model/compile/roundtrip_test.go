@@ -16,8 +16,9 @@ import (
 )
 
 // synthetic is a made-up draft whose numbers are such as sources can say:
-// priors in episodes of 10,000, factors as relative risks. The risks, which
-// drafts do not keep, are by condition and then in order of its factors.
+// priors in episodes of 10,000, factors as relative risks, courses in minutes.
+// The risks, which drafts do not keep, are by condition and then in order of
+// its factors.
 func synthetic(size modeltest.Size, seed uint64) (draft *model.Draft, risks [][]float64) {
 	draft = modeltest.Synthetic(size, seed).Draft()
 	vary(draft)
@@ -25,6 +26,10 @@ func synthetic(size modeltest.Size, seed uint64) (draft *model.Draft, risks [][]
 		c.Triage = model.Consultation // emergencies need a path, which is not made up
 		per10000 := c.Prior[model.Female][0] * 10000
 		c.Prevalence = prevalence(per10000)
+		c.Course = usualCourse[c.Acuteness]
+		if c.Number%2 == 0 {
+			c.Course = model.CourseBetween(courseOf(c))
+		}
 		for sex := range c.Prior {
 			for band := range c.Prior[sex] {
 				c.Prior[sex][band] = per10000 / 10000
@@ -39,6 +44,12 @@ func synthetic(size modeltest.Size, seed uint64) (draft *model.Draft, risks [][]
 		risks = append(risks, own)
 	}
 	return draft, risks
+}
+
+// courseOf is the middle 80 % of the course that the sources of a condition
+// name, in minutes.
+func courseOf(c *model.DraftCondition) (from, to float64) {
+	return float64(c.Number), float64(100*c.Number + 1)
 }
 
 // vary adds what sources can say and a synthetic draft does not: laboratory
@@ -60,7 +71,13 @@ func vary(draft *model.Draft) {
 			relation = model.SeverityRelation
 		}
 		for _, item := range g.Items {
-			item.Relation = relation
+			item.Relation, item.LastsFrom, item.LastsTo = relation, 0, 0
+		}
+	}
+	for i, o := range draft.Observations {
+		o.Topic = model.Topic(i % 2)
+		if o.Relation == model.Duration && i%3 == 0 {
+			o.LastsFrom, o.LastsTo = uint32(i), uint32(2*i+1)
 		}
 	}
 }
@@ -70,7 +87,7 @@ func vary(draft *model.Draft) {
 func addToLabTest(draft *model.Draft, o *model.DraftObservation) {
 	const results = 3
 	last := len(draft.LabTests) - 1
-	if last < 0 || len(draft.LabTests[last].Results) == results {
+	if last < 0 || len(draft.LabTests[last].Results) >= results {
 		last++
 		draft.LabTests = append(draft.LabTests, &model.DraftLabTest{
 			Number: uint32(last + 1), Name: fmt.Sprintf("Laboratory test %d", last+1), CommonName: fmt.Sprintf("Test %d", last+1), Category: "Blood",
@@ -93,17 +110,22 @@ func written(draft *model.Draft, risks [][]float64) fstest.MapFS {
 	writeGroups(draft, &core, &words)
 	writeLabTests(draft, &registry, &core, &words)
 	writeConditions(draft, risks, &registry, &core, &words)
+	files := fstest.MapFS{}
+	writeArticles(draft, files)
 	m := draft.Meta
 	language := fmt.Sprintf("model: %s\nlanguage: %s\nchoices: {present: %q, absent: %q, unknown: %q}\nspecialists: {gp: %s}\ncategories: {%s}\n",
 		m.ModelID, m.Language, m.ChoicePresent, m.ChoiceAbsent, m.ChoiceUnknown, draft.Specialists[0].Name, categories.String())
 	language += fmt.Sprintf("lab_categories: {blood: Blood}\nquestions: {duration: %q, duration_third_person: %q}\n", m.DurationQuestion, m.DurationQuestionThirdPerson)
-	return fstest.MapFS{
-		"core/release.yaml":     {Data: []byte("version: " + m.Version)},
-		"core/registry.yaml":    {Data: []byte(registry.String())},
-		"core/all.yaml":         {Data: []byte(core.String())},
-		"lang/en/language.yaml": {Data: []byte(language)},
-		"lang/en/all.yaml":      {Data: []byte(words.String())},
+	for name, text := range map[string]string{
+		"core/release.yaml":     "version: " + m.Version + "\ncourse: {from: 6h, to: 1y}\n",
+		"core/registry.yaml":    registry.String(),
+		"core/all.yaml":         core.String(),
+		"lang/en/language.yaml": language,
+		"lang/en/all.yaml":      words.String(),
+	} {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
+	return files
 }
 
 func writeCategories(draft *model.Draft, registry, words *strings.Builder) {
@@ -124,9 +146,59 @@ func writeObservations(draft *model.Draft, registry, core, words *strings.Builde
 		if o.Parent != nil {
 			fmt.Fprintf(core, "    parent: %s\n    relation: %v\n", slugIn(o.Parent), o.Relation)
 		}
-		fmt.Fprintf(words, "  %s:\n    name: %q\n    common_name: %q\n    question: %q\n    question_third_person: %q\n    synonyms: [%q, %q, %q]\n",
-			slugIn(o), o.Name, o.CommonName, o.Question, o.QuestionThirdPerson, o.Synonyms[0], o.Synonyms[1], o.Synonyms[2])
+		fmt.Fprintf(core, "    topic: %v\n", o.Topic)
+		switch o.LastsTo {
+		case 0:
+		case model.NoEnd:
+			fmt.Fprintf(core, "    lasts: {from: %dmin}\n", o.LastsFrom)
+		default:
+			fmt.Fprintf(core, "    lasts: {from: %dmin, to: %dmin}\n", o.LastsFrom, o.LastsTo)
+		}
+		fmt.Fprintf(words, "  %s:\n    name: %q\n    common_name: %q\n    question: %q\n    question_third_person: %q\n    synonyms: [%s]\n",
+			slugIn(o), o.Name, o.CommonName, o.Question, o.QuestionThirdPerson, quoted(o.Synonyms))
 	}
+}
+
+func quoted(words []string) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = fmt.Sprintf("%q", w)
+	}
+	return strings.Join(list, ", ")
+}
+
+// writeArticles writes articles of the kinds of nodes that synthetic ones have.
+func writeArticles(draft *model.Draft, files fstest.MapFS) {
+	for _, c := range draft.Conditions {
+		if c.Article == nil {
+			continue
+		}
+		text := "# " + markdown(c.Article.Title.Children) + "\n"
+		for _, s := range c.Article.Sections {
+			text += fmt.Sprintf("\n## %s {#%v}\n\n%s", markdown(s.Title.Children), s.Name, markdown(s.Content))
+		}
+		files[fmt.Sprintf("lang/en/articles/condition_%d.md", c.Number)] = &fstest.MapFile{Data: []byte(text)}
+	}
+}
+
+func markdown(nodes []model.DraftNode) string {
+	var b strings.Builder
+	for _, n := range nodes {
+		words := markdown(n.Children)
+		switch n.Type {
+		case model.TextNode:
+			b.WriteString(n.Text)
+		case model.LinkNode:
+			b.WriteString("[" + words + "](" + n.Text + ")")
+		case model.Heading1Node:
+			b.WriteString("### " + words + "\n\n")
+		case model.ListItemNode:
+			b.WriteString("- " + words + "\n")
+		default:
+			b.WriteString(words + "\n\n")
+		}
+	}
+	return b.String()
 }
 
 func writeGroups(draft *model.Draft, core, words *strings.Builder) {
@@ -161,8 +233,12 @@ func writeConditions(draft *model.Draft, risks [][]float64, registry, core, word
 	words.WriteString("conditions:\n")
 	for i, c := range draft.Conditions {
 		fmt.Fprintf(registry, "  condition_%d: c_%d\n", c.Number, c.Number)
-		fmt.Fprintf(words, "  condition_%d: {name: %q, common_name: %q, hint: %q}\n", c.Number, c.Name, c.CommonName, c.Hint)
+		fmt.Fprintf(words, "  condition_%d: {name: %q, common_name: %q, hint: %q, synonyms: [%s]}\n", c.Number, c.Name, c.CommonName, c.Hint, quoted(c.Synonyms))
 		fmt.Fprintf(core, "  - slug: condition_%d\n    categories: [category_%d]\n    specialists: [gp]\n    sources: [made up]\n", c.Number, c.Categories[0].Number)
+		if c.Number%2 == 0 {
+			from, to := courseOf(c)
+			fmt.Fprintf(core, "    course: {from: %vmin, to: %vmin}\n", from, to)
+		}
 		fmt.Fprintf(core, "    acuteness: %v\n    severity: %v\n    triage_level: %v\n    channel: %v\n", c.Acuteness, c.Severity, c.Triage, c.Channel)
 		fmt.Fprintf(core, "    prior: {per_10000: %v}\n    findings:\n", c.Prior[model.Female][0]*10000)
 		for _, f := range c.Findings {

@@ -25,7 +25,7 @@ type Patient struct {
 // Patients draws patients from a synthetic release of FullSize, who report
 // so many present observations: what their condition brings, and beyond that
 // what may trouble anybody. What they deny belongs to conditions that resemble
-// theirs. The same call gives the same patients.
+// theirs. Of laboratory results they know nothing. The same call gives the same patients.
 func Patients(r *model.Release, count, present int) []Patient {
 	random := rand.New(rand.NewPCG(Seed, uint64(present)))
 	patients := make([]Patient, count)
@@ -67,10 +67,10 @@ func drawPatient(r *model.Release, random *rand.Rand, present int) Patient {
 	return p
 }
 
-// related reports whether an observation, its parent or a child of it has been
-// reported.
+// related reports whether an observation is a laboratory result, or it, its
+// parent or a child of it has been reported.
 func related(r *model.Release, reported map[model.ObservationIndex]bool, o model.ObservationIndex) bool {
-	if reported[o] || reported[r.Observations[o].Parent] {
+	if r.Observations[o].Kind == model.LabResult || reported[o] || reported[r.Observations[o].Parent] {
 		return true
 	}
 	for _, child := range model.Part(r.ChildRefs, r.Observations[o].Children) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -24,10 +26,36 @@ const Seed = 20261121
 const (
 	mostFactors  = 4 // of a condition
 	groupedEvery = 5 // of the roots, one in so many asks its children in a group
+	timedEvery   = 7 // of the children, one in so many says how long its parent lasts
+	articleEvery = 20
+	labEvery     = 20 // of the findings drawn, one in so many is a laboratory result
 )
 
-// riskFactors is how many of the observations are; the others are symptoms.
+// labResults are the results that each laboratory test has, with how often
+// they are found in anybody.
+var labResults = []struct {
+	result model.ResultType
+	leak   float64
+}{{model.VeryLow, 0.01}, {model.Low, 0.05}, {model.Normal, 0.85}, {model.High, 0.08}}
+
+// usual is the course of conditions, by how acute they are.
+var usual = [...]model.Course{
+	model.Acute:                    course(6*time.Hour, 14*24*time.Hour),
+	model.AcutePotentiallyChronic:  course(24*time.Hour, 60*24*time.Hour),
+	model.ChronicWithExacerbations: course(24*time.Hour, 2*365*24*time.Hour),
+	model.Chronic:                  course(14*24*time.Hour, 5*365*24*time.Hour),
+}
+
+// riskFactors is how many of the observations are; most others are symptoms.
 func (s Size) riskFactors() int { return s.Observations / 10 }
+
+// labTests is how many laboratory tests there are.
+func (s Size) labTests() int { return s.Observations / 100 }
+
+// symptoms is how many of the observations are.
+func (s Size) symptoms() int {
+	return s.Observations - s.riskFactors() - s.labTests()*len(labResults)
+}
 
 // roots is how many symptoms have no parent; the others are their children.
 func (s Size) roots() int { return s.Observations * 9 / 20 }
@@ -66,7 +94,8 @@ func (s Size) check() error {
 // It has the shape of a real one: conditions gather in disciplines; a few
 // symptoms belong to hundreds of conditions and most to a handful; symptoms
 // have children, some asked in groups; a few conditions make up most of what
-// patients have.
+// patients have. There are laboratory tests, courses and articles, and every
+// concept has some wordings.
 func Synthetic(size Size, seed uint64) *Builder {
 	s := &synthesis{
 		Builder: New(), size: size, random: rand.New(rand.NewPCG(seed, 1)),
@@ -82,6 +111,7 @@ func Synthetic(size Size, seed uint64) *Builder {
 	s.addSymptoms()
 	s.addGroups()
 	s.addRiskFactors()
+	s.addLabTests()
 	for i := range size.Conditions {
 		s.addCondition(i)
 	}
@@ -95,6 +125,7 @@ type synthesis struct {
 	random *rand.Rand
 	roots  []*model.DraftObservation
 	risks  []*model.DraftObservation
+	labs   []*model.DraftObservation // the results that conditions bring
 	below  map[*model.DraftObservation][]*model.DraftObservation
 }
 
@@ -111,12 +142,16 @@ func (s *synthesis) addSymptoms() {
 		if i < s.size.commonRoots() {
 			leak = s.between(0.01, 0.08)
 		}
-		s.roots = append(s.roots, s.add(model.Symptom, i+1, leak))
+		s.roots = append(s.roots, s.add(model.Symptom, i+1, leak, nameSymptom))
 	}
-	for i := roots; i < s.size.Observations-s.size.riskFactors(); i++ {
+	for i := roots; i < s.size.symptoms(); i++ {
 		parent := s.roots[s.random.IntN(roots)]
-		child := s.add(model.Symptom, i+1, parent.Leak*(0.05+0.1*s.random.Float64()))
+		child := s.add(model.Symptom, i+1, parent.Leak*(0.05+0.1*s.random.Float64()), nameSymptom)
 		child.Parent, child.Relation = parent, model.Character
+		if i%timedEvery == 0 {
+			child.Relation = model.Duration
+			Lasts(7*24*time.Hour, 0)(child)
+		}
 		s.below[parent] = append(s.below[parent], child)
 	}
 }
@@ -140,18 +175,33 @@ func (s *synthesis) addGroups() {
 
 func (s *synthesis) addRiskFactors() {
 	for i := range s.size.riskFactors() {
-		s.risks = append(s.risks, s.add(model.RiskFactor, i+1001, s.between(0.01, 0.3)))
+		s.risks = append(s.risks, s.add(model.RiskFactor, i+1001, s.between(0.01, 0.3), nameRiskFactor))
 	}
 }
 
-// add adds an observation, one symptom in 25 of them serious.
-func (s *synthesis) add(kind model.ObservationKind, number int, leak float64) *model.DraftObservation {
+// addLabTests adds laboratory tests. No condition brings a normal result.
+func (s *synthesis) addLabTests() {
+	for i := range s.size.labTests() {
+		t := &model.DraftLabTest{Number: uint32(i + 1)}
+		for k, r := range labResults {
+			o := s.add(model.LabResult, 2001+i*len(labResults)+k, r.leak, func(o *model.DraftObservation) {
+				o.LabResult, o.Question, o.QuestionThirdPerson = r.result, "", ""
+			})
+			t.Results = append(t.Results, o)
+			if r.result != model.Normal {
+				s.labs = append(s.labs, o)
+			}
+		}
+		nameLabTest(t)
+		s.draft.LabTests = append(s.draft.LabTests, t)
+	}
+}
+
+// add adds an observation and edits it. One symptom in 25 is serious.
+func (s *synthesis) add(kind model.ObservationKind, number int, leak float64, edit func(*model.DraftObservation)) *model.DraftObservation {
 	id := model.FormatID(kind.Prefix(), uint32(number))
 	s.observation(kind, id, leak, []func(*model.DraftObservation){func(o *model.DraftObservation) {
-		o.Name = "Observation " + id
-		o.CommonName = o.Name
-		o.Question, o.QuestionThirdPerson = o.Name+"?", "Does the person have "+o.Name+"?"
-		o.Synonyms = []string{"a bad " + o.Name, "some " + o.Name, "my " + o.Name + " hurts"}
+		edit(o)
 		if kind == model.Symptom && number%25 == 0 {
 			o.Seriousness = model.Seriousness(1 + number/25%3)
 		}
@@ -164,8 +214,9 @@ func (s *synthesis) addCondition(i int) {
 	discipline := i % s.size.disciplines()
 	id := model.FormatID(model.ConditionPrefix, uint32(i+1))
 	s.Condition(id, 0.04/float64(i+4), func(c *model.DraftCondition) {
-		c.Name = "Condition " + id
-		c.CommonName = c.Name
+		nameCondition(c)
+		c.Acuteness = model.Acuteness(i % len(usual))
+		c.Course = usual[c.Acuteness]
 		c.Hint = "Rest, drink enough, and see a doctor when it does not get better within a week."
 		c.Categories = s.draft.Categories[discipline : discipline+1]
 		c.Triage = []model.TriageLevel{model.SelfCare, model.Consultation, model.Consultation, model.Consultation24, model.Emergency}[i%5]
@@ -176,10 +227,26 @@ func (s *synthesis) addCondition(i int) {
 		}
 	})
 	c := s.conditions[id]
+	if i%articleEvery == 0 {
+		s.addArticle(id, c.CommonName)
+	}
 	s.addFindings(c, discipline, s.size.linksOf(i))
 	for range s.random.IntN(mostFactors + 1) {
 		s.addFactor(c, s.risks[s.random.IntN(len(s.risks))])
 	}
+}
+
+// addArticle adds an article of a usual length.
+func (s *synthesis) addArticle(condition, name string) {
+	paragraph := Node(model.ParagraphNode, Text(name+" is made up, and so is all that is said of it here. "+strings.Repeat("It comes and goes as it likes. ", 5)),
+		LinkTo("https://example.org/"+condition, "More about it"), Text("."))
+	list := Node(model.UnorderedListNode, Node(model.ListItemNode, Text("Rest.")), Node(model.ListItemNode, Text("Drink enough.")))
+	s.Article(condition, name,
+		Section(model.SummarySection, "In short", paragraph),
+		Section(model.CauseSection, "Causes", paragraph, paragraph),
+		Section(model.HomeTreatmentSection, "What you can do", Node(model.Heading1Node, Text("At once")), paragraph, list),
+		Section(model.DisclaimerSection, "Please note", paragraph),
+		Section(model.SourcesSection, "Sources", list))
 }
 
 // addFactor makes a risk factor count for a condition, so that the condition
@@ -203,6 +270,9 @@ func (s *synthesis) addFindings(c *model.DraftCondition, discipline, links int) 
 	lambdas := map[*model.DraftObservation]float64{}
 	for len(c.Findings) < links {
 		root := s.drawRoot(discipline)
+		if len(s.labs) > 0 && s.random.IntN(labEvery) == 0 {
+			root = s.labs[s.random.IntN(len(s.labs))]
+		}
 		children := s.below[root]
 		if lambdas[root] == 0 {
 			link(c, root, s.between(0.05, 0.95), lambdas)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
@@ -20,9 +21,31 @@ func TestSyntheticHasItsSize(t *testing.T) {
 		if got != size {
 			t.Errorf("a synthetic release of %+v has %+v", size, got)
 		}
-		if len(r.Groups) == 0 || len(r.Factors) == 0 {
-			t.Errorf("a synthetic release of %+v has %d groups and %d factors", size, len(r.Groups), len(r.Factors))
+		if len(r.Groups) == 0 || len(r.Factors) == 0 || len(r.Articles) == 0 || len(r.LabTests) != size.Observations/100 {
+			t.Errorf("a synthetic release of %+v has %d groups, %d factors, %d articles, %d laboratory tests", size, len(r.Groups), len(r.Factors), len(r.Articles), len(r.LabTests))
 		}
+	}
+}
+
+// The wordings of a synthetic release are such as a compiler takes: each leads
+// to one concept. Words are shared, as in any language.
+func TestSyntheticHasWordings(t *testing.T) {
+	t.Parallel()
+	r := modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(t)
+	concepts := len(r.Conditions) + len(r.Observations)
+	if n := len(r.Wordings); n < 3*concepts || n > 5*concepts {
+		t.Errorf("%d concepts have %d wordings, want 3 to 5 each", concepts, n)
+	}
+	leads := map[string]model.Wording{}
+	for _, w := range r.Wordings {
+		text := strings.ToLower(r.Text(w.Text))
+		if before, taken := leads[text]; taken && (before.Concept != w.Concept || before.Condition != w.Condition) {
+			t.Errorf("%q leads to two concepts", text)
+		}
+		leads[text] = w
+	}
+	if n := len(r.Words); n < 2000 || n > 4000 {
+		t.Errorf("there are %d words", n)
 	}
 }
 

@@ -122,14 +122,15 @@ func (a *articleReader) heading(h *ast.Heading) {
 	if len(words) == 0 {
 		a.refuse(h, "a heading without words")
 	}
-	if id, ok := a.attributes(h); ok && h.Level != sectionLevel {
-		a.refuse(h, "{#%s} is not for this heading: only those of sections, with ##, have a name", id)
+	name := a.name(h)
+	if name != "" && h.Level != sectionLevel {
+		a.refuse(h, "{#%s} is not for this heading: only those of sections, with ##, have a name", name)
 	}
 	switch {
 	case h.Level == titleLevel:
 		a.title(h, words)
 	case h.Level == sectionLevel:
-		a.openSection(h, words)
+		a.openSection(h, name, words)
 	case h.Level > deepestLevel:
 		a.refuse(h, "a heading of level %d: the deepest is ##### for heading-3", h.Level)
 	case a.section == nil || h.Level > a.level+1:
@@ -149,13 +150,12 @@ func (a *articleReader) title(h *ast.Heading, words []model.DraftNode) {
 	a.article.Title = words
 }
 
-func (a *articleReader) openSection(h *ast.Heading, words []model.DraftNode) {
+func (a *articleReader) openSection(h *ast.Heading, name string, words []model.DraftNode) {
 	a.closeSection()
-	id, ok := a.attributes(h)
-	if !ok {
+	if name == "" {
 		a.refuse(h, "a section without a name: expected one behind its title, such as {#how_its_caused}")
 	}
-	a.section = &Section{Name: Word{Text: id, Line: a.line(h)}, Title: words}
+	a.section = &Section{Name: Word{Text: name, Line: a.line(h)}, Title: words}
 	a.level = sectionLevel
 	a.article.Sections = append(a.article.Sections, a.section)
 }
@@ -166,17 +166,16 @@ func (a *articleReader) closeSection() {
 	}
 }
 
-// attributes is the name in a heading, and refuses other attributes.
-func (a *articleReader) attributes(h *ast.Heading) (id string, ok bool) {
+// name is the one in a heading. Other attributes are refused.
+func (a *articleReader) name(h *ast.Heading) (name string) {
 	for _, attribute := range h.Attributes() {
-		value, isText := attribute.Value.([]byte)
-		if string(attribute.Name) == "id" && isText {
-			id, ok = string(value), true
+		if value, ok := attribute.Value.([]byte); ok && string(attribute.Name) == "id" {
+			name = string(value)
 		} else {
 			a.refuse(h, "%s has no place in a heading: expected only a name such as {#how_its_caused}", attribute.Name)
 		}
 	}
-	return id, ok
+	return name
 }
 
 // block turns a block other than a heading of the article into nodes; lists is
@@ -184,7 +183,7 @@ func (a *articleReader) attributes(h *ast.Heading) (id string, ok bool) {
 func (a *articleReader) block(block ast.Node, lists int) []model.DraftNode {
 	switch b := block.(type) {
 	case *ast.Paragraph:
-		return a.holding(model.ParagraphNode, a.inlines(b))
+		return holding(model.ParagraphNode, a.inlines(b))
 	case *ast.TextBlock:
 		return a.inlines(b)
 	case *ast.List:
@@ -196,7 +195,7 @@ func (a *articleReader) block(block ast.Node, lists int) []model.DraftNode {
 }
 
 // holding is a node with its children, or nothing when they were all refused.
-func (a *articleReader) holding(of model.NodeType, children []model.DraftNode) []model.DraftNode {
+func holding(of model.NodeType, children []model.DraftNode) []model.DraftNode {
 	if len(children) == 0 {
 		return nil
 	}
@@ -224,9 +223,9 @@ func (a *articleReader) list(list *ast.List, lists int) []model.DraftNode {
 		if item.FirstChild() == nil {
 			a.refuse(item, "an empty list item")
 		}
-		items = append(items, a.holding(model.ListItemNode, nodes)...)
+		items = append(items, holding(model.ListItemNode, nodes)...)
 	}
-	return a.holding(of, items)
+	return holding(of, items)
 }
 
 // inlines turns the words and links of a block, or of a link, into nodes.
@@ -274,8 +273,8 @@ func (a *articleReader) link(inline ast.Node) []model.DraftNode {
 	switch l := inline.(type) {
 	case *ast.Link:
 		target, words = string(l.Destination), a.inlines(l)
-		if l.Title != nil || l.Reference != nil {
-			a.refuse(l, "a link with a title, or to a reference: expected one such as [words](https://example.org)")
+		if l.Title != nil {
+			a.refuse(l, "a link with a title: expected one such as [words](https://example.org)")
 		}
 	case *ast.AutoLink:
 		target = string(l.URL(a.data))
@@ -310,6 +309,8 @@ func called(n ast.Node) string {
 		return "a rule"
 	case ast.KindHeading:
 		return "a heading inside a list"
+	case ast.KindLinkReferenceDefinition:
+		return "a definition of a link"
 	default:
 		return fmt.Sprintf("Markdown of the kind %v", n.Kind())
 	}
