@@ -22,8 +22,12 @@ const (
 	misspelt
 	shortened // without its ending, or written apart
 	begun     // as the beginning of a word
-	whole     // as a word, or two that were typed as one word of it
+	joined    // as a part of a word
+	whole     // as a word
 )
+
+// matchOf is the match of a word in what is found of a wording.
+func matchOf(found uint64, i int) match { return match(found >> (i * matchBits) & matchMask) }
 
 // match looks every word up and notes in which wordings it is found.
 func (f *finder) match() {
@@ -32,72 +36,64 @@ func (f *finder) match() {
 	}
 }
 
-// matchWord looks a word up. What is typed right is not taken for a
+// matchWord looks a word up. What is spelled right is not taken for a
 // misspelling of something else.
 func (f *finder) matchWord(i int) {
 	w := &f.words[i]
 	from, to := f.beginningWith(w.text)
-	isWhole := from < to && f.text(from) == w.text
-	if isWhole && w.says == beginning {
+	known := from < to
+	if known && f.text(from) == w.text {
+		if w.says != beginning {
+			f.note(i, whole, f.uses(from, from+1))
+		}
 		from++
-	} else if isWhole {
-		f.note(i, whole, f.uses(from, from+1))
 	}
 	if w.says == nothing {
 		return
 	}
-	joined := f.matchJoined(i)
-	if from < to {
-		f.note(i, begun, f.uses(from, to))
-	}
+	known = f.matchJoined(i) || known
+	f.note(i, begun, f.uses(from, to))
 	if w.says == beginning {
 		return
 	}
 	f.matchShortened(i)
-	if from == to && !joined && !f.matchSplit(i) {
+	if !known && w.letters <= mostLetters && !f.matchSplit(i) {
 		f.matchMisspelt(i)
 	}
 }
 
 // matchJoined finds a word that was typed as two, as in "head ache".
 func (f *finder) matchJoined(i int) bool {
-	joined := false
+	known := false
 	for second := max(i, 1); second <= i+1 && second < len(f.words); second++ {
 		first := second - 1
 		if !f.words[second].follows || f.words[first].says == nothing || f.words[second].says == nothing {
 			continue
 		}
 		if at, ok := f.find(f.words[first].text + f.words[second].text); ok {
-			f.note(i, whole, f.uses(at, at+1))
-			joined = true
+			f.note(i, joined, f.uses(at, at+1))
+			known = true
 		}
 	}
-	return joined
+	return known
 }
 
-// The letters that must be left of a word without its ending: of one letter,
-// and of more.
-const (
-	leastStem    = 3
-	leastStemTwo = 4
-	mostEnding   = 3
-)
+// leastStem is how many letters a word must have to be found without the
+// ending of another, or as one of two that were typed as one.
+const leastStem = 3
 
 // matchShortened finds a word without its ending: "eye" for "eyes", "itch" for
-// "itching".
+// "itching", but not a word that says less. Of very short words an ending of
+// one letter only may be missing.
 func (f *finder) matchShortened(i int) {
-	stem, letters := f.words[i].text, utf8.RuneCountInString(f.words[i].text)
-	for ending := 1; ending <= mostEnding; ending++ {
-		least := leastStem
-		if ending > 1 {
-			least = leastStemTwo
-		}
-		if letters-ending < least {
-			return
-		}
+	stem := f.words[i].text
+	for left := f.words[i].letters - 1; left >= f.words[i].letters-3; left-- {
 		_, size := utf8.DecodeLastRuneInString(stem)
 		stem = stem[:len(stem)-size]
-		if at, ok := f.find(stem); ok {
+		if left < leastStem || left == leastStem && left < f.words[i].letters-1 {
+			return
+		}
+		if at, ok := f.find(stem); ok && f.tells(stem) <= f.words[i].says {
 			f.note(i, shortened, f.uses(at, at+1))
 		}
 	}
@@ -106,31 +102,31 @@ func (f *finder) matchShortened(i int) {
 // matchSplit finds two words that were typed as one, as in "backpain": the
 // wordings that hold both.
 func (f *finder) matchSplit(i int) bool {
-	text, found := f.words[i].text, false
-	for at := range text {
-		if utf8.RuneCountInString(text[:at]) < leastStem || utf8.RuneCountInString(text[at:]) < leastStem {
-			continue
+	text, left := f.words[i].text, f.words[i].letters
+	found := false
+	for end := range text {
+		if f.words[i].letters-left >= leastStem && left >= leastStem {
+			first, ok := f.find(text[:end])
+			second, also := f.find(text[end:])
+			if ok && also {
+				found = f.noteBoth(i, f.uses(first, first+1), f.uses(second, second+1)) || found
+			}
 		}
-		first, ok := f.find(text[:at])
-		second, also := f.find(text[at:])
-		if ok && also && f.noteBoth(i, f.uses(first, first+1), f.uses(second, second+1)) {
-			found = true
-		}
+		left--
 	}
 	return found
 }
 
-// noteBoth notes the wordings that are in both lists.
+// noteBoth notes the wordings that are in both lists, if any are.
 func (f *finder) noteBoth(i int, some, others []uint32) bool {
-	var both int
+	f.both = f.both[:0]
 	for _, use := range some {
-		if at, ok := slices.BinarySearch(others, use); ok {
-			both++
-			f.note(i, shortened, others[at:at+1])
+		if _, ok := slices.BinarySearch(others, use); ok {
+			f.both = append(f.both, use)
 		}
 	}
-	f.words[i].weight = f.weigh(i, both)
-	return both > 0
+	f.note(i, shortened, f.both)
+	return len(f.both) > 0
 }
 
 // note says that a word stands in wordings in some way. The first way in
@@ -139,9 +135,9 @@ func (f *finder) note(i int, how match, uses []uint32) {
 	if f.words[i].weight == 0 {
 		f.words[i].weight = f.weigh(i, len(uses))
 	}
-	shift := uint(i) * matchBits
+	shift := i * matchBits
 	for _, use := range uses {
-		if known := match(f.found[use] >> shift & (1<<matchBits - 1)); how > known {
+		if known := matchOf(f.found[use], i); how > known {
 			f.found[use] += uint64(how-known) << shift
 		}
 	}
@@ -149,14 +145,14 @@ func (f *finder) note(i int, how match, uses []uint32) {
 
 // weigh is what a word is worth that so many wordings hold: the more, the
 // fewer they are.
-func (f *finder) weigh(i, uses int) int {
+func (f *finder) weigh(i, uses int) uint16 {
 	switch {
 	case uses == 0 || f.words[i].says == nothing:
 		return 0
 	case f.words[i].says == little:
 		return 1
 	}
-	return 1 + bits.Len(uint(len(f.found)/uses))
+	return uint16(1 + bits.Len(uint(len(f.found)/uses)))
 }
 
 func (f *finder) text(word int) string { return f.r.Text(f.r.Words[word].Text) }
@@ -164,6 +160,9 @@ func (f *finder) text(word int) string { return f.r.Text(f.r.Words[word].Text) }
 // uses are the positions of the wordings that hold one of the words in a range
 // of the vocabulary.
 func (f *finder) uses(from, to int) []uint32 {
+	if from >= to {
+		return nil
+	}
 	return model.Part(f.r.WordUses, model.Span{Start: f.r.Words[from].Uses.Start, End: f.r.Words[to-1].Uses.End})
 }
 

@@ -74,7 +74,9 @@ func (f *finder) matchMisspelt(i int) {
 	for _, g := range f.guesses.list {
 		uses += len(f.uses(g.from, g.to))
 	}
-	f.words[i].weight = (f.weigh(i, uses) + 1) / 2
+	if f.words[i].weight == 0 {
+		f.words[i].weight = (f.weigh(i, uses) + 1) / 2
+	}
 	for _, g := range f.guesses.list {
 		f.note(i, g.how, f.uses(g.from, g.to))
 	}
@@ -105,12 +107,9 @@ func (f *finder) guess() {
 	}
 }
 
-// begin starts with a misspelt word; it is false for one too long or too short
-// for a guess.
+// begin starts with a misspelt word of at most mostLetters; it is false for one
+// too short for a guess.
 func (g *guesses) begin(word string) bool {
-	if utf8.RuneCountInString(word) > mostLetters {
-		return false
-	}
 	g.letters = g.letters[:0]
 	for _, letter := range word {
 		g.letters = append(g.letters, letter)
@@ -164,8 +163,28 @@ func (g *guesses) step(depth int, text string) bool {
 	if last < len(g.letters) {
 		row[last+1] = tooFar
 	}
-	return 2*int(least) <= g.nearest
+	return g.inReach(int(least)) && g.penalty(int(least)) <= g.nearest
 }
+
+// inReach says whether a distance is within the tolerance. First letters are
+// usually right: another one counts twice where more than one letter may be
+// wrong.
+func (g *guesses) inReach(distance int) bool {
+	if g.tolerance > 1 && g.otherFirst() {
+		return distance < g.tolerance
+	}
+	return distance <= g.tolerance
+}
+
+// penalty is that of a whole word at a distance.
+func (g *guesses) penalty(distance int) int {
+	if g.otherFirst() {
+		return 2*distance + 1
+	}
+	return 2 * distance
+}
+
+func (g *guesses) otherFirst() bool { return g.path[1] != g.letters[0] }
 
 // judge says what the letters compared so far are to the misspelt word, when
 // nothing nearer is known: a word that may be meant, or the beginning of some.
@@ -175,10 +194,7 @@ func (g *guesses) judge(depth, length int) (how match, penalty int) {
 		return noMatch, 0
 	}
 	distance := int(g.rows[depth][letters])
-	penalty = 2 * distance
-	if g.path[1] != g.letters[0] {
-		penalty++
-	}
+	penalty = g.penalty(distance)
 	if g.ends[depth] < length {
 		if letters < leastBegun {
 			return noMatch, 0
@@ -186,9 +202,9 @@ func (g *guesses) judge(depth, length int) (how match, penalty int) {
 		penalty++
 	}
 	switch {
-	case distance > g.tolerance || penalty > g.nearest:
+	case !g.inReach(distance) || penalty > g.nearest:
 		return noMatch, 0
-	case distance == 1 && g.path[1] == g.letters[0]:
+	case distance == 1 && !g.otherFirst():
 		return misspelt, penalty
 	default:
 		return misspeltFar, penalty

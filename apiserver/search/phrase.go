@@ -3,14 +3,15 @@
 package search
 
 import (
-	"strings"
+	"unicode/utf8"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
 )
 
 // A typed is a word of the phrase, folded.
 type typed struct {
-	text string
+	text    string
+	letters int
 	// says is how much the word tells about what is meant.
 	says telling
 	// follows says that the word before it in the phrase is the one before it
@@ -18,15 +19,13 @@ type typed struct {
 	follows bool
 	// weight is what a wording that holds the word is worth; zero as long as
 	// no wording of the release holds it.
-	weight int
+	weight uint16
 }
 
 // read takes the words of a phrase, each once. Where all of them say nothing,
 // the last one is taken for a beginning.
 func (f *finder) read(phrase string) {
-	phrase = strings.TrimSpace(phrase)
 	phrase = phrase[:min(len(phrase), mostBytes)]
-	tells := tellingOf(f.r.Meta.Language)
 	follows := false
 	for word := range token.Words(phrase) {
 		if len(f.words) == mostWords {
@@ -36,7 +35,7 @@ func (f *finder) read(phrase string) {
 			follows = false
 			continue
 		}
-		f.words = append(f.words, typed{text: word, says: tells(word), follows: follows})
+		f.words = append(f.words, typed{text: word, letters: utf8.RuneCountInString(word), says: f.tells(word), follows: follows})
 		follows = true
 	}
 	if last := len(f.words) - 1; last >= 0 && !f.anyTells() {

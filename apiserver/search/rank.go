@@ -13,32 +13,26 @@ import (
 // A candidate is a wording and how well it matches.
 type candidate struct {
 	wording uint32
-	// covered is the weight of the words it holds.
-	covered int
-	// exact says that it consists of all the words that are found anywhere.
-	exact bool
-	// worst is the match of the word that matches worst, and sum that of all.
-	worst match
-	sum   int
-	// others is how many further words it has, depth how many ancestors its
-	// concept has, and length its bytes.
-	others, depth, length int
-	kind                  model.WordingKind
+	covered uint16 // the weight of the words it holds
+	others  uint16 // how many further words it has
+	length  uint32 // of its text, in bytes
+	sum     uint8  // of the matches of the words it holds
+	worst   match  // of them
+	// exact is how many words it has, where it holds all words of the phrase
+	// that tell, whole, and no words but those of the phrase; else it is zero.
+	exact uint16
+	kind  model.WordingKind
+	depth uint8 // how many ancestors its concept has
 }
 
 // better orders candidates: negative when a comes before b. Positions are in
 // order of numbers within a kind, which settles what nothing else does.
-func better(a, b *candidate) int {
+func better(a, b candidate) int {
 	if order := cmp.Compare(b.covered, a.covered); order != 0 {
 		return order
 	}
-	if a.exact != b.exact {
-		if a.exact {
-			return -1
-		}
-		return 1
-	}
 	return cmp.Or(
+		cmp.Compare(b.exact, a.exact),
 		cmp.Compare(b.worst, a.worst),
 		cmp.Compare(b.sum, a.sum),
 		cmp.Compare(professional(a.kind), professional(b.kind)),
@@ -64,12 +58,13 @@ const leastCovered, mostCovered = 3, 5
 // hits are the best candidates, one for each concept.
 func (f *finder) hits(q Query) []Hit {
 	most := min(max(q.Most, 1), mostHits)
-	f.best = f.best[:0]
 	total := f.total()
 	for from := 0; from < len(f.found); {
 		to := f.nextConcept(from)
-		if c, ok := f.bestWording(from, to, total); ok && q.wants(f.r, &f.r.Wordings[from]) {
-			f.best = insert(f.best, c, most)
+		if q.wants(f.r, &f.r.Wordings[from]) {
+			if c, ok := f.bestWording(from, to, total); ok {
+				f.best = insert(f.best, c, most)
+			}
 		}
 		from = to
 	}
@@ -84,8 +79,9 @@ func (f *finder) hits(q Query) []Hit {
 	return hits
 }
 
-func (f *finder) total() int {
-	total := 0
+// total is what a wording is worth that holds all words that any holds.
+func (f *finder) total() uint16 {
+	var total uint16
 	for i := range f.words {
 		total += f.words[i].weight
 	}
@@ -103,13 +99,13 @@ func (f *finder) nextConcept(from int) int {
 
 // bestWording is the best one of a concept; ok is whether there is one that
 // holds a word that tells.
-func (f *finder) bestWording(from, to, total int) (best candidate, ok bool) {
+func (f *finder) bestWording(from, to int, total uint16) (best candidate, ok bool) {
 	for i := from; i < to; i++ {
 		if f.found[i] == 0 {
 			continue
 		}
 		c := f.judge(i, total)
-		if c.covered > 0 && (!ok || better(&c, &best) < 0) {
+		if c.covered > 0 && (!ok || better(c, best) < 0) {
 			best, ok = c, true
 		}
 	}
@@ -117,33 +113,38 @@ func (f *finder) bestWording(from, to, total int) (best candidate, ok bool) {
 }
 
 // judge says how well a wording matches.
-func (f *finder) judge(wording, total int) candidate {
+func (f *finder) judge(wording int, total uint16) candidate {
 	w := &f.r.Wordings[wording]
-	c := candidate{wording: uint32(wording), worst: whole, length: int(w.Text.Length), kind: w.Kind}
-	matched := 0
+	c := candidate{wording: uint32(wording), worst: whole, length: w.Text.Length, kind: w.Kind}
+	var held, halves uint16
 	for found := f.found[wording]; found != 0; {
 		i := bits.TrailingZeros64(found) / matchBits
-		how := match(found >> (i * matchBits) & (1<<matchBits - 1))
-		found &^= (1<<matchBits - 1) << (i * matchBits)
-		matched++
+		how := matchOf(found, i)
+		found &^= matchMask << (i * matchBits)
+		held++
+		if how == joined {
+			halves++
+		}
 		if f.words[i].says != nothing {
 			c.covered += f.words[i].weight
 			c.worst = min(c.worst, how)
-			c.sum += int(how)
+			c.sum += uint8(how)
 		}
 	}
-	c.others = max(0, int(w.Words)-matched)
-	c.exact = c.covered == total && c.worst == whole && matched == int(w.Words)
+	c.others = w.Words - min(held-halves/2, w.Words)
+	if c.covered == total && c.worst == whole && held == w.Words {
+		c.exact = held
+	}
 	c.depth = f.depth(w)
 	return c
 }
 
 // depth is how many ancestors a concept has.
-func (f *finder) depth(w *model.Wording) int {
+func (f *finder) depth(w *model.Wording) uint8 {
 	if w.Condition {
 		return 0
 	}
-	depth := 0
+	depth := uint8(0)
 	for o := f.r.Observations[w.Concept].Parent; o != model.None; o = f.r.Observations[o].Parent {
 		depth++
 	}
@@ -153,11 +154,11 @@ func (f *finder) depth(w *model.Wording) int {
 // insert keeps the best candidates in order.
 func insert(best []candidate, c candidate, most int) []candidate {
 	if len(best) == most {
-		if better(&best[most-1], &c) < 0 {
+		if better(best[most-1], c) < 0 {
 			return best
 		}
 		best = best[:most-1]
 	}
-	at, _ := slices.BinarySearchFunc(best, c, func(a, b candidate) int { return better(&a, &b) })
+	at, _ := slices.BinarySearchFunc(best, c, better)
 	return slices.Insert(best, at, c)
 }

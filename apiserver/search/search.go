@@ -17,12 +17,12 @@ import (
 // The bounds of the work for one phrase. What is beyond them is not looked at;
 // the answer is the same on every machine.
 const (
-	mostHits    = 100    // that a query may ask for
-	mostBytes   = 256    // of the phrase that are read
-	mostWords   = 16     // different words of it that are looked up
-	mostLetters = 24     // of a word that may be misspelt
-	mostRows    = 20_000 // letters of the vocabulary that all misspelt words together are compared with
-	mostGuesses = 64     // words of the vocabulary that a misspelt word may stand for
+	mostHits    = 100   // that a query may ask for
+	mostBytes   = 256   // of the phrase that are read
+	mostWords   = 12    // different words of it that are looked up
+	mostLetters = 24    // of a word that may be misspelt, or two
+	mostRows    = 8_000 // letters of the vocabulary that all misspelt words together are compared with
+	mostGuesses = 64    // words of the vocabulary that a misspelt word may stand for
 )
 
 // A Query says what was typed, and what for.
@@ -45,28 +45,33 @@ type Hit struct{ ID, Label string }
 // phrase without a word that the release knows. The same query always gives
 // the same hits.
 //
-// A word that was typed is found in a wording as a whole, as the beginning of
-// a word, without its ending, or misspelt. Hits hold as many of the words as
-// any concept does, more or less, where rare words count for more, and words
-// such as "my" and "the" for nothing. Among those with the same words they are
-// in this order: first the wordings that consist of the words, then those that
-// hold them whole, then as beginnings, then without endings, then misspelt;
-// common names before others; wordings with fewer other words first; parents
-// before children; shorter wordings first; symptoms, risk factors, laboratory
-// results, conditions; by id.
+// A word of the phrase is found in a wording as a whole, as the beginning of a
+// word, without its ending, or misspelt. Rare words count for more, words such
+// as "bad" for little, words such as "my" for nothing. The hits are concepts
+// with a wording that holds nearly as much of the phrase as any does, those
+// that hold most first. Among wordings that hold the same words these come
+// first, each rule deciding where those before it do not:
 //
-// The time is bounded by the size of the release, however long or odd the
-// phrase is: of the phrase the first 256 bytes and 16 words are read, words
-// of more than 24 letters are not taken for misspelt, and the search for
-// misspelt words ends after 20,000 comparisons of letters.
+//   - wordings that consist of words of the phrase, of more of them first;
+//   - those that hold them whole, then written as one, then as beginnings,
+//     then without their endings, then misspelt;
+//   - those of patients, then those of doctors;
+//   - those with fewer other words;
+//   - names, then synonyms;
+//   - those of parents, then those of their children;
+//   - shorter ones;
+//   - those of symptoms, risk factors, laboratory results, conditions, each
+//     by number.
+//
+// The work is bounded by the size of the release, whatever the phrase is: the
+// first 256 bytes of it and the first 12 different words of these are read,
+// words of more than 24 letters are not taken for misspelt or for two, and the
+// search for what misspelt words may mean ends after 8,000 letters of the
+// vocabulary.
 func Find(r *model.Release, q Query) []Hit {
 	f := finders.Get().(*finder)
 	defer finders.Put(f)
-	defer f.end()
-	f.begin(r)
-	f.read(q.Phrase)
-	f.match()
-	return f.hits(q)
+	return f.answer(r, q)
 }
 
 // finders keep their memory from query to query, so that a query allocates for
@@ -76,19 +81,32 @@ var finders = sync.Pool{New: func() any { return &finder{} }}
 // A finder is the working memory of one query.
 type finder struct {
 	r     *model.Release
+	tells func(word string) telling
 	words []typed
 	// found holds for each wording how well it matches each word typed: a
 	// match in four bits, the first word in the lowest.
 	found   []uint64
+	both    []uint32 // for noteBoth
 	guesses guesses
 	best    []candidate
 }
 
-const matchBits = 4
+const (
+	matchBits = 4
+	matchMask = 1<<matchBits - 1
+)
+
+func (f *finder) answer(r *model.Release, q Query) []Hit {
+	defer f.end()
+	f.begin(r)
+	f.read(q.Phrase)
+	f.match()
+	return f.hits(q)
+}
 
 func (f *finder) begin(r *model.Release) {
-	f.r = r
-	f.words = f.words[:0]
+	f.r, f.tells = r, tellingOf(r.Meta.Language)
+	f.words, f.best = f.words[:0], f.best[:0]
 	if cap(f.found) < len(r.Wordings) {
 		f.found = make([]uint64, len(r.Wordings))
 	}

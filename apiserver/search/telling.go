@@ -4,7 +4,8 @@ package search
 
 import "strings"
 
-// A telling is how much a word says about which concept is meant.
+// A telling is how much a word says about which concept is meant, much being
+// the least value.
 type telling uint8
 
 const (
@@ -21,10 +22,10 @@ const (
 	beginning
 )
 
-// tellings are the words, folded, that say little or nothing, by language. In
+// languages are the words, folded, that say little or nothing, by language. In
 // a language that is not here every word tells.
-var tellings = map[string]map[string]telling{
-	"en": list(map[telling]string{
+var languages = map[string]map[telling]string{
+	"en": {
 		nothing: `
 			a about after again also am an and are as at be been being but by can could
 			did do does doing for from get gets getting go goes going got had has have having
@@ -34,24 +35,30 @@ var tellings = map[string]map[string]telling{
 			then there these they thing things think this those to too us very was we were
 			what when where which while who why will with would you your yours`,
 		little: `
-			all always any anymore awful awfully bad badly cannot cant constant constantly
+			all always any anymore awful awfully bad badly bit cannot cant constant constantly
 			difficult difficulties difficulty dont doesnt even every everything extreme extremely
 			feel feeling feelings feels felt hard horrible horribly hurt hurting hurts intense
 			issue issues keeping mild much never no not nothing off often only out problem problems
 			severe severely slight slightly sometimes still strong sudden suddenly symptom symptoms
 			terrible terribly time times trouble troubles unable unbearable up down weird without wont
 			worse worst`,
-	}),
+	},
 }
 
-func list(words map[telling]string) map[string]telling {
-	byWord := map[string]telling{}
-	for says, text := range words {
-		for word := range strings.FieldsSeq(text) {
-			byWord[word] = says
+// tellings are the languages by word.
+var tellings = byWord(languages)
+
+func byWord(languages map[string]map[telling]string) map[string]map[string]telling {
+	tellings := map[string]map[string]telling{}
+	for language, says := range languages {
+		tellings[language] = map[string]telling{}
+		for telling, text := range says {
+			for word := range strings.FieldsSeq(text) {
+				tellings[language][word] = telling
+			}
 		}
 	}
-	return byWord
+	return tellings
 }
 
 // tellingOf judges the words of a language, given by its BCP 47 tag.
