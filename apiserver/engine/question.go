@@ -31,14 +31,18 @@ type Question struct {
 	Evidence model.ObservationIndex
 }
 
-// askable reports whether an observation can be asked: patients can answer it,
-// it applies to them, nothing is known about it, and its parent is present.
+// askable reports whether an observation can be asked: it is open, and its
+// parent is present.
 func (s *scratch) askable(observation model.ObservationIndex) bool {
+	parent := s.r.Observations[observation].Parent
+	return s.open(observation) && (parent == model.None || s.known[parent] == knownPresent)
+}
+
+// open reports whether patients can answer about an observation, it applies to
+// them, and nothing is known about it.
+func (s *scratch) open(observation model.ObservationIndex) bool {
 	o := &s.r.Observations[observation]
-	if s.known[observation] != nothingKnown || o.Question.Length == 0 || o.Kind == model.LabResult || !s.p.admits(o) || givenOutside(o) {
-		return false
-	}
-	return o.Parent == model.None || s.known[o.Parent] == knownPresent
+	return s.known[observation] == nothingKnown && o.Question.Length > 0 && o.Kind != model.LabResult && s.p.admits(o) && !givenOutside(o)
 }
 
 // givenOutside reports whether an observation is a risk factor that clients

@@ -43,15 +43,14 @@ func (s *scratch) alarm(o model.ObservationIndex) (danger, chance float64) {
 	return danger, chance
 }
 
-// reportable reports whether a patient could report an observation: as one
-// that can be asked, but for its parent, about which nothing need be known.
-// Reporting a child reports its parents too.
+// reportable reports whether a patient could report an observation: it is open,
+// and nothing speaks against its parents. They need not be known, as reporting
+// a child reports them too.
 func (s *scratch) reportable(o model.ObservationIndex) bool {
-	observation := &s.r.Observations[o]
-	if s.known[o] != nothingKnown || observation.Question.Length == 0 || observation.Kind == model.LabResult || !s.p.admits(observation) || givenOutside(observation) {
+	if !s.open(o) {
 		return false
 	}
-	for parent := observation.Parent; parent != model.None; parent = s.r.Observations[parent].Parent {
+	for parent := s.r.Observations[o].Parent; parent != model.None; parent = s.r.Observations[parent].Parent {
 		if s.known[parent] == knownOtherwise {
 			return false
 		}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// suggested are the suggestions for a woman of forty years, by id.
+func suggested(t testing.TB, r *model.Release, words string, method SuggestMethod, most int) string {
+	t.Helper()
+	return strings.Join(idsOf(r, New().Suggest(r, woman(t, r, words), Options{}, method, most)), " ")
+}
+
+// suggestingRelease has a complaint with two explanations, what else these
+// bring, and everything that must not be suggested.
+func suggestingRelease(t testing.TB) *model.Release {
+	b := modeltest.New().
+		Condition("c_1", 0.02).Condition("c_2", 0.01).Condition("c_3", 0.1).
+		Condition("c_4", 0.05, func(c *model.DraftCondition) { c.AgeTo = 24 }).
+		Symptom("s_1", 0.01).
+		Child("s_2", "s_1", model.Character, 0.005).
+		Child("s_3", "s_1", model.SeverityRelation, 0.002).Child("s_4", "s_1", model.SeverityRelation, 0.002).
+		OrderedGroup("s_3", "s_4").
+		Symptom("s_5", 0.02).Symptom("s_6", 0.02).Symptom("s_7", 0.2).
+		Child("s_8", "s_6", model.Character, 0.01).
+		Symptom("s_9", 0.0001). // hardly ever reported
+		Symptom("s_11", 0.3, withoutWords).
+		Symptom("s_12", 0.3, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
+		Symptom("s_13", 0.3, func(o *model.DraftObservation) { o.AgeTo = 24 }).
+		Symptom("s_14", 0.01).
+		RiskFactor("p_1", 0.3).RiskFactor("p_2", 0.3).RiskFactor("p_3", 0.3). // p_3 makes nothing likelier
+		RiskFactor("p_7", 0.2).RiskFactor("p_13", 0.2).
+		RiskFactor("p_4", 0.2, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
+		LabResult("lt_1", 0.05, withoutWords)
+	for _, id := range []string{"s_1", "s_2", "s_3", "s_4", "s_5"} {
+		b.Link("c_1", id, map[string]float64{"s_1": 0.9, "s_2": 0.5, "s_3": 0.2, "s_4": 0.4, "s_5": 0.8}[id])
+	}
+	return b.Link("c_2", "s_1", 0.9).Link("c_2", "s_6", 0.8).Link("c_2", "s_8", 0.4).
+		Link("c_1", "lt_1", 0.9).Link("c_1", "s_9", 0.0002).
+		Link("c_3", "s_14", 0.9).Link("c_4", "s_14", 0.9).
+		Factor("c_1", "p_1", 3, 0.5).Factor("c_3", "p_2", 3, 0.7).
+		Factor("c_1", "p_7", 9, 0.2).Factor("c_1", "p_13", 9, 0.2).Factor("c_1", "p_4", 9, 0.2).
+		Build(t)
+}
+
+func TestSuggestedSymptoms(t *testing.T) {
+	t.Parallel()
+	r := suggestingRelease(t)
+	for words, want := range map[string]string{
+		// Without evidence what is common: in s_7 and s_14 the leak and a
+		// frequent condition.
+		"": "s_7 s_14 s_1 s_5 s_6",
+		// With it what the likely conditions bring; then details of what is
+		// present, of the levels of severity the likelier one.
+		"s_1":           "s_5 s_6 s_7 s_14 s_2 s_4",
+		"s_1 s_3":       "s_5 s_7 s_14 s_6 s_2", // a level that c_2 never reaches
+		"s_1 -s_5":      "s_6 s_7 s_14 s_2 s_4",
+		"s_1 ?s_5 -s_2": "s_6 s_7 s_14 s_4",
+		"-s_1":          "s_7 s_14 s_5 s_6", // no child of what is absent
+		"-s_6 -s_7":     "s_14 s_5 s_1",
+		"s_6":           "s_1 s_7 s_14 s_5 s_8",
+		"p_2":           "s_14 s_7 s_1 s_5 s_6", // a risk factor counts
+	} {
+		if got := suggested(t, r, words, SuggestSymptoms, 100); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestSuggestedRiskFactors(t *testing.T) {
+	t.Parallel()
+	r := suggestingRelease(t)
+	for words, want := range map[string]string{
+		"":          "p_2 p_1", // c_3 is frequent
+		"s_1":       "p_1",     // and has nothing to do with the complaint
+		"s_1 p_1":   "",
+		"s_1 -p_1":  "",
+		"?p_2":      "p_1",
+		"-s_1 -s_5": "p_2 p_1",
+		"p_7":       "p_1 p_2", // which makes c_1 likely
+	} {
+		if got := suggested(t, r, words, SuggestRiskFactors, 100); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestSuggestGivesNoMoreThanAsked(t *testing.T) {
+	t.Parallel()
+	r := suggestingRelease(t)
+	all := strings.Fields(suggested(t, r, "s_1", SuggestSymptoms, 100))
+	for most := -1; most <= len(all)+1; most++ {
+		want := strings.Join(all[:max(min(most, len(all)), 0)], " ")
+		if got := suggested(t, r, "s_1", SuggestSymptoms, most); got != want {
+			t.Errorf("at most %d: %q, want %q", most, got, want)
+		}
+	}
+	for method := range SuggestMethod(3) {
+		if list := New().Suggest(r, woman(t, r, ""), Options{}, method, 0); list == nil {
+			t.Errorf("method %d: nil in place of an empty list", method)
+		}
+	}
+}
+
+// TestChancesAreNearThoseOfEnumeration: how likely a root symptom is to be
+// there, against the likelihood of the evidence with it over that without.
+func TestChancesAreNearThoseOfEnumeration(t *testing.T) {
+	t.Parallel()
+	e, off, n := New(), 0.0, 0
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 61))
+		w := newFlatWorld(t, random)
+		a := answers{}
+		for range random.IntN(3) {
+			a[random.IntN(len(w.nodes))] = Choice(1 + random.IntN(2))
+		}
+		p, err := NewPatient(w.release, model.Female, 400, w.evidence(a, random))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := e.acquire(w.release, &p)
+		s.infer()
+		s.expect()
+		for node := range w.nodes {
+			if _, known := a[node]; known {
+				continue
+			}
+			with := answers{node: Present}
+			for k, choice := range a {
+				with[k] = choice
+			}
+			exact := w.evidenceLikelihood(with) / w.evidenceLikelihood(a)
+			got := 1 - s.lacking[node]
+			if len(a) == 0 && math.Abs(got-exact) > 1e-12 {
+				t.Errorf("world %d: without evidence s_%d has the chance %v, by enumeration %v", seed, node+1, got, exact)
+			}
+			off, n = off+math.Abs(got-exact), n+1
+		}
+		e.release(s)
+	}
+	t.Logf("%d chances are off by %.4f on average", n, off/float64(n))
+	if off/float64(n) > 0.02 {
+		t.Errorf("chances are off by %.4f on average", off/float64(n))
+	}
+}
+
+// TestSuggestionsOfTheContent checks, for random evidence, what must never be
+// suggested.
+func TestSuggestionsOfTheContent(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	random := rand.New(rand.NewPCG(62, 62))
+	count := [3]int{}
+	for range 600 {
+		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
+		p, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		shuffled, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for method := range SuggestMethod(3) {
+			most := random.IntN(30)
+			picked := e.Suggest(r, p, Options{}, method, most)
+			if diff := cmp.Diff(picked, e.Suggest(r, shuffled, Options{}, method, most)); diff != "" {
+				t.Fatalf("method %d, in another order of the evidence: %s", method, diff)
+			}
+			if len(picked) > most {
+				t.Errorf("%d suggestions, %d were asked for", len(picked), most)
+			}
+			count[method] += len(picked)
+			for i, o := range picked {
+				checkSuggestion(t, r, &p, list, method, o)
+				for _, other := range picked[:i] {
+					if o == other || descends(r, o, other) || descends(r, other, o) || exclusiveGroup(r, o) != model.None && exclusiveGroup(r, o) == exclusiveGroup(r, other) {
+						t.Errorf("%s and %s are both suggested", r.ObservationID(o), r.ObservationID(other))
+					}
+				}
+			}
+		}
+	}
+	for method, n := range count {
+		if n == 0 {
+			t.Errorf("method %d suggests nothing to anybody", method)
+		}
+	}
+}
+
+// checkSuggestion checks that an observation may be suggested.
+func checkSuggestion(t *testing.T, r *model.Release, p *Patient, list []ReportedEvidence, method SuggestMethod, o model.ObservationIndex) {
+	t.Helper()
+	id, observation := r.ObservationID(o), &r.Observations[o]
+	if slices.ContainsFunc(list, func(e ReportedEvidence) bool { return e.ID == id }) || present(r, list, o) {
+		t.Errorf("%s is known", id)
+	}
+	if observation.Question.Length == 0 || !p.admits(observation) || givenOutside(observation) || observation.Kind == model.LabResult {
+		t.Errorf("%s cannot be reported by a patient of %d months", id, p.ageMonths)
+	}
+	if method == SuggestSymptoms && observation.Kind != model.Symptom || method == SuggestRiskFactors && observation.Kind != model.RiskFactor {
+		t.Errorf("method %d suggests %s", method, id)
+	}
+	for n := o; n != model.None; n = r.Observations[n].Parent {
+		if f := p.find(n); f != nil && f.choice != Present {
+			t.Errorf("%s is suggested although %s is not present", id, r.ObservationID(n))
+		}
+		if group := exclusiveGroup(r, n); group != model.None && p.find(n) == nil && p.chosen(r, group) != model.None {
+			t.Errorf("%s is suggested although its group is settled", id)
+		}
+	}
+}
+
+// BenchmarkSuggest suggests on the synthetic model of a full catalogue's size.
+func BenchmarkSuggest(b *testing.B) {
+	r, e := syntheticRelease(b), New()
+	patients := workload(b, r, 100, 4)
+	for method, name := range []string{"symptoms", "risk_factors", "red_flags"} {
+		b.Run(fmt.Sprintf("method=%s", name), func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				e.Suggest(r, patients[i%len(patients)], Options{}, SuggestMethod(method), 8)
+			}
+		})
+	}
+}
