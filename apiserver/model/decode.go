@@ -91,7 +91,7 @@ func readTable(data []byte) ([]tableEntry, error) {
 		return nil, fmt.Errorf("reading the header: %w", err)
 	}
 	if head.Format != FormatVersion {
-		return nil, fmt.Errorf("format %d, where this program reads format %d: compile the release with the same version of the program", head.Format, FormatVersion)
+		return nil, fmt.Errorf("a release of format %d, where this program reads format %d: compile the content again, with `model build` of this version of the program", head.Format, FormatVersion)
 	}
 	if head.FileSize != uint64(len(data)) {
 		return nil, fmt.Errorf("%d bytes long, where the header says %d: the file is truncated or was not copied whole", len(data), head.FileSize)

@@ -32,6 +32,8 @@ func TestParseID(t *testing.T) {
 		{"c_", "cc_1", 0, false},
 		{"s_", "sp_1", 0, false},
 		{"lt_", "lt_15", 15, true},
+		{"lab_", "lab_3", 3, true},
+		{"lab_", "la_3", 0, false},
 	} {
 		got, ok := model.ParseID(test.prefix, test.id)
 		if ok != test.ok || ok && got != test.want {
@@ -49,7 +51,9 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 		Condition("c_30", 0.1).Condition("c_4", 0.1).Condition("c_100", 0.1).
 		Symptom("s_9", 0.1).Symptom("s_10", 0.1).
 		RiskFactor("p_7", 0.1).RiskFactor("p_236", 0.1).
-		LabResult("lt_1", 0.1).
+		LabResult("lt_1", 0.1).LabResult("lt_3", 0.1).LabResult("lt_4", 0.1).
+		LabTest("lab_20", "Iron", map[string]model.ResultType{"lt_3": model.Low}).
+		LabTest("lab_3", "Zinc", map[string]model.ResultType{"lt_4": model.Low}).
 		Build(t)
 
 	for i := range r.Conditions {
@@ -72,6 +76,17 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 	for _, id := range []string{"s_7", "p_9", "lt_2", "c_4", "s_", "10", "sp_1"} {
 		if i, ok := r.ObservationByID(id); ok || i != model.None {
 			t.Errorf("ObservationByID(%q) = %d, %t", id, i, ok)
+		}
+	}
+	for i := range r.LabTests {
+		id := r.LabTestID(i)
+		if got, ok := r.LabTestByID(id); !ok || got != i {
+			t.Errorf("LabTestByID(%q) = %d, %t, want %d", id, got, ok, i)
+		}
+	}
+	for _, id := range []string{"lab_2", "lab_0", "lt_1", "lab_", "", "3"} {
+		if i, ok := r.LabTestByID(id); ok || i != model.None {
+			t.Errorf("LabTestByID(%q) = %d, %t", id, i, ok)
 		}
 	}
 	if got := r.SpecialistID(0) + " " + r.CategoryID(0); got != "sp_1 cc_1" {

@@ -155,10 +155,11 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a word's text over the end", func(r *Release) { r.Words[0].Text.Length = math.MaxUint32 }, "word 0: text"},
 		{"words out of order", func(r *Release) { r.Words[0].Text, r.Words[1].Text = r.Words[1].Text, r.Words[0].Text }, "word 1 is empty or out of order"},
 		{"a word twice", func(r *Release) { r.Words[1].Text = r.Words[0].Text }, "word 1 is empty or out of order"},
-		{"a word that nothing uses", func(r *Release) { r.Words = append([]Word{{Text: r.Words[0].Text}}, r.Words...) }, "word 0 is used by nothing"},
+		{"a word that nothing uses", func(r *Release) { r.Words = append([]Word{{Text: r.Words[0].Text}}, r.Words...) }, "word 0: used by nothing"},
 		{"a use by nothing there is", func(r *Release) { r.WordUses[0] = math.MaxUint32 }, "word 0: used by wording 4294967295"},
 		{"uses out of order", func(r *Release) { at := r.use("headache"); at[0], at[1] = at[1], at[0] }, "behind"},
 		{"a use twice", func(r *Release) { at := r.use("headache"); at[1] = at[0] }, "behind"},
+		{"a wording of more words than it has", func(r *Release) { r.Wordings[0].Words++ }, "wording 0: 2 words, and 1 that it uses"},
 		{"uses that overlap", func(r *Release) { r.Words[1].Uses.Start-- }, "word 1: word uses"},
 		{"uses of nobody", func(r *Release) { r.WordUses = append(r.WordUses, 0) }, "1 of the word uses"},
 
@@ -369,6 +370,26 @@ func TestLambdaUndoesTheNoisyOr(t *testing.T) {
 	if got := Lambda(0.3, 0.3); got != 0 {
 		t.Errorf("a share that is all background has the link %v", got)
 	}
+}
+
+// The middle 80 % of a course is what it was made of.
+func TestCourseBetween(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.Float64Range(1, 1e6).Draw(t, "from")
+		to := from * rapid.Float64Range(1.01, 1e4).Draw(t, "longer")
+		c := CourseBetween(from, to)
+		// under is the share of the normal distribution under x.
+		under := func(minutes float64) float64 {
+			return 0.5 * math.Erfc(-(math.Log(minutes)-c.Mean)/c.Deviation/math.Sqrt2)
+		}
+		if low, high := under(from), under(to); math.Abs(low-0.1) > 1e-9 || math.Abs(high-0.9) > 1e-9 {
+			t.Fatalf("%v of patients have had symptoms for less than %v minutes, %v for less than %v", low, from, high, to)
+		}
+		if err := c.verify(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestBinaryEntropy(t *testing.T) {

@@ -107,10 +107,11 @@ func compareWordings(a, b *Wording) int {
 	return cmp.Or(cmp.Compare(a.Concept, b.Concept), cmp.Compare(a.Kind, b.Kind))
 }
 
-// verifyWords checks what a search relies on. Whether the words are those of
-// the wordings it takes on trust: others find less, and do no harm.
+// verifyWords checks what a search relies on. That the words are those of the
+// wordings it takes on trust: others find less, and do no harm.
 func verifyWords(r *Release) error {
 	uses := tiling{section: "word uses", length: len(r.WordUses)}
+	words := make([]uint32, len(r.Wordings)) // how many each of them has
 	for i := range r.Words {
 		w := &r.Words[i]
 		if err := errors.Join(uses.take(w.Uses), checkTexts(r, w.Text)); err != nil {
@@ -119,16 +120,30 @@ func verifyWords(r *Release) error {
 		if w.Text.Length == 0 || i > 0 && compareText(r, r.Words[i-1].Text, w.Text) >= 0 {
 			return fmt.Errorf("word %d is empty or out of order", i)
 		}
-		if w.Uses.Len() == 0 {
-			return fmt.Errorf("word %d is used by nothing", i)
+		if err := countUses(Part(r.WordUses, w.Uses), words); err != nil {
+			return fmt.Errorf("word %d: %w", i, err)
 		}
-		last := -1
-		for _, use := range Part(r.WordUses, w.Uses) {
-			if int64(use) <= int64(last) || int64(use) >= int64(len(r.Wordings)) {
-				return fmt.Errorf("word %d: used by wording %d behind %d, where there are %d", i, use, last, len(r.Wordings))
-			}
-			last = int(use)
+	}
+	for i := range r.Wordings {
+		if counted := r.Wordings[i].Words; uint32(counted) != words[i] {
+			return fmt.Errorf("wording %d: %d words, and %d that it uses", i, counted, words[i])
 		}
 	}
 	return uses.done()
+}
+
+// countUses adds one to the words of each wording that uses a word.
+func countUses(uses []uint32, words []uint32) error {
+	if len(uses) == 0 {
+		return errors.New("used by nothing")
+	}
+	last := int64(-1)
+	for _, use := range uses {
+		if int64(use) <= last || int(use) >= len(words) {
+			return fmt.Errorf("used by wording %d behind %d, where there are %d", use, last, len(words))
+		}
+		last = int64(use)
+		words[use]++
+	}
+	return nil
 }

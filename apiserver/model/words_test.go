@@ -46,6 +46,11 @@ func TestVocabulary(t *testing.T) {
 	vocabulary(t, ParseSeverity, "mild", "moderate", "severe")
 	vocabulary(t, ParseChannel, "personal_visit", "video_teleconsultation", "audio_teleconsultation", "text_teleconsultation")
 	vocabulary(t, ParseGroupType, "group_single", "group_multiple")
+	vocabulary(t, ParseResultType, "none", "very_low", "low", "normal", "high", "very_high", "absent", "present")
+	vocabulary(t, ParseTopic, "none", "injury")
+	vocabulary(t, ParseNodeType, "paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item")
+	vocabulary(t, ParseSectionName, "summary", "how_its_defined", "how_its_caused", "how_its_diagnosed", "how_it_can_be_treated_at_home",
+		"how_its_prevented", "when_to_see_professional", "disclaimer", "sources")
 }
 
 func TestWordsFollowTheConstants(t *testing.T) {
@@ -67,6 +72,17 @@ func TestWordsFollowTheConstants(t *testing.T) {
 		{ModerateSeverity, "moderate"},
 		{AudioTeleconsultation, "audio_teleconsultation"},
 		{GroupMultiple, "group_multiple"},
+		{VeryHigh, "very_high"},
+		{ResultPresent, "present"},
+		{Injury, "injury"},
+		{Heading3Node, "heading-3"},
+		{ListItemNode, "list-item"},
+		{HomeTreatmentSection, "how_it_can_be_treated_at_home"},
+		{SourcesSection, "sources"},
+		{CommonName, "common_name"},
+		{Name, "name"},
+		{Synonym, "synonym"},
+		{Synonym + 1, "WordingKind(3)"},
 	} {
 		if got := test.value.String(); got != test.want {
 			t.Errorf("%T(%d) says %q, want %q", test.value, test.value, got, test.want)
