@@ -43,6 +43,11 @@ func release(t modeltest.TB) *model.Release {
 		Symptom("s_4", 0.1, named("Ache")).
 		RiskFactor("p_1", 0.1, named("Smoking"), aged(120, model.MaxAge)).
 		LabResult("lt_1", 0.1, named("Anemia")).
+		LabResult("lt_2", 0.1, named("Hemoglobin normal")).
+		LabResult("lt_3", 0.1, named("Croup virus found"), aged(6, 71)).
+		LabResult("lt_4", 0.1, named("Croup virus not found"), aged(6, 71)).
+		LabTest("lab_1", "hemoglobin", map[string]model.ResultType{"lt_2": model.Normal, "lt_1": model.Low}).
+		LabTest("lab_2", "Croup virus", map[string]model.ResultType{"lt_3": model.ResultPresent, "lt_4": model.ResultAbsent}).
 		Link("c_1", "s_1", 0.5).Link("c_2", "s_1", 0.5).Link("c_3", "s_2", 0.5).Link("c_3", "s_1", 0.9).
 		Link("c_4", "s_3", 0.5).Link("c_4", "s_1", 0.9).Link("c_4", "s_4", 0.2).Link("c_4", "lt_1", 0.3).
 		Factor("c_4", "p_1", 2, 1).
@@ -85,7 +90,8 @@ func TestObservations(t *testing.T) {
 		{model.Symptom, 24, []string{"s_4", "s_2", "s_1", "s_3"}},
 		{model.RiskFactor, 360, []string{"p_1"}},
 		{model.RiskFactor, 24, nil},
-		{model.LabResult, 24, []string{"lt_1"}},
+		{model.LabResult, 24, []string{"lt_1", "lt_3", "lt_4", "lt_2"}},
+		{model.LabResult, 360, []string{"lt_1", "lt_2"}},
 	} {
 		var got []string
 		for _, i := range Observations(r, test.kind, test.ageMonths) {
@@ -112,6 +118,40 @@ func TestChildren(t *testing.T) {
 	}
 }
 
+func TestLabTests(t *testing.T) {
+	t.Parallel()
+	r := release(t)
+	for ageMonths, want := range map[int][]string{24: {"lab_2 lt_4 lt_3", "lab_1 lt_1 lt_2"}, 360: {"lab_1 lt_1 lt_2"}} {
+		var got []string
+		for _, i := range LabTests(r, ageMonths) {
+			line := r.LabTestID(i)
+			for _, result := range LabResults(r, i, ageMonths) {
+				line += " " + r.ObservationID(result)
+			}
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("at %d months: (-want +got)\n%s", ageMonths, diff)
+		}
+	}
+}
+
+func TestSpecialistByID(t *testing.T) {
+	t.Parallel()
+	builder := modeltest.New()
+	draft := builder.Draft()
+	draft.Specialists = append(draft.Specialists, &model.DraftNamed{Number: 17, Name: "Neurologist"})
+	r := builder.Condition("c_1", 0.1).Symptom("s_1", 0.1).Link("c_1", "s_1", 0.5).Build(t)
+	for id, want := range map[string]string{
+		"sp_1": "General practitioner", "sp_17": "Neurologist", "sp_2": "", "sp_": "", "sp_017": "", "c_1": "", "": "", "sp_99999999999": "",
+	} {
+		position, ok := SpecialistByID(r, id)
+		if ok != (want != "") || ok && r.Text(r.Specialists[position].Name) != want {
+			t.Errorf("%q: got %d, %v, expected %q", id, position, ok, want)
+		}
+	}
+}
+
 func TestConcepts(t *testing.T) {
 	t.Parallel()
 	r := release(t)
@@ -122,7 +162,7 @@ func TestConcepts(t *testing.T) {
 		kinds []Kind
 		want  []string
 	}{
-		{"all", nil, everyKind, []string{"s_4", "lt_1", "c_2", "s_2", "c_4", "s_1", "s_3", "c_3", "p_1", "c_1"}},
+		{"all", nil, everyKind, []string{"s_4", "lt_1", "c_2", "s_2", "c_4", "s_1", "s_3", "c_3", "lt_3", "lt_4", "lt_2", "p_1", "c_1"}},
 		{"one kind", nil, []Kind{RiskFactor}, []string{"p_1"}},
 		{"no kind", nil, nil, nil},
 		{"ids in order of name, once", []string{"p_1", "c_2", "lt_1", "p_1"}, everyKind, []string{"lt_1", "c_2", "p_1"}},

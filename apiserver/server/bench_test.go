@@ -73,7 +73,7 @@ func BenchmarkDiagnosisHandler(b *testing.B) {
 	}
 }
 
-func syntheticLibrary(b *testing.B) *model.Library {
+func syntheticLibrary(b testing.TB) *model.Library {
 	b.Helper()
 	file := modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Bytes(b)
 	directory := b.TempDir()
@@ -89,7 +89,7 @@ func syntheticLibrary(b *testing.B) *model.Library {
 }
 
 // syntheticBodies are requests of patients with four present observations.
-func syntheticBodies(b *testing.B, library *model.Library, count int) []string {
+func syntheticBodies(b testing.TB, library *model.Library, count int) []string {
 	b.Helper()
 	lease, err := library.Acquire("")
 	if err != nil {
@@ -121,7 +121,7 @@ func syntheticBodies(b *testing.B, library *model.Library, count int) []string {
 
 // fullHandler is the tenant's handler as a server has it, its log written to
 // nowhere.
-func fullHandler(b *testing.B, library *model.Library) http.Handler {
+func fullHandler(b testing.TB, library *model.Library) http.Handler {
 	b.Helper()
 	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}})
 	if err != nil {

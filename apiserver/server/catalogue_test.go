@@ -19,7 +19,7 @@ func TestInfo(t *testing.T) {
 	got := start(t).do(t, get("/v3/info"))
 	want := object{
 		"api_version": "3.0.0", "updated_at": "2026-11-21T00:00:00Z",
-		"conditions_count": 5.0, "symptoms_count": 10.0, "risk_factors_count": 3.0,
+		"conditions_count": 5.0, "symptoms_count": 13.0, "risk_factors_count": 3.0, "lab_tests_count": 2.0,
 	}
 	if diff := cmp.Diff(want, decode[object](t, got)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -40,25 +40,27 @@ func TestLists(t *testing.T) {
 		"/v3/conditions?age.value=0&age.unit=month":        "c_4 c_5 c_1 c_2",
 		"/v3/conditions?age.value=1560&age.unit=month":     "c_4 c_5 c_1 c_2",
 		"/v3/conditions?age.value=130":                     "c_4 c_5 c_1 c_2",
-		"/v3/symptoms?age.value=30":                        "s_10 s_1 s_4 s_2 s_3 s_5 s_6 s_9 s_8",
-		"/v3/symptoms?age.value=1":                         "s_7 s_10 s_1 s_4 s_2 s_3 s_5 s_6 s_9 s_8",
+		"/v3/symptoms?age.value=30":                        "s_10 s_11 s_13 s_12 s_1 s_4 s_2 s_3 s_5 s_6 s_9 s_8",
+		"/v3/symptoms?age.value=1":                         "s_7 s_10 s_11 s_13 s_12 s_1 s_4 s_2 s_3 s_5 s_6 s_9 s_8",
 		"/v3/risk_factors?age.value=30":                    "p_7 p_30 p_15",
 		"/v3/risk_factors?age.value=11":                    "p_7 p_15",
-		"/v3/concepts":                                     "p_7 c_4 s_7 c_3 c_5 s_10 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2",
+		"/v3/lab_tests?age.value=30":                       "lab_1",
+		"/v3/lab_tests?age.value=1":                        "lab_2 lab_1",
+		"/v3/concepts":                                     "p_7 c_4 s_7 c_3 c_5 s_10 s_11 s_13 s_12 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2",
 		"/v3/concepts?types=":                              "",
 		"/v3/concepts?ids=":                                "",
 		"/v3/concepts?types=risk_factor":                   "p_7 p_30 p_15",
-		"/v3/concepts?types=risk_factor,lab_test_result":   "p_7 lt_1 p_30 p_15",
+		"/v3/concepts?types=risk_factor,lab_test_result":   "p_7 lt_2 lt_1 lt_3 p_30 p_15",
 		"/v3/concepts?types=risk_factor,+risk_factor,":     "p_7 p_30 p_15",
 		"/v3/concepts?ids=s_5,c_1":                         "c_1 s_5",
 		"/v3/concepts?ids=s_5,s_5":                         "s_5",
 		"/v3/concepts?ids=s_5,c_1&types=condition":         "c_1",
 		"/v3/concepts?ids=lt_1":                            "",
 		"/v3/concepts?ids=lt_1,c_1&types=lab_test_result":  "lt_1",
-		"/v3/concepts?types=condition,symptom,risk_factor": "p_7 c_4 s_7 c_3 c_5 s_10 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2",
+		"/v3/concepts?types=condition,symptom,risk_factor": "p_7 c_4 s_7 c_3 c_5 s_10 s_11 s_13 s_12 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2",
 	} {
 		if strings.HasSuffix(path, "types=") || strings.HasSuffix(path, "ids=") {
-			want = "p_7 c_4 s_7 c_3 c_5 s_10 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2" // as if not given
+			want = "p_7 c_4 s_7 c_3 c_5 s_10 s_11 s_13 s_12 s_1 s_4 s_2 s_3 c_1 s_5 s_6 s_9 p_30 p_15 s_8 c_2" // as if not given
 		}
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
@@ -114,6 +116,14 @@ func TestRecords(t *testing.T) {
 		"question_third_person": "Third person: p_30?", "sex_filter": "female", "category": "Risk factors",
 		"extras": object{}, "image_url": nil, "image_source": nil,
 	}
+	bloodCells := object{
+		"id": "lab_1", "name": "White blood cell count", "common_name": "White blood cell count", "category": "Blood",
+		"results": []any{object{"id": "lt_2", "type": "normal"}, object{"id": "lt_1", "type": "high"}},
+	}
+	virus := object{
+		"id": "lab_2", "name": "Parainfluenza virus test", "common_name": "Parainfluenza virus test", "category": "Blood",
+		"results": []any{object{"id": "lt_3", "type": "present"}},
+	}
 	for path, want := range map[string]object{
 		"/v3/conditions/c_1?age.value=30":                                        migraine,
 		"/v3/conditions/c_2?age.value=30":                                        bleeding,
@@ -127,6 +137,9 @@ func TestRecords(t *testing.T) {
 		"/v3/risk_factors/p_30?age.value=30":                                     pregnancy,
 		"/v3/risk_factors/p_30?age.value=3":                                      pregnancy, // an age at which the list leaves it out
 		"/v3/risk_factors/p_15?age.value=30&age.unit=month&nonsense=1&x=%ff&%zz": changed(pregnancy, object{"id": "p_15", "name": "Residence in Europe", "common_name": "Living in Europe", "question": nil, "question_third_person": nil, "sex_filter": "both"}),
+		"/v3/lab_tests/lab_1?age.value=30":                                       bloodCells,
+		"/v3/lab_tests/lab_2?age.value=1":                                        virus,
+		"/v3/lab_tests/lab_2?age.value=30":                                       changed(virus, object{"results": []any{}}),
 		"/v3/concepts/s_9":                                                       {"id": "s_9", "type": "symptom", "name": "Nystagmus", "common_name": "Nystagmus", "extras": object{}},
 		"/v3/concepts/c_2":                                                       {"id": "c_2", "type": "condition", "name": "Subarachnoid hemorrhage", "common_name": "Bleeding around the brain", "extras": object{}},
 		"/v3/concepts/p_7":                                                       {"id": "p_7", "type": "risk_factor", "name": "BMI over 30", "common_name": "High body mass index", "extras": object{}},
@@ -145,7 +158,7 @@ func TestRecords(t *testing.T) {
 func TestListsHoldRecords(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	for _, kind := range []string{"conditions", "symptoms", "risk_factors"} {
+	for _, kind := range []string{"conditions", "symptoms", "risk_factors", "lab_tests"} {
 		for _, record := range decode[[]object](t, r.do(t, get("/v3/"+kind+"?age.value=2"))) {
 			one := decode[object](t, r.do(t, get("/v3/"+kind+"/"+record["id"].(string)+"?age.value=2")))
 			if diff := cmp.Diff(record, one); diff != "" {
@@ -197,6 +210,12 @@ func TestCatalogueErrors(t *testing.T) {
 		{"/v3/symptoms/s_1", 400, "age.value: missing"},
 		{"/v3/risk_factors", 400, "age.value: missing"},
 		{"/v3/risk_factors/p_7", 400, "age.value: missing"},
+		{"/v3/lab_tests", 400, "age.value: missing"},
+		{"/v3/lab_tests/lab_1", 400, "age.value: missing"},
+		{"/v3/lab_tests?age.value=131", 400, age},
+		{"/v3/lab_tests/lab_1?age.value=0", 400, age},
+		{"/v3/lab_tests/lab_0?age.value=30", 404, `no laboratory test has the id "lab_0"`},
+		{"/v3/lab_tests/s_1?age.value=30", 404, `no laboratory test has the id "s_1"`},
 		{"/v3/conditions?age.value=", 400, "age.value: "},
 		{"/v3/conditions?age.value=old", 400, "age.value: expected one whole number"},
 		{"/v3/conditions?age.value=30.5", 400, "age.value: expected one whole number"},
@@ -242,8 +261,8 @@ func expectError(t testing.TB, got answer, status int, message string) {
 		t.Errorf("answered %d, expected %d: %s", got.status, status, got.body)
 		return
 	}
-	var failure struct{ Message string }
-	if err := json.Unmarshal([]byte(got.body), &failure); err != nil || !strings.Contains(failure.Message, message) {
+	var failure struct{ Message, Error string }
+	if err := json.Unmarshal([]byte(got.body), &failure); err != nil || !strings.Contains(failure.Message+failure.Error, message) {
 		t.Errorf("answered %s, expected a message with %q", got.body, message)
 	}
 }

@@ -4,42 +4,27 @@ package server_test
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 )
 
 // fuzzed is the handler without a socket, whose answers must never be a fault
 // and always keep to the contract.
 func fuzzed(f *testing.F) func(t *testing.T, request *http.Request) {
-	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}})
-	if err != nil {
-		f.Fatal(err)
-	}
 	checked, err := contract()
 	if err != nil {
 		f.Fatal(err)
 	}
-	r := start(f)
-	handler := server.New(server.Options{
-		Guidance: http.HandlerFunc(guidanceAnswers),
-		Models:   r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
-		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
-		Observer: r.metrics, Log: slog.New(slog.DiscardHandler),
-	})
+	r := newRig(f)
 	return func(t *testing.T, request *http.Request) {
-		request.Header.Set("App-Id", "portal")
-		request.Header.Set("App-Key", "portal-key")
-		request.Header.Set("Content-Type", "application/json")
+		for name, value := range r.header() {
+			request.Header.Set(name, value)
+		}
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, request)
+		r.handler.ServeHTTP(recorder, request)
 		body, err := io.ReadAll(recorder.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -53,14 +38,14 @@ func fuzzed(f *testing.F) func(t *testing.T, request *http.Request) {
 	}
 }
 
-func fuzzBody(f *testing.F, path string) {
-	for _, seed := range []string{
-		interview("s_1 present initial"),
-		interview("s_1 present initial", "s_5 absent", "p_7 unknown predefined", "s_3 present", "s_6 present red_flags"),
-		`{"sex": "male", "age": {"value": 0, "unit": "month"}, "evidence": null, "extras": {"interview_mode": "short_triage"}}`,
-		`{"sex": "female", "age": {"value": 130, "unit": ""}, "extras": {"disable_groups": true, "enable_triage_3": true}}`,
-		`{"sex": null, "age": null}`, `[]`, `null`, ``, `{"age": 1e400}`, "\xff", `{"evidence": [null]}`,
-	} {
+// oddBodies are seeds for every body, none of which is right.
+var oddBodies = []string{
+	`{"sex": null, "age": null}`, `[]`, `null`, ``, `{"age": 1e400}`, "\xff", `{"evidence": [null]}`,
+	`{"evidence": [{"id": "s_1"}], "evidence": [{}]}`, `{"extras": {"": {}}}`, `{"sex": "female", "sex": "male"}`,
+}
+
+func fuzzBody(f *testing.F, path string, seeds ...string) {
+	for _, seed := range append(seeds, oddBodies...) {
 		f.Add(seed)
 	}
 	check := fuzzed(f)
@@ -69,18 +54,74 @@ func fuzzBody(f *testing.F, path string) {
 	})
 }
 
-func FuzzDiagnosisBody(f *testing.F) { fuzzBody(f, "/v3/diagnosis") }
+// interviews are seeds for the bodies of the interview, all of them right.
+var interviews = []string{
+	interview("s_1 present initial"),
+	interview("s_1 present initial", "s_5 absent", "p_7 unknown predefined", "s_3 present", "s_6 present red_flags"),
+	`{"sex": "male", "age": {"value": 0, "unit": "month"}, "evidence": null, "extras": {"interview_mode": "short_triage"}}`,
+	`{"sex": "female", "age": {"value": 130, "unit": ""}, "extras": {"disable_groups": true, "enable_triage_3": true}}`,
+	detailed("s_1 present initial", "lt_1 present suggest", "s_8 absent", "s_12 present"),
+	and(interview("s_8 present initial"), `"include_condition_details": true`),
+	timed(`"source": "initial", "duration": {"value": 1.5, "unit": "week"}`),
+	timed(`"source": "initial", "duration": null`),
+	mapped(`{"sp_17": "sp_1"}`),
+}
 
-func FuzzTriageBody(f *testing.F) { fuzzBody(f, "/v3/triage") }
+func FuzzDiagnosisBody(f *testing.F) { fuzzBody(f, "/v3/diagnosis", interviews...) }
+
+func FuzzTriageBody(f *testing.F) { fuzzBody(f, "/v3/triage", interviews...) }
+
+func FuzzRecommendSpecialistBody(f *testing.F) {
+	fuzzBody(f, "/v3/recommend_specialist", interviews...)
+}
+
+func FuzzRationaleBody(f *testing.F) { fuzzBody(f, "/v3/rationale", interviews...) }
+
+func FuzzRedFlagsBody(f *testing.F) { fuzzBody(f, "/v3/red_flags", interviews...) }
+
+func FuzzExplainBody(f *testing.F) {
+	fuzzBody(f, "/v3/explain",
+		targeted("c_4", "s_1 present initial"), targeted("c_4", "s_8 present initial", "s_1 absent", "s_11 unknown"))
+}
+
+func FuzzSuggestBody(f *testing.F) {
+	fuzzBody(f, "/v3/suggest", suggesting("symptoms", "s_1 present initial"), suggesting("risk_factors"),
+		suggesting("red_flags", "s_1 present initial"), suggesting("", "s_11 present initial"))
+}
+
+func FuzzFeedbackBody(f *testing.F) {
+	fuzzBody(f, "/v3/interviews/feedback", intents,
+		`{"patient_intent_before": {"type": "unknown"}, "patient_intent_after": {"type": "custom", "custom_label": "a"}}`,
+		`{"patient_intent_before": {"type": "not_sure", "channel": null}, "patient_intent_after": {"type": "consultation", "sub_type": {"category": "nurse"}}}`)
+}
+
+// Right seeds are answered with 200, so that fuzzing starts behind the checks.
+func TestSeedsAreRight(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, body := range interviews {
+		for _, path := range []string{"/v3/diagnosis", "/v3/triage", "/v3/recommend_specialist", "/v3/red_flags"} {
+			if got := r.do(t, post(path, body)); got.status != http.StatusOK {
+				t.Errorf("%s %s answered %d: %s", path, body, got.status, got.body)
+			}
+		}
+	}
+	for _, body := range oddBodies {
+		if got := r.do(t, post("/v3/diagnosis", body)); got.status != http.StatusBadRequest {
+			t.Errorf("%s answered %d: %s", body, got.status, got.body)
+		}
+	}
+}
 
 func FuzzCatalogueQuery(f *testing.F) {
 	for _, seed := range []string{
 		"age.value=30", "age.value=5&age.unit=month&enable_triage_3=true&include_specialists=1",
 		"ids=s_1,c_1&types=condition,symptom", "age.value=&ids=,,&types=,", "%zz=1;2", "ids=s_1&ids=s_2",
+		"phrase=hedache&age.value=30&sex=female&types=condition&max_results=3", "sections=summary,,sources",
 	} {
-		f.Add("conditions", seed)
-		f.Add("concepts", seed)
-		f.Add("symptoms/s_1", seed)
+		for _, path := range []string{"conditions", "concepts", "symptoms/s_1", "lab_tests", "search", "patient_education/c_1"} {
+			f.Add(path, seed)
+		}
 	}
 	check := fuzzed(f)
 	f.Fuzz(func(t *testing.T, path, query string) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,11 +17,6 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 )
 
 // endpoints are all that is served: a call that succeeds, and its route.
@@ -30,7 +24,15 @@ var endpoints = []struct {
 	call
 	route string
 }{
+	{post("/v3/diagnosis", interview("s_1 present initial")), "POST /v3/diagnosis"},
+	{post("/v3/triage", interview("s_1 present initial")), "POST /v3/triage"},
+	{post("/v3/recommend_specialist", interview("s_1 present initial")), "POST /v3/recommend_specialist"},
+	{post("/v3/explain", targeted("c_4", "s_1 present initial")), "POST /v3/explain"},
+	{post("/v3/rationale", interview("s_1 present initial")), "POST /v3/rationale"},
+	{post("/v3/suggest", interview("s_1 present initial")), "POST /v3/suggest"},
+	{post("/v3/red_flags", interview("s_1 present initial")), "POST /v3/red_flags"},
 	{get("/v3/info"), "GET /v3/info"},
+	{get("/v3/search?phrase=headache&age.value=30"), "GET /v3/search"},
 	{get("/v3/concepts"), "GET /v3/concepts"},
 	{get("/v3/concepts/s_1"), "GET /v3/concepts/{id}"},
 	{get("/v3/conditions?age.value=30"), "GET /v3/conditions"},
@@ -39,14 +41,10 @@ var endpoints = []struct {
 	{get("/v3/symptoms/s_1?age.value=30"), "GET /v3/symptoms/{id}"},
 	{get("/v3/risk_factors?age.value=30"), "GET /v3/risk_factors"},
 	{get("/v3/risk_factors/p_7?age.value=30"), "GET /v3/risk_factors/{id}"},
-	{post("/v3/diagnosis", interview("s_1 present initial")), "POST /v3/diagnosis"},
-	{post("/v3/triage", interview("s_1 present initial")), "POST /v3/triage"},
-}
-
-// with is the call with more headers.
-func (c call) with(header map[string]string) call {
-	c.header = header
-	return c
+	{get("/v3/lab_tests?age.value=30"), "GET /v3/lab_tests"},
+	{get("/v3/lab_tests/lab_1?age.value=30"), "GET /v3/lab_tests/{id}"},
+	{read("c_1", ""), "GET /v3/patient_education/{condition_id}"},
+	{told(intents), "POST /v3/interviews/feedback"},
 }
 
 func TestEveryEndpointAnswers(t *testing.T) {
@@ -432,11 +430,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// faulty is what must not happen: models that panic or fail.
-type faulty struct{ fault func() error }
-
-func (f faulty) Acquire(string) (*model.Lease, error) { return nil, f.fault() }
-
+// A fault is answered and logged without what a client sent, and not counted.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -451,32 +445,18 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			log, usage := &lines{}, &counts{}
-			handler := server.New(server.Options{
-				Guidance: http.HandlerFunc(guidanceAnswers),
-				Models:   faulty{test.fault}, Engine: engine.New(), Applications: applications, Usage: usage,
-				AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
-				Observer: start(t).metrics, Log: slog.New(slog.NewJSONHandler(log, nil)),
-			})
-			request := httptest.NewRequest(http.MethodGet, "/v3/info", nil)
-			request.Header.Set("App-Id", "portal")
-			request.Header.Set("App-Key", "portal-key")
-			request.Header.Set("X-Request-Id", "mine")
-			recorder := httptest.NewRecorder()
-			handler.ServeHTTP(recorder, request)
-			expectError(t, answer{status: recorder.Code, body: recorder.Body.String()}, 500, "its log has more under request id mine")
-			if !strings.Contains(log.String(), test.log) || !strings.Contains(log.String(), `"status":500`) {
+			r := start(t)
+			r.models.fault.Store(&test.fault)
+			got := r.do(t, get("/v3/info").with(map[string]string{"X-Request-Id": "mine"}))
+			expectError(t, got, 500, "its log has more under request id mine")
+			if log := r.log.String(); !strings.Contains(log, test.log) || !strings.Contains(log, `"status":500`) {
 				t.Errorf("the log says %s, expected %s", log, test.log)
 			}
-			if strings.Contains(log.String(), "4242") {
-				t.Errorf("the log repeats what a client sent: %s", log)
+			if strings.Contains(r.log.String(), "4242") {
+				t.Errorf("the log repeats what a client sent: %s", r.log)
 			}
-			if len(usage.all()) != 0 {
-				t.Errorf("a fault of the service was counted: %v", usage.all())
+			if len(r.usage.all()) != 0 {
+				t.Errorf("a fault of the service was counted: %v", r.usage.all())
 			}
 		})
 	}
@@ -485,23 +465,12 @@ func TestFaults(t *testing.T) {
 // A body that breaks off is the client's error, and not a fault.
 func TestBodyBreaksOff(t *testing.T) {
 	t.Parallel()
-	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := start(t)
-	handler := server.New(server.Options{
-		Guidance: http.HandlerFunc(guidanceAnswers),
-		Models:   r.library, Engine: engine.New(), Applications: applications, Usage: r.usage,
-		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
-		Observer: r.metrics, Log: slog.New(slog.DiscardHandler),
-	})
 	body := io.MultiReader(strings.NewReader(`{"sex": `), iotest.ErrReader(io.ErrUnexpectedEOF))
 	request := httptest.NewRequest(http.MethodPost, "/v3/diagnosis", body)
 	request.Header.Set("App-Id", "portal")
 	request.Header.Set("App-Key", "portal-key")
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, request)
+	newRig(t).handler.ServeHTTP(recorder, request)
 	expectError(t, answer{status: recorder.Code, body: recorder.Body.String()}, 400, "it broke off after 8 bytes")
 }

@@ -176,22 +176,29 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// What clients send for "not given" is taken as that: the answer is the same.
+// What clients send for "not given" is taken as that, and what the contract
+// does not know is ignored: the answer is the same.
 func TestNotGiven(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	const plain = `{"sex": "female", "age": {"value": 30, "unit": "year"}, "evidence": [{"id": "s_1", "choice_id": "present"}]}`
-	for _, path := range []string{"/v3/diagnosis", "/v3/triage"} {
+	const plain = `{"sex": "female", "age": {"value": 30, "unit": "year"}, "evidence": [{"id": "s_1", "choice_id": "present"}], "target": "c_4"}`
+	for _, path := range interviewPaths {
 		want := r.do(t, post(path, plain))
 		for _, body := range []string{
-			`{"sex":"female","age":{"value":30},"evidence":[{"id":"s_1","choice_id":"present"}]}`,
-			` {"age": {"value": 30.0}, "evidence": [{"choice_id": "present", "id": "s_1"}], "sex": "female"}` + "\r\n",
-			`{"sex": "female", "age": {"value": 3e1, "unit": null}, "evidence": [{"id": "s_1", "choice_id": "present", "source": null}], "extras": null}`,
-			`{"sex": "female", "age": {"value": 30, "unit": ""}, "evidence": [{"id": "s_1", "choice_id": "present", "source": ""}], "extras": {}}`,
-			`{"sex": "female", "age": {"value": 360, "unit": "month"}, "evidence": [{"id": "s_1", "choice_id": "present"}],
-			  "extras": {"disable_groups": null, "enable_triage_3": null, "interview_mode": ""}}`,
-			`{"sex": "female", "age": {"value": 30, "more": 1}, "evidence": [{"id": "s_1", "choice_id": "present", "weight": [1]}],
+			`{"sex":"female","age":{"value":30},"evidence":[{"id":"s_1","choice_id":"present"}],"target":"c_4"}`,
+			` {"target": "c_4", "age": {"value": 30.0}, "evidence": [{"choice_id": "present", "id": "s_1"}], "sex": "female"}` + "\r\n",
+			`{"sex": "female", "age": {"value": 3e1, "unit": null}, "target": "c_4",
+			  "evidence": [{"id": "s_1", "choice_id": "present", "source": null, "duration": null}], "extras": null}`,
+			`{"sex": "female", "age": {"value": 30, "unit": ""}, "target": "c_4",
+			  "evidence": [{"id": "s_1", "choice_id": "present", "source": ""}], "extras": {}, "suggest_method": null, "include_condition_details": null}`,
+			`{"sex": "female", "age": {"value": 360, "unit": "month"}, "target": "c_4", "evidence": [{"id": "s_1", "choice_id": "present"}],
+			  "extras": {"disable_groups": null, "enable_triage_3": null, "interview_mode": "", "enable_symptom_duration": null,
+			  "include_condition_details": null, "specialist_mapping": null}}`,
+			`{"sex": "female", "age": {"value": 30, "more": 1}, "target": "c_4", "evidence": [{"id": "s_1", "choice_id": "present", "weight": [1]}],
 			  "extras": {"interview_mode": "default", "enable_triage_3": false, "new": {"a": 1}}, "suggest_method": "", "context": null}`,
+			`{"sex": "female", "Sex": "male", "age": {"value": 30, "Value": 3}, "AGE": {}, "target": "c_4", "Target": 5,
+			  "evidence": [{"id": "s_1", "choice_id": "present", "Source": "me", "ID": "s_2"}], "Evidence": [{"source": "initial"}],
+			  "extras": {"Interview_Mode": 1}, "EXTRAS": {"enable_triage_3": true}}`,
 		} {
 			got := r.do(t, post(path, body))
 			if got.status != 200 || got.body != want.body {
@@ -201,7 +208,12 @@ func TestNotGiven(t *testing.T) {
 	}
 }
 
-// Every way in which a body can be wrong, on both endpoints that take one.
+// interviewPaths are those that take the body of an interview.
+var interviewPaths = []string{
+	"/v3/diagnosis", "/v3/triage", "/v3/recommend_specialist", "/v3/explain", "/v3/rationale", "/v3/suggest", "/v3/red_flags",
+}
+
+// Every way in which a body can be wrong, on each endpoint that takes it.
 func TestInterviewErrors(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -211,45 +223,45 @@ func TestInterviewErrors(t *testing.T) {
 	aged := func(age string) string { return `{"sex": "female", "age": ` + age + `}` }
 	extra := func(extras string) string { return `{"sex": "female", "age": {"value": 30}, "extras": ` + extras + `}` }
 	for name, test := range map[string]struct{ body, message string }{
-		"empty":                      {``, "the body: not JSON at byte 0: unexpected end of JSON input"},
-		"blank":                      {`   `, "the body: not JSON at byte 3"},
-		"not JSON":                   {`sex=female`, "the body: not JSON at byte 1: invalid character 's'"},
-		"broken off":                 {`{"sex": "female", `, "the body: not JSON at byte 18: unexpected end"},
-		"a comma too many":           {`{"sex": "female",}`, "the body: not JSON at byte 18: invalid character '}'"},
-		"more after it":              {aged(`{"value": 30}`) + "x", "the body: not JSON at byte 40: invalid character 'x' after top-level value"},
-		"two values":                 {aged(`{"value": 30}`) + aged(`{"value": 30}`), "after top-level value"},
+		"empty":                      {``, "the body: not JSON at byte 0: it ends too soon"},
+		"blank":                      {`   `, "the body: not JSON at byte 3: it ends too soon"},
+		"not JSON":                   {`sex=female`, "the body: not JSON at byte 0: invalid character 's'"},
+		"broken off":                 {`{"sex": "female", `, "the body: not JSON at byte 18: it ends too soon"},
+		"a comma too many":           {`{"sex": "female",}`, "the body: not JSON at byte 17: invalid character '}'"},
+		"more after it":              {aged(`{"value": 30}`) + "x", "the body: not JSON at byte 39: more after the first value"},
+		"two values":                 {aged(`{"value": 30}`) + aged(`{"value": 30}`), "the body: not JSON at byte 39: more after the first value"},
 		"nested without end":         {strings.Repeat("[", 100_000), "the body: not JSON at byte"},
-		"a list":                     {`[]`, "the body: expected an object, got array"},
-		"a string":                   {`"female"`, "the body: expected an object, got string"},
+		"a list":                     {`[]`, "the body: expected an object, got a list"},
+		"a string":                   {`"female"`, "the body: expected an object, got a string"},
 		"null":                       {`null`, "sex: missing, expected female or male"},
 		"no sex":                     {`{"age": {"value": 30}}`, "sex: missing, expected female or male"},
 		"sex null":                   {`{"sex": null, "age": {"value": 30}}`, "sex: missing"},
 		"sex empty":                  {`{"sex": "", "age": {"value": 30}}`, "sex: missing"},
 		"sex unknown":                {`{"sex": "other", "age": {"value": 30}}`, `sex: expected female or male, got "other"`},
 		"sex in capitals":            {`{"sex": "FEMALE", "age": {"value": 30}}`, `sex: expected female or male, got "FEMALE"`},
-		"sex a number":               {`{"sex": 1, "age": {"value": 30}}`, "sex: expected a string, got number, at byte 9"},
+		"sex a number":               {`{"sex": 1, "age": {"value": 30}}`, "sex: expected a string, got a number"},
 		"no age":                     {`{"sex": "female"}`, "age.value: missing, expected a whole number from 1 to 130 with the unit year"},
 		"age null":                   {aged(`null`), "age.value: missing"},
-		"age a number":               {aged(`30`), "age: expected an object, got number"},
+		"age a number":               {aged(`30`), "age: expected an object, got a number"},
 		"age without value":          {aged(`{"unit": "month"}`), "age.value: missing, expected a whole number from 0 to 1560 with the unit month"},
 		"age value null":             {aged(`{"value": null}`), "age.value: missing"},
-		"age value a string":         {aged(`{"value": "30"}`), "age.value: expected a number, got string"},
+		"age value a string":         {aged(`{"value": "30"}`), "age.value: expected a number, got a string"},
 		"age zero years":             {aged(`{"value": 0}`), "age.value: expected a whole number from 1 to 130 with the unit year, got 0"},
 		"age over":                   {aged(`{"value": 131}`), "got 131"},
 		"age negative":               {aged(`{"value": -1, "unit": "month"}`), "from 0 to 1560 with the unit month, got -1"},
 		"age over in months":         {aged(`{"value": 1561, "unit": "month"}`), "got 1561"},
 		"age a fraction":             {aged(`{"value": 30.5}`), "a whole number from 1 to 130 with the unit year, got 30.5"},
 		"age vast":                   {aged(`{"value": 1e300}`), "got 1e+300"},
-		"age too vast":               {aged(`{"value": 1e400}`), "age.value: expected a number, got number 1e400"},
-		"age of many digits":         {aged(`{"value": 1` + strings.Repeat("0", 10000) + `}`), "got number 1" + strings.Repeat("0", 56) + "…, at byte"},
+		"age too vast":               {aged(`{"value": 1e400}`), "age.value: expected a number, got 1e400"},
+		"age of many digits":         {aged(`{"value": 1` + strings.Repeat("0", 10000) + `}`), "age.value: expected a number, got 1" + strings.Repeat("0", 63) + "…"},
 		"age unit unknown":           {aged(`{"value": 3, "unit": "week"}`), `age.unit: expected year or month, got "week"`},
-		"age unit a number":          {aged(`{"value": 3, "unit": 1}`), "age.unit: expected a string, got number"},
-		"evidence an object":         {`{"sex": "female", "age": {"value": 30}, "evidence": {}}`, "evidence: expected a list, got object"},
-		"evidence of strings":        {`{"sex": "female", "age": {"value": 30}, "evidence": ["s_1"]}`, "evidence: expected an object, got string"},
+		"age unit a number":          {aged(`{"value": 3, "unit": 1}`), "age.unit: expected a string, got a number"},
+		"evidence an object":         {`{"sex": "female", "age": {"value": 30}, "evidence": {}}`, "evidence: expected a list, got an object"},
+		"evidence of strings":        {`{"sex": "female", "age": {"value": 30}, "evidence": ["s_1"]}`, "evidence[0]: expected an object, got a string"},
 		"evidence null inside":       {sick(`null`), "evidence[1].id: missing, expected the id of an observation"},
 		"no id":                      {sick(`{"choice_id": "present"}`), "evidence[1].id: missing"},
 		"id null":                    {sick(`{"id": null, "choice_id": "present"}`), "evidence[1].id: missing"},
-		"id a number":                {sick(`{"id": 21, "choice_id": "present"}`), "evidence.id: expected a string, got number"},
+		"id a number":                {sick(`{"id": 21, "choice_id": "present"}`), "evidence[1].id: expected a string, got a number"},
 		"id unknown":                 {sick(`{"id": "s_99", "choice_id": "present"}`), `evidence[1] ("s_99")`},
 		"id of a condition":          {sick(`{"id": "c_1", "choice_id": "present"}`), `evidence[1] ("c_1")`},
 		"id of another kind":         {sick(`{"id": "x_1", "choice_id": "present"}`), `evidence[1] ("x_1")`},
@@ -257,18 +269,28 @@ func TestInterviewErrors(t *testing.T) {
 		"no choice":                  {sick(`{"id": "s_5"}`), "evidence[1].choice_id: missing, expected present, absent or unknown"},
 		"choice empty":               {sick(`{"id": "s_5", "choice_id": ""}`), "evidence[1].choice_id: missing"},
 		"choice unknown":             {sick(`{"id": "s_5", "choice_id": "yes"}`), `evidence[1].choice_id: expected present, absent or unknown, got "yes"`},
-		"choice a boolean":           {sick(`{"id": "s_5", "choice_id": true}`), "evidence.choice_id: expected a string, got bool"},
+		"choice a boolean":           {sick(`{"id": "s_5", "choice_id": true}`), "evidence[1].choice_id: expected a string, got true or false"},
 		"source unknown":             {sick(`{"id": "s_5", "choice_id": "present", "source": "me"}`), `evidence[1].source: expected initial, suggest, predefined or red_flags, or no source, got "me"`},
 		"contradicting choices":      {sick(`{"id": "s_1", "choice_id": "absent"}`), `evidence[1] ("s_1")`},
-		"extras a list":              {extra(`[]`), "extras: expected an object, got array"},
-		"disable_groups a string":    {extra(`{"disable_groups": "true"}`), "extras.disable_groups: expected true or false, got string"},
-		"enable_triage_3 a number":   {extra(`{"enable_triage_3": 1}`), "extras.enable_triage_3: expected true or false, got number"},
+		"extras a list":              {extra(`[]`), "extras: expected an object, got a list"},
+		"disable_groups a string":    {extra(`{"disable_groups": "true"}`), "extras.disable_groups: expected true or false, got a string"},
+		"enable_triage_3 a number":   {extra(`{"enable_triage_3": 1}`), "extras.enable_triage_3: expected true or false, got a number"},
 		"interview_mode unknown":     {extra(`{"interview_mode": "long"}`), `extras.interview_mode: expected default, triage or short_triage, got "long"`},
-		"interview_mode an object":   {extra(`{"interview_mode": {}}`), "extras.interview_mode: expected a string, got object"},
+		"interview_mode an object":   {extra(`{"interview_mode": {}}`), "extras.interview_mode: expected a string, got an object"},
+		"enable_symptom_duration":    {extra(`{"enable_symptom_duration": "yes"}`), "extras.enable_symptom_duration: expected true or false, got a string"},
+		"details a number":           {extra(`{"include_condition_details": 1}`), "extras.include_condition_details: expected true or false, got a number"},
+		"details at the top":         {and(aged(`{"value": 30}`), `"include_condition_details": []`), "include_condition_details: expected true or false, got a list"},
+		"specialist_mapping a list":  {extra(`{"specialist_mapping": []}`), "extras.specialist_mapping: expected an object, got a list"},
+		"specialist_mapping inside":  {extra(`{"specialist_mapping": {"sp_1": 2}}`), "extras.specialist_mapping.sp_1: expected a string, got a number"},
 		"first of several is told":   {`{"sex": 1, "age": 2}`, "sex: expected a string"},
-		"invalid UTF-8 in an unused": {"{\"x\": \"\xff\"}", "sex: missing"},
+		"invalid UTF-8 in an unused": {"{\"x\": \"\xff\"}", "the body: not JSON at byte 7: invalid UTF-8"},
+		"half a surrogate":           {`{"x": "\ud800"}`, "the body: not JSON at byte 7: invalid surrogate"},
+		"a field twice":              {and(aged(`{"value": 30}`), `"age": {"value": 3}`), `the body: at byte 40: an object has the name "age" twice`},
+		"a list twice":               {and(sick(`{"id": "s_5", "choice_id": "present"}`), `"evidence": []`), `an object has the name "evidence" twice`},
+		"an unused field twice":      {extra(`{"x": {"y": 1, "y": 1}}`), `the body: at byte 65: an object has the name "y" twice`},
+		"a field twice, escaped":     {`{"sex": "male", "s\u0065x": "female"}`, `the body: at byte 16: an object has the name "sex" twice`},
 	} {
-		for _, path := range []string{"/v3/diagnosis", "/v3/triage"} {
+		for _, path := range interviewPaths {
 			t.Run(path+" "+name, func(t *testing.T) {
 				t.Parallel()
 				expectError(t, r.do(t, post(path, test.body)), 400, test.message)

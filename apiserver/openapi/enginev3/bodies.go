@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package enginev3 is the contract of the symptom assessment in Go: generated
+// from engine-v3.yaml, but for how bodies are decoded, which stands here.
 package enginev3
 
 import "github.com/go-json-experiment/json"

@@ -13,6 +13,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -24,8 +27,9 @@ import (
 // Contract is a contract that answers are held against. It may be shared by
 // parallel tests.
 type Contract struct {
-	router  routers.Router
-	failure *openapi3.Schema
+	router     routers.Router
+	failure    *openapi3.Schema
+	operations map[string][]int
 }
 
 // Parse reads a contract. Its schema Error is what answers outside of its
@@ -51,8 +55,32 @@ func Parse(contract []byte) (*Contract, error) {
 	if failure == nil {
 		return nil, errors.New("the contract has no schema Error")
 	}
-	return &Contract{router, failure.Value}, nil
+	base, err := document.Servers.BasePath()
+	if err != nil {
+		return nil, fmt.Errorf("reading the servers of the contract: %w", err)
+	}
+	return &Contract{router, failure.Value, operationsOf(document, strings.TrimSuffix(base, "/"))}, nil
 }
+
+func operationsOf(document *openapi3.T, base string) map[string][]int {
+	operations := map[string][]int{}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			name := method + " " + base + path
+			for status := range operation.Responses.Map() {
+				if number, err := strconv.Atoi(status); err == nil { // else it stands for all others
+					operations[name] = append(operations[name], number)
+				}
+			}
+			slices.Sort(operations[name])
+		}
+	}
+	return operations
+}
+
+// Operations are the operations of the contract by method and path, such as
+// "GET /v3/info", and the statuses that each may answer with.
+func (c *Contract) Operations() map[string][]int { return c.operations }
 
 // closeObject forbids properties that the schema does not name.
 func closeObject(schema *openapi3.Schema) {

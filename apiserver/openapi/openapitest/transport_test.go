@@ -4,6 +4,7 @@ package openapitest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,25 @@ func TestCheckHeaders(t *testing.T) {
 		}
 		if err := contract.Check(request, 405, header, []byte(`{"message": "no"}`)); err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	contract, err := Parse(openapi.EngineV3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations := contract.Operations()
+	for operation, want := range map[string][]int{
+		"GET /v3/info":                 {200, 400, 403, 405, 500},
+		"GET /v3/concepts/{id}":        {200, 400, 403, 404, 405, 500},
+		"POST /v3/interviews/feedback": {200, 400, 403, 405, 413, 422, 500, 503},
+		"POST /v3/info":                nil,
+	} {
+		if got := operations[operation]; !slices.Equal(got, want) {
+			t.Errorf("%s answers with %v, expected %v", operation, got, want)
 		}
 	}
 }

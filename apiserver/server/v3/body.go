@@ -77,10 +77,10 @@ func checkJSON(body []byte) error {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		errors.As(err, &syntax)
 		return badRequest("the body: at byte %d: an object has the name %s twice", syntax.ByteOffset, quote(syntax.JSONPointer.LastToken()))
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return badRequest("the body: not JSON at byte %d: it ends too soon", len(body))
 	case errors.As(err, &syntax):
 		return badRequest("the body: not JSON at byte %d: %v", syntax.ByteOffset, syntax.Err)
-	case err != nil:
-		return badRequest("the body: not JSON at byte %d: expected a value", len(body))
 	default:
 		return badRequest("the body: not JSON at byte %d: more after the first value", decoder.InputOffset())
 	}

@@ -165,7 +165,10 @@ func gotKind(err *jsonv2.SemanticError) string {
 	case 't', 'f':
 		return "true or false"
 	case '0':
-		return strings.TrimSpace("the number " + shorten(string(err.JSONValue)))
+		if len(err.JSONValue) > 0 { // a number, but not one of this kind
+			return shorten(string(err.JSONValue))
+		}
+		return "a number"
 	case '[':
 		return "a list"
 	case '{':

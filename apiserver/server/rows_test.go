@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A situation is what the server of a test stands on.
+type situation string
+
+const (
+	allWell     situation = "" // and the plans have no limits
+	usedUp      situation = "the plan's calls are used up"
+	storageDown situation = "storage is down"
+	faultyModel situation = "the models fail"
+)
+
+// A row is one line of the specification's endpoint tables: how an endpoint
+// answers one kind of call.
+type row struct {
+	endpoint string // as the contract has it
+	name     string
+	call
+	status int
+	want   string // a part of the answer's body; of an error, of its message
+	when   situation
+}
+
+// rows are what is particular to each endpoint; sharedRows has what they have
+// in common.
+var rows = []row{
+	{"POST /v3/diagnosis", "a complaint", post("/v3/diagnosis", interview("s_1 present initial")), 200, `"question":{`, allWell},
+	{"POST /v3/diagnosis", "no evidence", post("/v3/diagnosis", interview()), 200, `"question":null`, allWell},
+	{"POST /v3/diagnosis", "with details", post("/v3/diagnosis", detailed("s_1 present initial")), 200, `"interview_token":"`, allWell},
+	{"POST /v3/diagnosis", "with durations", post("/v3/diagnosis", timed(`"source": "initial", "duration": {"value": 2, "unit": "day"}`)), 200, `"type":"single"`, allWell},
+	{"POST /v3/diagnosis", "duration not given", post("/v3/diagnosis", timed(`"source": "initial"`)), 200, `"type":"duration"`, allWell},
+	{"POST /v3/diagnosis", "a duration below zero", post("/v3/diagnosis", timed(`"duration": {"value": -2, "unit": "day"}`)), 400, "evidence[0].duration.value: expected a number above 0", allWell},
+
+	{"POST /v3/triage", "a complaint", post("/v3/triage", interview("s_1 present initial")), 200, `"triage_level":"consultation`, allWell},
+	{"POST /v3/triage", "a red flag", post("/v3/triage", interview("s_6 present initial")), 200, `"triage_level":"emergency_ambulance"`, allWell},
+	{"POST /v3/triage", "three levels", post("/v3/triage", withExtras(`{"enable_triage_3": true}`, "s_6 present initial")), 200, `"triage_level":"emergency"`, allWell},
+
+	{"POST /v3/recommend_specialist", "a complaint", post("/v3/recommend_specialist", interview("s_1 present initial")), 200, `"recommended_specialist":{"id":"sp_`, allWell},
+	{"POST /v3/recommend_specialist", "an emergency", post("/v3/recommend_specialist", interview("s_6 present initial")), 200, `{"recommended_channel":null,"recommended_specialist":null}`, allWell},
+	{"POST /v3/recommend_specialist", "mapped", post("/v3/recommend_specialist", mapped(`{"sp_17": "sp_1"}`)), 200, `{"id":"sp_1",`, allWell},
+	{"POST /v3/recommend_specialist", "mapping of an unknown specialist", post("/v3/recommend_specialist", mapped(`{"sp_99": "sp_1"}`)), 400, `extras.specialist_mapping: expected the id of a specialist, such as sp_1, got "sp_99"`, allWell},
+	{"POST /v3/recommend_specialist", "mapping to an unknown specialist", post("/v3/recommend_specialist", mapped(`{"sp_1": "c_1"}`)), 400, `extras.specialist_mapping.sp_1: expected the id of a specialist, such as sp_1, got "c_1"`, allWell},
+
+	{"POST /v3/explain", "the leading condition", post("/v3/explain", targeted("c_4", "s_1 present initial")), 200, `"supporting_evidence":[{"common_name":"Headache","id":"s_1"`, allWell},
+	{"POST /v3/explain", "45 pieces of evidence", post("/v3/explain", targeted("c_4", repeated(45, "s_1 present initial")...)), 200, `"supporting_evidence":[{"common_name":"Headache","id":"s_1"`, allWell},
+	{"POST /v3/explain", "46 pieces of evidence", post("/v3/explain", targeted("c_4", repeated(46, "s_1 present initial")...)), 400, "evidence: expected at most 45, got 46", allWell},
+	{"POST /v3/explain", "no target", post("/v3/explain", interview("s_1 present initial")), 400, "target: missing, expected the id of a condition", allWell},
+	{"POST /v3/explain", "an unknown target", post("/v3/explain", targeted("c_99", "s_1 present initial")), 400, `target: expected the id of a condition of the ranking, such as c_49, got "c_99"`, allWell},
+	{"POST /v3/explain", "a target outside the ranking", post("/v3/explain", targeted("c_3", "s_1 present initial")), 400, "target: c_3 is not in the ranking", allWell},
+
+	{"POST /v3/rationale", "a question", post("/v3/rationale", interview("s_1 present initial")), 200, `"type":"r`, allWell},
+	{"POST /v3/rationale", "no question", post("/v3/rationale", interview("s_1 absent initial")), 400, "evidence: /diagnosis asks no question", allWell},
+
+	{"POST /v3/suggest", "no method", post("/v3/suggest", interview("s_1 present initial")), 200, `"id":"s_`, allWell},
+	{"POST /v3/suggest", "symptoms", post("/v3/suggest", suggesting("symptoms", "s_1 present initial")), 200, `"id":"s_`, allWell},
+	{"POST /v3/suggest", "symptoms, no evidence", post("/v3/suggest", suggesting("symptoms")), 200, `"id":"s_`, allWell},
+	{"POST /v3/suggest", "risk factors", post("/v3/suggest", suggesting("risk_factors", "s_10 present initial")), 200, `"id":"p_30"`, allWell},
+	{"POST /v3/suggest", "red flags", post("/v3/suggest", suggesting("red_flags", "s_1 present initial")), 200, `"id":"s_6"`, allWell},
+	{"POST /v3/suggest", "red flags, no evidence", post("/v3/suggest", suggesting("red_flags")), 200, `[]`, allWell},
+	{"POST /v3/suggest", "an unknown method", post("/v3/suggest", suggesting("all")), 400, `suggest_method: expected symptoms, risk_factors or red_flags, got "all"`, allWell},
+	{"POST /v3/suggest", "one result", post("/v3/suggest?max_results=1", interview()), 200, `"id":"s_`, allWell},
+	{"POST /v3/suggest", "no results", post("/v3/suggest?max_results=0", interview()), 400, "max_results: expected a whole number from 1 to 100, got 0", allWell},
+
+	{"POST /v3/red_flags", "a complaint", post("/v3/red_flags", interview("s_1 present initial")), 200, `"id":"s_6"`, allWell},
+	{"POST /v3/red_flags", "no evidence", post("/v3/red_flags", interview()), 200, `[]`, allWell},
+	{"POST /v3/red_flags", "one result", post("/v3/red_flags?max_results=1", interview("s_1 present initial")), 200, `"id":"s_6"`, allWell},
+	{"POST /v3/red_flags", "too many results", post("/v3/red_flags?max_results=101", interview()), 400, "max_results: expected a whole number from 1 to 100, got 101", allWell},
+
+	{"GET /v3/info", "the sizes", get("/v3/info"), 200, `"lab_tests_count":2`, allWell},
+
+	{"GET /v3/search", "a word", get("/v3/search?phrase=headache&age.value=30"), 200, `{"id":"s_1","label":"Headache"}`, allWell},
+	{"GET /v3/search", "a misspelling", get("/v3/search?phrase=hedache&age.value=30"), 200, `{"id":"s_1","label":"Headache"}`, allWell},
+	{"GET /v3/search", "nothing like it", get("/v3/search?phrase=xyzzy&age.value=30"), 200, `[]`, allWell},
+	{"GET /v3/search", "no phrase", get("/v3/search?age.value=30"), 400, "phrase: missing, expected the words to look for", allWell},
+	{"GET /v3/search", "an empty phrase", get("/v3/search?phrase=+&age.value=30"), 400, "phrase: missing, expected the words to look for", allWell},
+	{"GET /v3/search", "no age", get("/v3/search?phrase=headache"), 400, "age.value: missing", allWell},
+	{"GET /v3/search", "age zero", get("/v3/search?phrase=headache&age.value=0"), 400, "age.value: expected a whole number from 1 to 130", allWell},
+	{"GET /v3/search", "an unknown unit of age", get("/v3/search?phrase=headache&age.value=3&age.unit=week"), 400, "age.unit: expected year or month", allWell},
+	{"GET /v3/search", "an unknown sex", get("/v3/search?phrase=headache&age.value=30&sex=other"), 400, `sex: expected female or male, got "other"`, allWell},
+	{"GET /v3/search", "an unknown type", get("/v3/search?phrase=headache&age.value=30&types=illness"), 400, "types: expected condition, symptom, risk_factor or lab_test_result", allWell},
+	{"GET /v3/search", "no results", get("/v3/search?phrase=headache&age.value=30&max_results=0"), 400, "max_results: expected a whole number from 1 to 100, got 0", allWell},
+	{"GET /v3/search", "too many results", get("/v3/search?phrase=headache&age.value=30&max_results=101"), 400, "max_results: expected a whole number from 1 to 100, got 101", allWell},
+	{"GET /v3/search", "results not a number", get("/v3/search?phrase=headache&age.value=30&max_results=all"), 400, "max_results: expected one whole number from 1 to 100", allWell},
+
+	{"GET /v3/concepts", "all", get("/v3/concepts"), 200, `{"common_name":"Migraine","extras":{},"id":"c_1","name":"Migraine","type":"condition"}`, allWell},
+	{"GET /v3/concepts", "by ids", get("/v3/concepts?ids=s_5,c_1"), 200, `"id":"s_5"`, allWell},
+	{"GET /v3/concepts", "by types", get("/v3/concepts?types=lab_test_result"), 200, `"id":"lt_1"`, allWell},
+	{"GET /v3/concepts", "an unknown type", get("/v3/concepts?types=illness"), 400, "types: expected condition", allWell},
+	{"GET /v3/concepts", "an unknown id", get("/v3/concepts?ids=s_1,s_99"), 404, `no concept has the id "s_99"`, allWell},
+
+	{"GET /v3/concepts/{id}", "a symptom", get("/v3/concepts/s_5"), 200, `"type":"symptom"`, allWell},
+	{"GET /v3/concepts/{id}", "an unknown id", get("/v3/concepts/s_99"), 404, `no concept has the id "s_99"`, allWell},
+
+	{"GET /v3/conditions", "of an age", get("/v3/conditions?age.value=30"), 200, `"id":"c_1"`, allWell},
+	{"GET /v3/conditions", "with specialists", get("/v3/conditions?age.value=30&include_specialists=true"), 200, `"specialists":[{"id":"sp_17","name":"Neurologist"}`, allWell},
+	{"GET /v3/conditions", "three levels", get("/v3/conditions?age.value=30&enable_triage_3=true"), 200, `"triage_level":"emergency"`, allWell},
+	{"GET /v3/conditions", "no age", get("/v3/conditions"), 400, "age.value: missing", allWell},
+	{"GET /v3/conditions", "specialists neither true nor false", get("/v3/conditions?age.value=30&include_specialists=2"), 400, "include_specialists: expected true or false", allWell},
+	{"GET /v3/conditions", "levels neither true nor false", get("/v3/conditions?age.value=30&enable_triage_3=x"), 400, "enable_triage_3: expected true or false", allWell},
+
+	{"GET /v3/conditions/{id}", "a condition", get("/v3/conditions/c_1?age.value=30"), 200, `"icd10_code":"G43.9"`, allWell},
+	{"GET /v3/conditions/{id}", "three levels", get("/v3/conditions/c_2?age.value=30&enable_triage_3=true"), 200, `"triage_level":"emergency"`, allWell},
+	{"GET /v3/conditions/{id}", "no age", get("/v3/conditions/c_1"), 400, "age.value: missing", allWell},
+	{"GET /v3/conditions/{id}", "an unknown id", get("/v3/conditions/c_99?age.value=30"), 404, `no condition has the id "c_99"`, allWell},
+
+	{"GET /v3/symptoms", "of an age", get("/v3/symptoms?age.value=30"), 200, `"children":[{"id":"s_2","parent_relation":"severity"}`, allWell},
+	{"GET /v3/symptoms", "no age", get("/v3/symptoms"), 400, "age.value: missing", allWell},
+	{"GET /v3/symptoms", "age over", get("/v3/symptoms?age.value=131"), 400, "age.value: expected a whole number from 1 to 130", allWell},
+
+	{"GET /v3/symptoms/{id}", "a symptom", get("/v3/symptoms/s_1?age.value=30"), 200, `"name":"Headache"`, allWell},
+	{"GET /v3/symptoms/{id}", "no age", get("/v3/symptoms/s_1"), 400, "age.value: missing", allWell},
+	{"GET /v3/symptoms/{id}", "an unknown id", get("/v3/symptoms/p_7?age.value=30"), 404, `no symptom has the id "p_7"`, allWell},
+
+	{"GET /v3/risk_factors", "of an age", get("/v3/risk_factors?age.value=30"), 200, `"id":"p_7"`, allWell},
+	{"GET /v3/risk_factors", "no age", get("/v3/risk_factors"), 400, "age.value: missing", allWell},
+	{"GET /v3/risk_factors", "months below zero", get("/v3/risk_factors?age.value=-1&age.unit=month"), 400, "age.value: expected a whole number from 0 to 1560", allWell},
+
+	{"GET /v3/risk_factors/{id}", "a risk factor", get("/v3/risk_factors/p_7?age.value=30"), 200, `"name":"BMI over 30"`, allWell},
+	{"GET /v3/risk_factors/{id}", "no age", get("/v3/risk_factors/p_7"), 400, "age.value: missing", allWell},
+	{"GET /v3/risk_factors/{id}", "an unknown id", get("/v3/risk_factors/s_1?age.value=30"), 404, `no risk factor has the id "s_1"`, allWell},
+
+	{"GET /v3/lab_tests", "of an age", get("/v3/lab_tests?age.value=30"), 200, `"results":[{"id":"lt_2","type":"normal"},{"id":"lt_1","type":"high"}]`, allWell},
+	{"GET /v3/lab_tests", "no age", get("/v3/lab_tests"), 400, "age.value: missing", allWell},
+	{"GET /v3/lab_tests", "an unknown unit of age", get("/v3/lab_tests?age.value=3&age.unit=day"), 400, "age.unit: expected year or month", allWell},
+
+	{"GET /v3/lab_tests/{id}", "a test", get("/v3/lab_tests/lab_1?age.value=30"), 200, `"name":"White blood cell count"`, allWell},
+	{"GET /v3/lab_tests/{id}", "no age", get("/v3/lab_tests/lab_1"), 400, "age.value: missing", allWell},
+	{"GET /v3/lab_tests/{id}", "an unknown id", get("/v3/lab_tests/lab_99?age.value=30"), 404, `no laboratory test has the id "lab_99"`, allWell},
+	{"GET /v3/lab_tests/{id}", "a result", get("/v3/lab_tests/lt_1?age.value=30"), 404, `no laboratory test has the id "lt_1"`, allWell},
+
+	{"GET /v3/patient_education/{condition_id}", "an article", read("c_1", ""), 200, `{"sections":[{"content":[{"content":[{"node_type":"text","value":"A "}`, allWell},
+	{"GET /v3/patient_education/{condition_id}", "one section", read("c_1", "?sections=disclaimer"), 200, `"sections":[{"content":[{"content":[],"node_type":"paragraph"}],"name":"disclaimer"`, allWell},
+	{"GET /v3/patient_education/{condition_id}", "a section that it has not", read("c_1", "?sections=sources"), 200, `"sections":[]`, allWell},
+	{"GET /v3/patient_education/{condition_id}", "an unknown section", read("c_1", "?sections=summary,jokes"), 400, `sections: expected names of sections, such as summary, got "jokes"`, allWell},
+	{"GET /v3/patient_education/{condition_id}", "no token", read("c_1", "").with(map[string]string{"Interview-Token": ""}), 400, "Interview-Token: missing, expected the interview_token", allWell},
+	{"GET /v3/patient_education/{condition_id}", "a bad token", read("c_1", "").with(map[string]string{"Interview-Token": "x"}), 403, "Interview-Token: not valid, or too old", allWell},
+	{"GET /v3/patient_education/{condition_id}", "no article", read("c_2", ""), 404, "there is no article about c_2", allWell},
+	{"GET /v3/patient_education/{condition_id}", "an unknown condition", read("c_99", ""), 404, `no condition has the id "c_99"`, allWell},
+
+	{"POST /v3/interviews/feedback", "two intents", told(intents), 200, `{}`, allWell},
+	{"POST /v3/interviews/feedback", "in Dev-Mode", told(intents).with(map[string]string{"Dev-Mode": "true"}), 200, `{}`, storageDown},
+	{"POST /v3/interviews/feedback", "no Interview-Id", told(intents).with(map[string]string{"Interview-Id": ""}), 400, "Interview-Id: missing, expected the id of the interview", allWell},
+	{"POST /v3/interviews/feedback", "an intent missing", told(`{"patient_intent_before": {"type": "unknown"}}`), 422, "patient_intent_after: missing", allWell},
+	{"POST /v3/interviews/feedback", "an unknown intent", told(`{"patient_intent_before": {"type": "sleep"}, "patient_intent_after": {"type": "unknown"}}`), 422, "patient_intent_before.type: expected one of", allWell},
+	{"POST /v3/interviews/feedback", "an intent of another type", told(`{"patient_intent_before": "sleep"}`), 422, "patient_intent_before: expected an object, got a string", allWell},
+	{"POST /v3/interviews/feedback", "storage is down", told(intents), 503, "storage cannot be reached", storageDown},
+}
+
+// sharedRows are what all endpoints have in common, for each of them.
+func sharedRows() []row {
+	var shared []row
+	for _, e := range endpoints {
+		add := func(name string, c call, status int, want string, when situation) {
+			shared = append(shared, row{e.route, name, c, status, want, when})
+		}
+		add("no key", e.with(map[string]string{"App-Key": ""}), 403, "App-Id or App-Key", allWell)
+		add("an unknown model", e.with(map[string]string{"Model": "service-xx"}), 400, "service-en, service-de", allWell)
+		add("the model's other name", e.with(map[string]string{"Model": "infermedica-en"}), 200, "", allWell)
+		add("an Interview-Id with a space", e.with(map[string]string{"Interview-Id": "a b"}), 400, "Interview-Id: expected", allWell)
+		add("another method", call{method: http.MethodDelete, path: e.path}, 405, "takes "+e.method+" only", allWell)
+		add("a fault", e.call, 500, "the service failed to answer", faultyModel)
+		if e.method == http.MethodPost {
+			add("another content type", e.with(map[string]string{"Content-Type": "text/plain"}), 400, "Content-Type: expected application/json", allWell)
+			add("not JSON", e.carrying("{"), 400, "the body: not JSON at byte 1", allWell)
+			add("over 1 MiB", e.carrying(strings.Repeat(" ", 1<<20+1)), 413, "at most 1 MiB", allWell)
+		}
+		if limited[e.route] {
+			add("the plan's calls are used up", e.call, 429, "", usedUp)
+		}
+	}
+	return shared
+}
+
+// limited are the endpoints whose calls plans may limit.
+var limited = map[string]bool{
+	"POST /v3/triage": true, "POST /v3/explain": true, "POST /v3/rationale": true,
+	"POST /v3/suggest": true, "POST /v3/red_flags": true,
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	rigs := map[situation]*rig{allWell: start(t), usedUp: start(t), storageDown: start(t), faultyModel: start(t)}
+	rigs[usedUp].usage.usedUp.Store(true)
+	rigs[storageDown].feedback.down.Store(true)
+	closed := func() error { return errors.New("closed") }
+	rigs[faultyModel].models.fault.Store(&closed)
+	for _, row := range append(sharedRows(), rows...) {
+		t.Run(row.endpoint+" "+row.name, func(t *testing.T) {
+			t.Parallel()
+			r := rigs[row.when]
+			got := r.do(t, row.call)
+			if row.status >= 400 {
+				expectError(t, got, row.status, row.want)
+				return
+			}
+			if got.status != row.status || !strings.Contains(got.body, row.want) {
+				t.Errorf("answered %d %s, expected %d with %s", got.status, got.body, row.status, row.want)
+			}
+		})
+	}
+}
+
+// Whatever the contract says that an operation answers has a row, and nothing
+// else has.
+func TestRowsAreComplete(t *testing.T) {
+	t.Parallel()
+	checked, err := contract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, row := range append(sharedRows(), rows...) {
+		got[fmt.Sprint(row.endpoint, " ", row.status)] = true
+	}
+	want := map[string]bool{}
+	for endpoint, statuses := range checked.Operations() {
+		for _, status := range statuses {
+			want[fmt.Sprint(endpoint, " ", status)] = true
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("endpoints and statuses (-contract +rows)\n%s", diff)
+	}
+}
