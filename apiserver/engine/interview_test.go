@@ -3,9 +3,11 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
@@ -56,12 +58,23 @@ func TestInterviewsOnRandomModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "model"), 33))
 		r := variedRelease(t, random)
-		random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "interview"), 34))
-		p := &simulated{r: r, sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200), whimsical: true}
-		o := drawOptions(random)
-		v := p.interview(t, e, anyEvidence(r, random), o, true, random)
-		checkInterview(t, p, v, o)
+		random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "interviews"), 34))
+		for range 5 {
+			p := &simulated{r: r, sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200), whimsical: true}
+			o := drawOptions(random)
+			v := p.interview(t, e, complaining(r, random), o, true, random)
+			checkInterview(t, p, v, o)
+		}
 	})
+}
+
+// complaining is any evidence, and among it a symptom that the patient comes
+// for.
+func complaining(r *model.Release, random *rand.Rand) []ReportedEvidence {
+	from, to := r.ObservationsOfKind(model.Symptom)
+	id := r.ObservationID(from + model.ObservationIndex(random.IntN(int(to-from))))
+	list := slices.DeleteFunc(anyEvidence(r, random), func(e ReportedEvidence) bool { return e.ID == id })
+	return append(list[:random.IntN(len(list)+1)], ReportedEvidence{ID: id, Choice: Present, Source: SourceInitial})
 }
 
 // TestInterviewsOnAFullCatalogue plays some on the synthetic model that figures
@@ -73,7 +86,7 @@ func TestInterviewsOnAFullCatalogue(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 35))
 		p := &simulated{r: r, sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200), whimsical: true}
 		o := drawOptions(random)
-		v := p.interview(t, e, anyEvidence(r, random), o, true, random)
+		v := p.interview(t, e, complaining(r, random), o, true, random)
 		checkInterview(t, p, v, o)
 	}
 }
@@ -85,34 +98,89 @@ func drawOptions(random *rand.Rand) Options {
 	}
 }
 
-// variedRelease is a small random release in which some observations are of
-// one sex, of small children, or professional, groups are of every kind,
-// durations divide some symptoms, and there are laboratory results.
+// variedRelease is a small random release with all that a question may be about
+// and all that it must not be about: complaints with single children and groups
+// of every kind, some dividing their parent by how long it has lasted;
+// observations of one sex, of part of life, or without words; laboratory
+// results.
 func variedRelease(t modeltest.TB, random *rand.Rand) *model.Release {
-	b := modeltest.Synthetic(modeltest.Size{Conditions: 10, Observations: 80, Links: 150}, random.Uint64())
-	b.LabResult("lt_1", 0.05).LabResult("lt_2", 0.05)
-	b.Link("c_1", "lt_1", 0.5).Link("c_2", "lt_2", 0.5)
-	for _, g := range b.Draft().Groups {
-		g.Ordered = g.Type == model.GroupSingle && random.IntN(2) == 0
-		if g.Ordered && random.IntN(2) == 0 {
-			for i, item := range g.Items {
-				item.Relation, item.LastsFrom, item.LastsTo = model.Duration, uint32(10_000*i), uint32(10_000*(i+1))
-			}
+	b := modeltest.New()
+	var conditions []string
+	for c := range 3 + random.IntN(6) {
+		conditions = append(conditions, fmt.Sprintf("c_%d", c+1))
+		b.Condition(conditions[c], 0.001+0.03*random.Float64(), func(d *model.DraftCondition) {
+			d.Triage = model.SelfCare + model.TriageLevel(random.IntN(5))
+		})
+	}
+	for complaint := range 1 + random.IntN(4) {
+		addComplaint(b, 100*(complaint+1), conditions, random)
+	}
+	for risk := range 4 {
+		b.RiskFactor(fmt.Sprintf("p_%d", risk+5), 0.2, vary(random)) // two of which clients give
+		b.Factor(conditions[random.IntN(len(conditions))], fmt.Sprintf("p_%d", risk+5), 3, 0.5)
+	}
+	for result := range 2 {
+		b.LabResult(fmt.Sprintf("lt_%d", result+1), 0.05)
+		b.Link(conditions[random.IntN(len(conditions))], fmt.Sprintf("lt_%d", result+1), 0.5)
+	}
+	return b.Build(t)
+}
+
+// addComplaint adds a symptom with one or two sets of children, numbered from
+// its own number on.
+func addComplaint(b *modeltest.Builder, number int, conditions []string, random *rand.Rand) {
+	root := fmt.Sprintf("s_%d", number)
+	b.Symptom(root, 0.05, vary(random))
+	shares := map[string]float64{}
+	for _, c := range conditions {
+		if random.IntN(3) > 0 {
+			shares[c] = 0.4 + 0.5*random.Float64()
+			b.Link(c, root, shares[c])
 		}
 	}
-	for _, o := range b.Draft().Observations {
+	for set := range 1 + random.IntN(2) {
+		var items []string
+		divides, kind := random.IntN(2) == 0, random.IntN(4)
+		for i := range 2 + random.IntN(2) {
+			items = append(items, fmt.Sprintf("s_%d", number+10*(set+1)+i))
+			relation, edit := model.Character, vary(random)
+			if divides {
+				from := time.Duration(i) * week
+				relation, edit = model.Duration, modeltest.Lasts(from, from+week)
+			}
+			b.Child(items[i], root, relation, 0.005, edit)
+			for c, share := range shares {
+				b.Link(c, items[i], share*(0.02+0.28*random.Float64()))
+			}
+		}
+		switch kind {
+		case 0:
+			b.Group(model.GroupSingle, items...)
+		case 1:
+			b.Group(model.GroupMultiple, items...)
+		case 2:
+			b.OrderedGroup(items...)
+		}
+		below := fmt.Sprintf("s_%d", number+10*(set+1)+5)
+		b.Child(below, items[0], model.Character, 0.001, vary(random))
+	}
+}
+
+// vary makes some observations such that they do not apply to everybody, are
+// not asked, or are red flags.
+func vary(random *rand.Rand) func(*model.DraftObservation) {
+	return func(o *model.DraftObservation) {
 		switch random.IntN(12) {
 		case 0:
-			o.Sex = model.SexFilter(random.IntN(3))
+			o.Sex = model.SexFilter(1 + random.IntN(2))
 		case 1:
 			o.AgeTo = 600
 		case 2:
-			o.Question, o.QuestionThirdPerson = "", ""
+			withoutWords(o)
 		case 3:
-			o.Seriousness = model.Seriousness(random.IntN(4))
+			o.Seriousness = model.Serious + model.Seriousness(random.IntN(3))
 		}
 	}
-	return b.Build(t)
 }
 
 // checkInterview checks that an interview came to its end and that nothing was

@@ -4,25 +4,35 @@ package engine
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/google/go-cmp/cmp"
 )
 
-// anyEvidence draws evidence that contradicts itself in every way that is
-// allowed.
+// anyEvidence draws up to twelve pieces of evidence that contradict each other
+// in every way that is allowed, with durations also where they mean nothing.
 func anyEvidence(r *model.Release, random *rand.Rand) []ReportedEvidence {
 	list := make([]ReportedEvidence, 0, 12)
-	for _, o := range random.Perm(len(r.Observations))[:1+random.IntN(12)] {
-		list = append(list, ReportedEvidence{
+	drawn := random.Perm(len(r.Observations))
+	for _, o := range drawn[:min(1+random.IntN(12), len(drawn))] {
+		e := ReportedEvidence{
 			ID:     r.ObservationID(model.ObservationIndex(o)),
 			Choice: Choice(random.IntN(3)),
 			Source: []Source{SourceNone, SourceNone, SourceInitial, SourceSuggest, SourcePredefined, SourceRedFlags}[random.IntN(6)],
-		})
+		}
+		switch random.IntN(4) {
+		case 0:
+			e.Duration = time.Duration(math.Exp(15*random.Float64()) * float64(time.Minute))
+		case 1:
+			e.DurationUnknown = true
+		}
+		list = append(list, e)
 	}
 	return list
 }

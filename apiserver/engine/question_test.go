@@ -287,3 +287,57 @@ func TestRedFlagsOfTheComplaintComeFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestAnExclusiveGroupTakesEveryWayOfAnswering: the chosen item alone, beside
+// the others as absent, all as absent, all as unknown. None is asked again.
+func TestAnExclusiveGroupTakesEveryWayOfAnswering(t *testing.T) {
+	t.Parallel()
+	r, e := askingRelease(t), New()
+	posterior := func(words string) []float64 { return infer(e, r, woman(t, r, words)) }
+	for _, answer := range []string{"s_7", "s_8", "s_7 -s_8", "-s_7 s_8", "-s_7 -s_8", "?s_7 ?s_8", "-s_7 ?s_8"} {
+		for _, o := range []Options{{}, {DisableGroups: true}} {
+			for _, asked := range questions(t, r, model.Female, "s_1! "+answer, o, Present) {
+				if strings.Contains(asked, "s_7") || strings.Contains(asked, "s_8") {
+					t.Errorf("after %q with %+v %s is asked", answer, o, asked)
+				}
+			}
+		}
+	}
+	for one, other := range map[string]string{"s_1! s_7": "s_1! s_7 -s_8", "s_1! s_8": "s_1! -s_7 s_8", "s_1!": "s_1! ?s_7 ?s_8"} {
+		if diff := cmp.Diff(posterior(one), posterior(other)); diff != "" {
+			t.Errorf("%q and %q differ: %s", one, other, diff)
+		}
+	}
+	if none, unknown := posterior("s_1! -s_7 -s_8"), posterior("s_1! ?s_7 ?s_8"); none[0] >= unknown[0] {
+		t.Errorf("none of the items makes c_1, which brings them, %v likely, not knowing %v", none[0], unknown[0])
+	}
+}
+
+// TestItemsLeftOutOfAGroupAreUnknown: what a client does not send of a group
+// that it answered says nothing and is not asked again.
+func TestItemsLeftOutOfAGroupAreUnknown(t *testing.T) {
+	t.Parallel()
+	r, e := askingRelease(t), New()
+	for left, sent := range map[string]string{"s_1! s_5": "s_1! s_5 ?s_6", "s_1! -s_6": "s_1! ?s_5 -s_6", "s_1! ?s_5": "s_1! ?s_5 ?s_6"} {
+		one, other := woman(t, r, left), woman(t, r, sent)
+		if diff := cmp.Diff(e.Assess(r, other, Options{}), e.Assess(r, one, Options{})); diff != "" {
+			t.Errorf("%q and %q differ: %s", sent, left, diff)
+		}
+		for _, asked := range questions(t, r, model.Female, left, Options{}, Present) {
+			if strings.Contains(asked, "s_5") || strings.Contains(asked, "s_6") {
+				t.Errorf("after %q %s is asked", left, asked)
+			}
+		}
+	}
+}
+
+// TestLaboratoryResultsAreNotAsked, even where a release has words to ask.
+func TestLaboratoryResultsAreNotAsked(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.02).Condition("c_2", 0.02).
+		Symptom("s_1", 0.05).LabResult("lt_1", 0.05).
+		Link("c_1", "s_1", 0.8).Link("c_2", "s_1", 0.8).Link("c_1", "lt_1", 0.9).Build(t)
+	if got := questions(t, r, model.Female, "s_1!", Options{}, Present); got != nil {
+		t.Errorf("asked %v", got)
+	}
+}
