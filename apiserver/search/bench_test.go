@@ -15,51 +15,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
-// fullCatalogue is a release with as many concepts as the full catalogue, each
-// with six wordings of one to five words out of some nine thousand, a few of
-// which are in every tenth wording and most in a handful.
 func fullCatalogue(t testing.TB) *model.Release {
-	random := rand.New(rand.NewPCG(modeltest.Seed, 1))
-	vocabulary := madeUpWords(random, 9000)
-	wording := func() string {
-		words := make([]string, 1+random.IntN(5))
-		for i := range words {
-			skewed := random.Float64()
-			words[i] = vocabulary[int(skewed*skewed*skewed*float64(len(vocabulary)))]
-		}
-		return strings.Join(words, " ")
-	}
-	synonyms := func() []string { return []string{wording(), wording(), wording(), wording()} }
-	b := modeltest.New()
-	for i := range modeltest.FullSize.Conditions {
-		b.Condition(model.FormatID(model.ConditionPrefix, uint32(i+1)), 0.0005, func(c *model.DraftCondition) {
-			c.Name, c.CommonName, c.Synonyms = wording(), wording(), synonyms()
-		})
-	}
-	for i := range modeltest.FullSize.Observations {
-		b.Symptom(model.FormatID(model.SymptomPrefix, uint32(i+1)), 0.01, func(o *model.DraftObservation) {
-			o.Name, o.CommonName, o.Synonyms = wording(), wording(), synonyms()
-		})
-	}
-	return b.Build(t)
-}
-
-// madeUpWords are different words of syllables, as long as those of medicine.
-func madeUpWords(random *rand.Rand, count int) []string {
-	syllables := strings.Fields("a an al be ca car ce chi co de di do e en er fi ga gas ge he i in is la li lo ma mi mo na ne no o os pa pe po pro ra re ri ro sa se si so ta te the ti to tra u un va ve vi vo")
-	seen := map[string]bool{}
-	var words []string
-	for len(words) < count {
-		var word strings.Builder
-		for range 1 + random.IntN(5) {
-			word.WriteString(syllables[random.IntN(len(syllables))])
-		}
-		if !seen[word.String()] {
-			seen[word.String()] = true
-			words = append(words, word.String())
-		}
-	}
-	return words
+	t.Helper()
+	return modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(t)
 }
 
 // phrases are what to measure on, by kind, drawn from the wordings.
@@ -107,9 +65,9 @@ func mistype(random *rand.Rand, word string) string {
 	return before + after[:1] + letter + after[1:]
 }
 
-// hostilePhrase is made to cost as much as can be: many words that begin many
-// others, that are in many wordings, that are near many others or nowhere, and
-// more text than anybody types.
+// hostilePhrase is made to cost as much as can be: words that are in many
+// wordings, that begin many others, that are near many others or far from all,
+// two in one; and now and then more text than anybody types.
 func hostilePhrase(random *rand.Rand, r *model.Release) string {
 	letters := func(n int) string {
 		text := make([]byte, n)
@@ -118,18 +76,25 @@ func hostilePhrase(random *rand.Rand, r *model.Release) string {
 		}
 		return string(text)
 	}
+	word := func() string {
+		words := slices.Collect(token.Words(r.Text(r.Wordings[random.IntN(len(r.Wordings))].Text)))
+		return words[random.IntN(len(words))]
+	}
+	kinds := []func() string{
+		word, word, func() string { return word() + word() }, func() string { return mistype(random, mistype(random, word())) },
+		func() string { return letters(1 + random.IntN(3)) }, func() string { return letters(8 + random.IntN(17)) },
+	}
 	var words []string
 	for range 40 {
-		word := r.Text(r.Words[random.IntN(len(r.Words))].Text)
-		words = append(words, []string{letters(1), letters(2), letters(3), letters(8), letters(14), letters(24), mistype(random, mistype(random, word)), word + word}[random.IntN(8)])
+		words = append(words, kinds[random.IntN(len(kinds))]())
 	}
-	switch random.IntN(6) {
+	switch random.IntN(40) {
 	case 0:
 		return "a e i o u c d g h l m n p r s t v"
 	case 1:
 		return strings.Repeat("a\u0301\u0327", 1000) + strings.Join(words, " ")
 	case 2:
-		return strings.Repeat(" ", 1<<20) + strings.Join(words, "-")
+		return strings.Repeat(" ", 1<<20)
 	case 3:
 		return letters(1 << 20)
 	}
