@@ -79,7 +79,7 @@ func TestExplainListsWhatHasToDoWithTheTarget(t *testing.T) {
 		"s_21 -s_1 s_22 -s_3":    "s_22 s_21 | s_1 |",     // s_3 speaks for c_2
 		"s_21 s_12 -s_22 -s_23":  "s_12 s_21 | s_22 s_23 |",
 		"s_21 s_12 -s_11 -s_22":  "s_12 s_21 | s_11 s_22 |",
-		"s_21 s_12 s_11 -s_22":   "s_12 s_21 | s_22 |", // the worse level is believed
+		"s_21 s_12 s_11 -s_22":   "s_21 s_12 | s_22 |", // the worse level is believed, and the milder one supports too
 		"s_21 s_33 -s_22 -s_41":  "s_21 | s_22 |",      // s_33 is of men
 	} {
 		got, ok := New().Explain(r, woman(t, r, words), Options{}, 0)
@@ -151,44 +151,36 @@ func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
 	}
 }
 
-// removed is the answers without one and without what it alone settles, found
-// from the world and not by the engine: parents that no other answer implies,
-// and the items beside one of these in an exclusive group.
-func (w *world) removed(a answers, node int) answers {
-	less := answers{}
-	for k, choice := range a {
-		less[k] = choice
-	}
+// removed is the answers without one and without the parents that no other
+// answer implies, found from the world and not by the engine: once without and
+// once with what was said about other items of the exclusive groups that these
+// are chosen in.
+func (w *world) removed(a answers, node int) [2]answers {
+	gone := map[int]bool{}
 	for n := node; n != none; n = w.nodes[n].parent {
-		delete(less, n)
-		if n != node && w.believed(n, less) {
+		if n != node && slices.ContainsFunc(w.below(n), func(k int) bool { return !gone[k] && a[k] == Present && !w.silent(k, a) }) {
 			break
 		}
-		if group := w.nodes[n].group; group != none && w.groups[group].single {
-			for k := range less {
-				for above := k; k < len(w.nodes) && above != none && above != n; above = w.nodes[above].parent {
-					if w.nodes[above].group == group {
-						delete(less, k)
-					}
-				}
-			}
+		gone[n] = true
+	}
+	answer, alone := answers{}, answers{}
+	for k, choice := range a {
+		if !gone[k] {
+			alone[k] = choice
 		}
-		if parent := w.nodes[n].parent; parent != none && w.believedBeside(less, parent) {
-			break
+		if !gone[k] && !w.beside(gone, k) {
+			answer[k] = choice
 		}
 	}
-	return less
+	return [2]answers{answer, alone}
 }
 
-// believedBeside reports whether an answer other than about the node itself
-// says that it is present.
-func (w *world) believedBeside(a answers, node int) bool {
-	for below, choice := range a {
-		if choice != Present || below >= len(w.nodes) || below == node {
-			continue
-		}
-		for n := w.nodes[below].parent; n != none; n = w.nodes[n].parent {
-			if n == node {
+// beside reports whether an answer is about an item beside one of some nodes
+// in an exclusive group, or about a node below such an item.
+func (w *world) beside(nodes map[int]bool, k int) bool {
+	for ; k < len(w.nodes) && k != none && !nodes[k]; k = w.nodes[k].parent {
+		for n := range nodes {
+			if group := w.nodes[n].group; group != none && w.groups[group].single && w.nodes[k].group == group {
 				return true
 			}
 		}
@@ -196,18 +188,22 @@ func (w *world) believedBeside(a answers, node int) bool {
 	return false
 }
 
-// stands reports whether an answer is a finding of its own: present, implied
-// by no other, and not overruled in its group or in one above.
-func (w *world) stands(a answers, node int) bool {
-	if a[node] != Present || w.believedBeside(a, node) {
-		return false
-	}
-	for n := node; n != none; n = w.nodes[n].parent {
-		if w.overruled(n, a) {
-			return false
+// below are the nodes strictly below a node.
+func (w *world) below(node int) (list []int) {
+	for k := range w.nodes {
+		for n := w.nodes[k].parent; n != none; n = w.nodes[n].parent {
+			if n == node {
+				list = append(list, k)
+			}
 		}
 	}
-	return true
+	return list
+}
+
+// stands reports whether an answer is a finding of its own: present, implied
+// by no other, and not overruled.
+func (w *world) stands(a answers, node int) bool {
+	return a[node] == Present && !w.silent(node, a) && !slices.ContainsFunc(w.below(node), func(k int) bool { return a[k] == Present })
 }
 
 // bringsAbove reports whether a condition brings a node or one above it.
@@ -259,7 +255,11 @@ func (w *world) fall(a answers, o, condition int, before []float64) (fall float6
 		if !w.stands(a, o) || !w.bringsAbove(condition, o) {
 			return 0, false
 		}
-		return before[condition] - w.posterior(w.removed(a, o))[condition], true
+		fall = before[condition]
+		for _, less := range w.removed(a, o) {
+			fall = min(fall, before[condition]-w.posterior(less)[condition])
+		}
+		return fall, true
 	}
 	if a[o] != Present || !slices.ContainsFunc(w.factors, func(f worldFactor) bool { return f.condition == condition && len(w.nodes)+f.risk == o }) {
 		return 0, false

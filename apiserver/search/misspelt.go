@@ -92,11 +92,7 @@ func (f *finder) guess() {
 		for before = text; alive && g.ends[depth] < len(text); {
 			depth, alive = depth+1, g.step(depth+1, text)
 			if how, penalty := g.judge(depth, len(text)); how != noMatch {
-				to := at + 1
-				if g.ends[depth] < len(text) {
-					to = at + f.run(at, text[:g.ends[depth]])
-				}
-				g.add(guess{at, to, how}, penalty)
+				f.guessed(at, text[:g.ends[depth]], how, penalty)
 			}
 		}
 		if alive {
@@ -105,6 +101,18 @@ func (f *finder) guess() {
 			at += f.run(at, text[:g.ends[depth]])
 		}
 	}
+}
+
+// guessed keeps the word of the vocabulary, or those that begin so, as a guess.
+// A word that says little is not one: what else is misspelt may be meant.
+func (f *finder) guessed(at int, meant string, how match, penalty int) {
+	to := at + 1
+	if len(meant) < len(f.text(at)) {
+		to = at + f.run(at, meant)
+	} else if f.tells(meant) != much {
+		return
+	}
+	f.guesses.add(guess{at, to, how}, penalty)
 }
 
 // begin starts with a misspelt word of at most mostLetters; it is false for one

@@ -36,12 +36,12 @@ var languages = map[string]map[telling]string{
 			what when where which while who why will with would you your yours`,
 		little: `
 			all always any anymore awful awfully bad badly bit cannot cant constant constantly
-			difficult difficulties difficulty dont doesnt even every everything extreme extremely
-			feel feeling feelings feels felt hard horrible horribly hurt hurting hurts intense
-			issue issues keeping mild much never no not nothing off often only out problem problems
-			severe severely slight slightly sometimes still strong sudden suddenly symptom symptoms
-			terrible terribly time times trouble troubles unable unbearable up down weird without wont
-			worse worst`,
+			difficult difficulties difficulty doesnt dont down even every everything extreme
+			extremely feel feeling feelings feels felt hard horrible horribly hurt hurting hurts
+			intense issue issues keeping mild much need needs never no not nothing off often only
+			out problem problems quickly severe severely slight slightly sometimes still strong
+			sudden suddenly symptom symptoms terrible terribly time times trouble troubles trying
+			unable unbearable up want wanted wants weird without wont worse worst`,
 	},
 }
 

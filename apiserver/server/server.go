@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
@@ -40,25 +41,42 @@ type Options struct {
 
 // New makes the handler of the tenant's address.
 func New(o Options) http.Handler {
+	shared := middleware.AllowOrigins(o.AllowsOrigin)
 	return chi.Chain(
 		middleware.Identify,
 		middleware.Observe(o.Log, o.Observer),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
-		middleware.AllowOrigins(o.AllowsOrigin),
-	).Handler(byPath(o.Guidance, assessment(o)))
+	).Handler(byPath(shared(o.Guidance), shared(assessment(o)), reference()))
 }
 
-// byPath tells the two interfaces apart. Each has a router of its own, since
-// their errors differ.
-func byPath(guidance, assessment http.Handler) http.Handler {
+// byPath tells the interfaces apart, and the reference pages, which are for no
+// other origin. Each has a router of its own, since their errors differ.
+func byPath(guidance, assessment, reference http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/.well-known/") {
+		_, rest, _ := strings.Cut(r.URL.Path, "/")
+		first, _, _ := strings.Cut(rest, "/")
+		switch first {
+		case "api", ".well-known":
 			guidance.ServeHTTP(w, r)
-			return
+		case "docs", "openapi":
+			reference.ServeHTTP(w, r)
+		default:
+			assessment.ServeHTTP(w, r)
 		}
-		assessment.ServeHTTP(w, r)
 	})
+}
+
+// reference is the contracts and the page to read them.
+func reference() http.Handler {
+	router := chi.NewRouter()
+	router.NotFound(notFound)
+	router.MethodNotAllowed(methodNotAllowed(router))
+	router.Group(func(r chi.Router) {
+		r.Use(middleware.Endpoint)
+		docs.Mount(r)
+	})
+	return router
 }
 
 // assessment is the symptom assessment, and the answer to what is nowhere.
@@ -93,7 +111,7 @@ func limitReached(w http.ResponseWriter, _ *http.Request) {
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	v3.Fail(w, http.StatusNotFound, "there is nothing at this address; the endpoints are under /v3")
+	v3.Fail(w, http.StatusNotFound, "there is nothing at this address; /docs describes what there is")
 }
 
 // methodNotAllowed answers with the methods that the address has. The router
@@ -101,7 +119,7 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
-		for _, method := range []string{http.MethodGet, http.MethodPost} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
 				allowed = append(allowed, method)
 			}

@@ -55,12 +55,20 @@ func course(p place, r source.Range, leftOut model.Course) model.Course {
 	if r.Line() == 0 {
 		return leftOut
 	}
+	if r.From.Line == 0 || r.To.Line == 0 {
+		p.line(r.Line()).add("half a course: expected both of its times, as in {from: 2d, to: 14d}")
+		return leftOut
+	}
 	from, okFrom := duration(p, r.From)
 	to, okTo := duration(p, r.To)
-	if okFrom && okTo && (from == 0 || from >= to) {
-		p.line(r.Line()).add("course from %s to %s: expected a time over 0, and a longer one", r.From.Text, r.To.Text)
+	if !okFrom || !okTo {
+		return leftOut
 	}
-	return model.CourseBetween(float64(max(from, 1)), float64(max(to, from+1, 2)))
+	if from == 0 || from >= to {
+		p.line(r.Line()).add("course from %s to %s: expected a time over 0, and a longer one", r.From.Text, r.To.Text)
+		return leftOut
+	}
+	return model.CourseBetween(float64(from), float64(to))
 }
 
 // lasts reads how long the parent of an observation has lasted: from the first

@@ -24,6 +24,7 @@ func (c *compiler) addGroups() {
 		}
 		c.addItems(g, s)
 		c.checkOrder(p, g, s)
+		c.checkTimes(g, s)
 		c.groups[s.Slug.Text] = g
 		c.draft.Groups = append(c.draft.Groups, g)
 	}
@@ -66,6 +67,25 @@ func (c *compiler) checkOrder(p place, g *model.DraftGroup, s *source.Group) {
 		if o.Relation != model.SeverityRelation && o.Relation != model.Duration {
 			p.line(s.Items[i].Line).add("group %s is ordered, and an item has the relation %v: expected severity or duration", s.Slug.Text, o.Relation)
 		}
+	}
+}
+
+// checkTimes refuses times that overlap in a group of which one item holds.
+func (c *compiler) checkTimes(g *model.DraftGroup, s *source.Group) {
+	if g.Type != model.GroupSingle {
+		return
+	}
+	var before *model.DraftObservation
+	for _, o := range g.Items {
+		if o.LastsTo == 0 {
+			continue
+		}
+		if before != nil && o.LastsFrom < before.LastsTo {
+			own, earlier := c.observationOf[o].source, c.observationOf[before].source
+			c.at(own.File, own.Lasts.Line()).add("%s begins before %s ends, and group %s names it first: of its items one holds, the shorter before the longer",
+				own.Slug.Text, earlier.Slug.Text, s.Slug.Text)
+		}
+		before = o
 	}
 }
 

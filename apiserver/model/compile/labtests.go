@@ -85,7 +85,7 @@ func (c *compiler) nameLabTest(t *model.DraftLabTest, s *source.LabTest, w *sour
 		return
 	}
 	t.Name, t.CommonName = c.names(w)
-	if t.Category = bySlug(c.words.LabCategories)[s.Category.Text].Text; t.Category == "" {
+	if t.Category = bySlug(c.words.LabCategories)[s.Category.Text].Text; t.Category == "" && s.Category.Text != "" {
 		c.at(s.File, s.Category.Line).add("category %s of %s has no name under lab_categories in %s", s.Category.Text, s.Slug.Text, c.words.File)
 	}
 }

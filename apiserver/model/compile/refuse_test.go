@@ -21,13 +21,15 @@ type want struct {
 	file, line, says string
 }
 
-// refusals are what the content must not say, each with all that is told
+// A refusal is something that the content must not say, with all that is told
 // about it.
-var refusals = []struct {
+type refusal struct {
 	name  string
 	edits []edit
 	wants []want
-}{
+}
+
+var refusals = []refusal{
 	// The form of the files.
 	{"an unknown key", []edit{{head, "background: 0.03", "backgrnd: 0.03"}}, []want{
 		{head, "background: 0.03", "unknown key backgrnd"},
@@ -268,11 +270,17 @@ var refusals = []struct {
 
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
-	for _, test := range refusals {
+	refuses(t, "en", refusals)
+}
+
+// refuses compiles the sources with the edits of each test in a language.
+func refuses(t *testing.T, language string, tests []refusal) {
+	t.Helper()
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			files := edited(t, test.edits...)
-			_, err := compile.Compile(files, "en")
+			_, err := compile.Compile(files, language)
 			var problems source.Error
 			if !errors.As(err, &problems) {
 				t.Fatalf("Compile: %v, want an error of problems", err)

@@ -126,8 +126,9 @@ func texts(words []source.Word) []string {
 	return list
 }
 
-// checkWordings refuses two concepts with one name, and a wording that leads
-// to two concepts of one kind: no rule could choose between them.
+// checkWordings refuses two concepts or laboratory tests with one name, and a
+// wording that leads to two concepts of one kind: no rule could choose between
+// them.
 func (c *compiler) checkWordings() {
 	names, wordings := map[string]use{}, map[string]use{}
 	check := func(kind string, w *source.Words) {
@@ -145,6 +146,10 @@ func (c *compiler) checkWordings() {
 		if o := c.observations[s.Slug.Text]; o != nil && o.source == s && o.words != nil {
 			check(o.Kind.String(), o.words)
 		}
+	}
+	testNames := map[string]use{}
+	for _, w := range c.words.LabTests {
+		c.claim(testNames, "", w, w.Name, "laboratory test "+w.Slug.Text)
 	}
 }
 

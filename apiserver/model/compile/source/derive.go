@@ -11,7 +11,8 @@ import (
 )
 
 // readBase reads the language that another is derived from. It is nil when
-// there is none.
+// there is none; when there should be one, the problems are broken, for all that
+// the language takes over would seem not to be there.
 func readBase(content fs.FS, own *Language, problems *Problems) (*Language, error) {
 	if own.Base.Line == 0 {
 		for _, word := range byLine(own.Replace) {
@@ -25,6 +26,7 @@ func readBase(content fs.FS, own *Language, problems *Problems) (*Language, erro
 		return nil, err
 	}
 	if !slices.Contains(languages, own.Base.Text) {
+		problems.broken = true
 		problems.Add(at, "unknown language %s: expected one of %s", own.Base.Text, strings.Join(languages, ", "))
 		return nil, nil
 	}
@@ -33,6 +35,7 @@ func readBase(content fs.FS, own *Language, problems *Problems) (*Language, erro
 		return nil, err
 	}
 	if base.Base.Line != 0 {
+		problems.broken = true
 		problems.Add(at, "the base %s is derived from %s itself: expected a language with words of its own", own.Base.Text, base.Base.Text)
 		return nil, nil
 	}

@@ -43,8 +43,9 @@ func (p *Problems) List() []Problem {
 	})
 }
 
-// Broken reports whether some file is not YAML or has a key twice, so that
-// what it holds was not read and would seem not to be there.
+// Broken reports whether some file is not YAML or has a key twice, or the base
+// of a language is none, so that what it holds was not read and would seem not
+// to be there.
 func (p *Problems) Broken() bool { return p.broken }
 
 // Err is nil when there are no problems, else an Error with all of them.
