@@ -30,6 +30,7 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"assess, synthetic model of full size", "./apiserver/engine", "^BenchmarkAssess$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
+	{"search, synthetic model of full size", "./apiserver/search", "^BenchmarkFind$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"load a release, checks included", "./apiserver/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"POST /v3/diagnosis over HTTP, four present", "./apiserver/server", "^BenchmarkDiagnosisOverHTTP$", []string{"requests/s", "bare-requests/s", "ratio"}},
 	{"POST /v3/diagnosis, the handler alone", "./apiserver/server", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
