@@ -54,12 +54,11 @@ func New(o Options) http.Handler {
 // other origin. Each has a router of its own, since their errors differ.
 func byPath(guidance, assessment, reference http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, rest, _ := strings.Cut(r.URL.Path, "/")
-		first, _, _ := strings.Cut(rest, "/")
-		switch first {
-		case "api", ".well-known":
+		under := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
+		switch {
+		case under("/api/"), under("/.well-known/"):
 			guidance.ServeHTTP(w, r)
-		case "docs", "openapi":
+		case r.URL.Path == "/docs", under("/docs/"), under("/openapi/"):
 			reference.ServeHTTP(w, r)
 		default:
 			assessment.ServeHTTP(w, r)
