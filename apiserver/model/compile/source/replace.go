@@ -14,7 +14,7 @@ import (
 // it met.
 type replacer struct {
 	all     []*replacement
-	byFirst map[rune][]*replacement // by the first character, the longest first
+	byFirst map[rune][]*replacement // by the first character, the longest first, then capitals
 }
 
 type replacement struct {
@@ -36,7 +36,9 @@ func newReplacer(l *Language, problems *Problems) *replacer {
 		r.add(&replacement{from: word.Text, to: to, line: word.Line})
 	}
 	for _, list := range r.byFirst {
-		slices.SortStableFunc(list, func(a, b *replacement) int { return cmp.Compare(len(b.from), len(a.from)) })
+		slices.SortFunc(list, func(a, b *replacement) int {
+			return cmp.Or(cmp.Compare(len(b.from), len(a.from)), cmp.Compare(a.from, b.from))
+		})
 	}
 	return r
 }
