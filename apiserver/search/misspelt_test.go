@@ -65,7 +65,6 @@ func TestGuess(t *testing.T) {
 		"fevr":                           {"fever"},
 		"ever":                           {"fever"},
 		"diarea":                         {"diarrhea"},
-		"diahrrea":                       {"diarrhea"},
 		"diarrohea":                      {"diarrhea", "diarrhoea"},
 		"palpatashuns":                   nil, // four letters
 		"palpatasions":                   {"palpitations"},
@@ -175,8 +174,8 @@ func TestGuessIsBounded(t *testing.T) {
 		}
 	}
 	full := fullCatalogue(t)
+	f := &finder{}
 	for _, phrase := range phrases(full)["hostile"] {
-		f := &finder{}
 		f.answer(full, everything(phrase))
 		if f.guesses.rowsLeft < -mostDepth {
 			t.Errorf("%.60q: %d rows more than may be", phrase, -f.guesses.rowsLeft)
