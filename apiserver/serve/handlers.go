@@ -47,7 +47,7 @@ func (p *process) adminHandler() http.Handler {
 		Metrics: p.metrics.Handler(),
 		Checks: []server.Check{
 			{Name: "releases", Probe: p.probeReleases},
-			{Name: "storage", Probe: p.store.probe, OnlyBefore: true},
+			{Name: "storage", Probe: p.store.probe, Reached: p.store.opened},
 		},
 		Leaving: p.leaving.Load,
 	})

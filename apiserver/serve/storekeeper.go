@@ -73,7 +73,7 @@ func (k *storeKeeper) embedded() bool { return strings.HasPrefix(k.url, "sqlite:
 // openAtLast tries until storage is open, the context ends, or trying is in
 // vain.
 func (k *storeKeeper) openAtLast(ctx context.Context) error {
-	for ctx.Err() == nil && k.store.Load() == nil {
+	for ctx.Err() == nil && !k.opened() {
 		err := k.open(ctx)
 		if err == nil || errors.Is(err, storage.ErrInvalidURL) {
 			return err
@@ -129,6 +129,10 @@ func (k *storeKeeper) note(ctx context.Context, err error) {
 func (k *storeKeeper) probe() (string, error) {
 	return "up", *k.state.Load()
 }
+
+// opened reports whether storage has been reached and brought up to date at some
+// time. It may be down now.
+func (k *storeKeeper) opened() bool { return k.store.Load() != nil }
 
 // AddUsage adds counts once storage is open.
 func (k *storeKeeper) AddUsage(ctx context.Context, counts []storage.UsageCount) error {

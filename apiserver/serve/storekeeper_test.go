@@ -82,6 +82,8 @@ func TestStoreKeeper(t *testing.T) {
 		store, log := &moody{}, &logged{}
 		var up atomic.Bool
 		k := keeper(slog.New(slog.NewTextHandler(log, nil)), store.open, up.Store)
+		cameUp := 0
+		k.cameUp = func(context.Context) { cameUp++ }
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 
@@ -106,6 +108,12 @@ func TestStoreKeeper(t *testing.T) {
 			if got := look(k, up.Load()); got != step.want {
 				t.Errorf("%s: got %s\nexpected %s", step.name, got, step.want)
 			}
+			if once := step.name != "not there yet"; k.opened() != once {
+				t.Errorf("%s: opened %v", step.name, k.opened())
+			}
+		}
+		if cameUp != 2 {
+			t.Errorf("it came up %d times, expected twice", cameUp)
 		}
 		if opened := store.opened.Load(); opened < 10 || opened > 13 {
 			t.Errorf("opened %d times in about twelve seconds", opened)
@@ -166,6 +174,27 @@ func TestStoreKeeperEndsWhileOpening(t *testing.T) {
 			t.Errorf("ended with %v, and logged %s", err, log)
 		}
 	})
+}
+
+// A server whose storage was there is ready, though storage is down by the time
+// that anybody asks.
+func TestStorageGoesDownUnseen(t *testing.T) {
+	t.Parallel()
+	store := &moody{}
+	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), Database: "postgres://db"},
+		func(o *options) { o.openStore = store.open })
+	c := plain(t)
+	up := func(wanted string) func() bool {
+		return func() bool {
+			return strings.Contains(mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body, "anamnesis_storage_up "+wanted)
+		}
+	}
+	eventually(t, "storage is up", up("1"))
+	store.be(errors.New("connection reset"))
+	eventually(t, "storage is down", up("0"))
+	if got := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", ""); got.status != 200 || !strings.Contains(got.body, "[!] storage: connection reset; serving goes on") {
+		t.Errorf("/readyz answered %d %s", got.status, got.body)
+	}
 }
 
 // A server that was ready stays so when storage goes down, and says so.

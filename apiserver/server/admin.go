@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strings"
-	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -18,9 +17,9 @@ type Check struct {
 	// Probe says how the part is, in a few words, or what is wrong with it. It
 	// must not wait for anything.
 	Probe func() (state string, err error)
-	// OnlyBefore says that the part must be well for the server to become
-	// ready, and no longer once it has been ready.
-	OnlyBefore bool
+	// Reached, if there is one, says whether the part has been well at some
+	// time, whoever looked: from then on the server is ready without it.
+	Reached func() bool
 }
 
 // AdminOptions are what the administrator's handler stands on. All are
@@ -52,8 +51,6 @@ func Admin(o AdminOptions) http.Handler {
 type readiness struct {
 	checks  []Check
 	leaving func() bool
-	// reached is set once all checks have passed together.
-	reached atomic.Bool
 }
 
 // serve answers 200 when ready and 503 when not; with ?verbose it lists the
@@ -72,22 +69,18 @@ func (s *readiness) serve(w http.ResponseWriter, r *http.Request) {
 
 func (s *readiness) judge() (ready bool, report string) {
 	var lines strings.Builder
-	well, ready := true, true
+	ready = true
 	for _, check := range s.checks {
 		state, err := check.Probe()
 		switch {
 		case err == nil:
 			fmt.Fprintf(&lines, "[+] %s: %s\n", check.Name, state)
-		case check.OnlyBefore && s.reached.Load():
+		case check.Reached != nil && check.Reached():
 			fmt.Fprintf(&lines, "[!] %s: %v; serving goes on\n", check.Name, err)
-			well = false
 		default:
 			fmt.Fprintf(&lines, "[-] %s: %v\n", check.Name, err)
-			well, ready = false, false
+			ready = false
 		}
-	}
-	if well {
-		s.reached.Store(true)
 	}
 	if s.leaving() {
 		fmt.Fprintf(&lines, "[-] process: about to stop\n")

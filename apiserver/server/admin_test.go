@@ -22,7 +22,7 @@ func ask(handler http.Handler, path string) (status int, body string) {
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	var releases, storage error
-	var leaving atomic.Bool
+	var reached, leaving atomic.Bool
 	probe := func(err *error) func() (string, error) {
 		return func() (string, error) { return "fine", *err }
 	}
@@ -30,7 +30,7 @@ func TestReadiness(t *testing.T) {
 		Metrics: http.NotFoundHandler(), Leaving: leaving.Load,
 		Checks: []server.Check{
 			{Name: "releases", Probe: probe(&releases)},
-			{Name: "storage", Probe: probe(&storage), OnlyBefore: true},
+			{Name: "storage", Probe: probe(&storage), Reached: reached.Load},
 		},
 	})
 	down := errors.New("connection refused")
@@ -42,8 +42,8 @@ func TestReadiness(t *testing.T) {
 	}{
 		{"storage not there yet", func() { storage = down }, 503, "[+] releases: fine\n[-] storage: connection refused\nnot ready\n"},
 		{"nothing there", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[-] storage: connection refused\nnot ready\n"},
-		{"storage there, no releases", func() { storage = nil }, 503, "[-] releases: none\n[+] storage: fine\nnot ready\n"},
-		{"storage gone before all was well", func() { releases, storage = nil, down }, 503, "[+] releases: fine\n[-] storage: connection refused\nnot ready\n"},
+		{"storage there, no releases", func() { storage = nil; reached.Store(true) }, 503, "[-] releases: none\n[+] storage: fine\nnot ready\n"},
+		{"storage gone before anybody asked while all was well", func() { releases, storage = nil, down }, 200, "[+] releases: fine\n[!] storage: connection refused; serving goes on\nready\n"},
 		{"all well", func() { storage = nil }, 200, "[+] releases: fine\n[+] storage: fine\nready\n"},
 		{"storage gone later", func() { storage = down }, 200, "[+] releases: fine\n[!] storage: connection refused; serving goes on\nready\n"},
 		{"releases gone later", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[!] storage: connection refused; serving goes on\nnot ready\n"},
