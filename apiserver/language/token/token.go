@@ -113,6 +113,7 @@ func parts(segment string, yield func(string) bool) bool {
 	for segment != "" {
 		var part string
 		part, segment = cutPart(segment)
+		part = strings.TrimLeftFunc(part, unicode.IsMark) // of what was cut off
 		if strings.ContainsFunc(part, carries) && !yield(part) {
 			return false
 		}
@@ -120,6 +121,8 @@ func parts(segment string, yield func(string) bool) bool {
 	return true
 }
 
+// cutPart cuts before and behind the first punctuation that does not stand
+// between digits.
 func cutPart(segment string) (part, rest string) {
 	previous := rune(-1)
 	for at, c := range segment {
