@@ -114,12 +114,13 @@ type release struct {
 	Conditions  int    `json:"conditions"`
 	Symptoms    int    `json:"symptoms"`
 	RiskFactors int    `json:"riskFactors"`
+	LabTests    int    `json:"labTests"`
 }
 
 func (r releases) String() string {
 	var text string
 	for _, m := range r.Models {
-		text += fmt.Sprintf("%s %s: %d conditions, %d symptoms, %d risk factors\n", m.ID, m.Version, m.Conditions, m.Symptoms, m.RiskFactors)
+		text += fmt.Sprintf("%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory tests\n", m.ID, m.Version, m.Conditions, m.Symptoms, m.RiskFactors, m.LabTests)
 	}
 	return text
 }
@@ -152,6 +153,7 @@ func checkReleases(dir string, names []string) (answer fmt.Stringer, err error) 
 			Conditions:  len(r.Conditions),
 			Symptoms:    count(r, model.Symptom),
 			RiskFactors: count(r, model.RiskFactor),
+			LabTests:    len(r.LabTests),
 		})
 		lease.Done()
 	}

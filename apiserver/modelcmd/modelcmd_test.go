@@ -27,7 +27,7 @@ const version = "2026-11-21T00:00:00Z"
 func tiny() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
-		"core/release.yaml":  `version: "` + version + `"`,
+		"core/release.yaml":  `version: "` + version + `"` + "\ncourse: {from: 6h, to: 1y}\n",
 		"core/registry.yaml": "conditions: {cold: c_1}\nobservations: {sneezing: s_1}\nspecialists: {gp: sp_1}\ncategories: {nose: cc_1}\n",
 		"core/all.yaml": `observations:
   - {slug: sneezing, kind: symptom, background: 0.05}
@@ -43,12 +43,19 @@ conditions:
     findings: {sneezing: 0.8}
     sources: [everybody]
 `,
-		"lang/en/language.yaml": "model: service-en\nlanguage: en\nchoices: {present: a, absent: b, unknown: c}\nspecialists: {gp: Doctor}\ncategories: {nose: Nose}\n",
+		"lang/en/language.yaml": "model: service-en\nlanguage: en\nchoices: {present: a, absent: b, unknown: c}\nspecialists: {gp: Doctor}\ncategories: {nose: Nose}\n" +
+			"questions: {duration: '{symptom}?', duration_third_person: '{symptom}?'}\n",
 		"lang/en/all.yaml":      "conditions:\n  cold: {name: Cold}\nobservations:\n  sneezing: {name: Sneezing, question: q, question_third_person: t}\n",
 	} {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return files
+}
+
+// american adds a language derived from the one of a content.
+func american(content fstest.MapFS) fstest.MapFS {
+	content["lang/en-us/language.yaml"] = &fstest.MapFile{Data: []byte("model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {cold: catarrh}\n")}
+	return content
 }
 
 // directory is a content as files on disk.
@@ -102,6 +109,53 @@ func TestBuildWritesAReleaseForEachLanguage(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestBuildWritesDerivedLanguages(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	said, err := command(t, "build", "--content", directory(t, american(tiny())), "--out", out)
+	if err != nil || strings.Count(said, "\n") != 2 {
+		t.Fatalf("build says %q, %v", said, err)
+	}
+	library, err := model.OpenLibrary(out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer library.Close()
+	for id, want := range map[string]string{"service-en": "Cold", "service-en-us": "Catarrh"} {
+		lease, err := library.Acquire(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := lease.Release()
+		if got := r.Text(r.Conditions[0].Name); got != want {
+			t.Errorf("%s says %q, want %q", id, got, want)
+		}
+		lease.Done()
+	}
+}
+
+// What was compiled by a program before this one is told as that, and what to
+// do about it.
+func TestCheckRefusesTheFormatBefore(t *testing.T) {
+	t.Parallel()
+	dir := models(t)
+	path := filepath.Join(dir, model.FileName("service-de", version))
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file[8] = 1
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = command(t, "check", "--models", dir)
+	for _, says := range []string{path, "a release of format 1, where this program reads format 2", "model build"} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("check says %v, want %q in it", err, says)
+		}
 	}
 }
 
@@ -167,7 +221,7 @@ func models(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, w := range []model.Wanted{{ID: "service-en", Version: "2026-05-01T00:00:00Z"}, {ID: "service-en", Version: version}, {ID: "service-de", Version: version}} {
-		b := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.1).Symptom("s_1", 0.1).RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1)
+		b := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.1).Symptom("s_1", 0.1).RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1).LabResult("lt_1", 0.1)
 		b.Draft().Meta.ModelID, b.Draft().Meta.Version = w.ID, w.Version
 		if err := model.WriteFile(filepath.Join(dir, model.FileName(w.ID, w.Version)), b.Bytes(t)); err != nil {
 			t.Fatal(err)
@@ -179,8 +233,8 @@ func models(t *testing.T) string {
 func TestCheckModels(t *testing.T) {
 	t.Parallel()
 	dir := models(t)
-	const english = `{"id":"service-en","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3}`
-	const german = `{"id":"service-de","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3}`
+	const english = `{"id":"service-en","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3,"labTests":1}`
+	const german = `{"id":"service-de","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3,"labTests":1}`
 	for _, test := range []struct {
 		name string
 		args []string
@@ -208,7 +262,7 @@ func TestCheckModels(t *testing.T) {
 		})
 	}
 	said, err := command(t, "check", "--models", dir, "--model", "service-de")
-	if want := "service-de " + version + ": 2 conditions, 1 symptoms, 3 risk factors\n"; err != nil || said != want {
+	if want := "service-de " + version + ": 2 conditions, 1 symptoms, 3 risk factors, 1 laboratory tests\n"; err != nil || said != want {
 		t.Errorf("in plain text it says %q, %v, want %q", said, err, want)
 	}
 }
@@ -283,7 +337,7 @@ func TestALongErrorStaysWhole(t *testing.T) {
 func TestCachedCompilesOnce(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "cache")
-	dir, err := Cached(tiny(), root)
+	dir, err := Cached(american(tiny()), root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,13 +345,16 @@ func TestCachedCompilesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if releases := library.Releases(); len(releases) != 2 || releases[0].ModelID != model.DefaultModelID {
+		t.Errorf("the cache holds %v", releases)
+	}
 	library.Close()
 	// What is in the cache is used as it is, not compiled again.
 	mark := filepath.Join(dir, "mark")
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Cached(tiny(), root)
+	again, err := Cached(american(tiny()), root)
 	if err != nil || again != dir {
 		t.Fatalf("the same content is in %s, %v, want %s", again, err, dir)
 	}

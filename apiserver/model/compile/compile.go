@@ -117,6 +117,9 @@ func (c *compiler) checkMeta() {
 	if _, err := time.Parse(model.VersionLayout, version.Text); err != nil {
 		c.at(source.ReleaseFile, version.Line).add("version %q is not a time in UTC such as %s", version.Text, "2026-11-21T00:00:00Z")
 	}
+	if c.core.Course.Line() == 0 {
+		c.at(source.ReleaseFile, 0).add("course is missing: how long people have had symptoms that no condition brings, as in {from: 6h, to: 1y}")
+	}
 	w := c.words
 	c.draft.Meta = model.Meta{
 		ModelID:       c.text(w.File, "model", w.Model),
@@ -128,7 +131,7 @@ func (c *compiler) checkMeta() {
 
 		DurationQuestion:            c.durationQuestion("questions.duration", w.Questions.Duration),
 		DurationQuestionThirdPerson: c.durationQuestion("questions.duration_third_person", w.Questions.DurationThirdPerson),
-		LeakCourse:                  course(c.at(source.ReleaseFile, 0), c.core.Course, leakCourse),
+		LeakCourse:                  course(c.at(source.ReleaseFile, 0), c.core.Course, model.Course{}),
 	}
 	if w.Model.Line != 0 && !model.ValidModelID(w.Model.Text) {
 		c.at(w.File, w.Model.Line).add("model id %q: expected small letters, digits and dashes, as in service-en", w.Model.Text)
@@ -137,13 +140,11 @@ func (c *compiler) checkMeta() {
 
 // durationQuestion is a question that the name of a symptom goes into.
 func (c *compiler) durationQuestion(key string, w source.Word) string {
-	if w.Line == 0 {
-		return "How long: " + model.SymptomSlot + "?"
+	text := c.text(c.words.File, key, w)
+	if text != "" && strings.Count(text, model.SymptomSlot) != 1 {
+		c.at(c.words.File, w.Line).add("%s is %q: expected %s in it, once, in place of the symptom", key, text, model.SymptomSlot)
 	}
-	if strings.Count(w.Text, model.SymptomSlot) != 1 {
-		c.at(c.words.File, w.Line).add("%s is %q: expected %s in it, once, in place of the symptom", key, w.Text, model.SymptomSlot)
-	}
-	return w.Text
+	return text
 }
 
 // text is the text of a word that must be there.

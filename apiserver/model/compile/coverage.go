@@ -19,6 +19,8 @@ type Report struct {
 	Symptoms     int    `json:"symptoms"`
 	RiskFactors  int    `json:"risk_factors"`
 	LabResults   int    `json:"lab_results"`
+	LabTests     int    `json:"lab_tests"`
+	Articles     int    `json:"articles"`
 	Links        int    `json:"links"`
 	ReleaseBytes int    `json:"release_bytes"`
 	// FewFindings are the conditions with fewer than fewFindings findings.
@@ -28,6 +30,11 @@ type Report struct {
 	// finding, a factor or part of a tuple.
 	OneCondition []string `json:"one_condition"`
 	NoCondition  []string `json:"no_condition"`
+	// UsualCourse are the conditions whose course is that of any as acute, for
+	// the sources name none.
+	UsualCourse []string `json:"usual_course"`
+	// NoArticle are the common conditions that patients can read nothing about.
+	NoArticle []string `json:"no_article"`
 	// Unseparated are the pairs of conditions that the same patient could
 	// have and no observation tells apart.
 	Unseparated [][2]string `json:"unseparated"`
@@ -50,6 +57,8 @@ func (c *compiler) report(r *model.Release) Report {
 		Model:      r.Meta.ModelID,
 		Version:    r.Meta.Version,
 		Conditions: len(r.Conditions),
+		LabTests:   len(r.LabTests),
+		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 	}
 	for i, o := range r.Observations {
@@ -70,8 +79,15 @@ func (c *compiler) report(r *model.Release) Report {
 		}
 	}
 	for i, condition := range r.Conditions {
+		slug := c.slugOfCondition(i)
 		if condition.Links.Len() < fewFindings {
-			report.FewFindings = append(report.FewFindings, c.slugOfCondition(i))
+			report.FewFindings = append(report.FewFindings, slug)
+		}
+		if c.conditions[slug].source.Course.Line() == 0 {
+			report.UsualCourse = append(report.UsualCourse, slug)
+		}
+		if condition.Prevalence == model.Common && condition.Article == model.None {
+			report.NoArticle = append(report.NoArticle, slug)
 		}
 	}
 	for _, pair := range unseparated(r) {
@@ -146,8 +162,8 @@ func separate(sharesA, sharesB, oddsA, oddsB []float64) bool {
 // String is the report as people read it in a terminal.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results, %d links, %d bytes\n",
-		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.Links, r.ReleaseBytes)
+	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d articles, %d links, %d bytes\n",
+		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Articles, r.Links, r.ReleaseBytes)
 	section := func(title string, lines []string) {
 		fmt.Fprintf(&b, "%s: %d\n", title, len(lines))
 		for _, line := range lines {
@@ -157,6 +173,8 @@ func (r Report) String() string {
 	section(fmt.Sprintf("conditions with fewer than %d findings", fewFindings), r.FewFindings)
 	section("findings linked to one condition only", r.OneCondition)
 	section("observations that no condition and no tuple names", r.NoCondition)
+	section("conditions with the usual course of any as acute", r.UsualCourse)
+	section("common conditions without an article", r.NoArticle)
 	pairs := make([]string, len(r.Unseparated))
 	for i, pair := range r.Unseparated {
 		pairs[i] = pair[0] + " / " + pair[1]

@@ -16,12 +16,23 @@ func TestReport(t *testing.T) {
 	result := compileFiles(t, edited(t))
 	want := compile.Report{
 		Model: "service-en", Version: "2026-11-21T00:00:00Z",
-		Conditions: 2, Symptoms: 9, RiskFactors: 2, LabResults: 1, Links: 8, ReleaseBytes: len(result.Release),
+		Conditions: 2, Symptoms: 9, RiskFactors: 2, LabResults: 1, LabTests: 1, Links: 8, ReleaseBytes: len(result.Release),
 		FewFindings:  []string{"migraine", "brain_bleed"},
 		OneCondition: []string{"headache_mild", "nausea", "sudden_onset", "crp_high"},
 		NoCondition:  []string{"headache_temples", "headache_forehead", "missed_period"},
+		UsualCourse:  []string{"migraine", "brain_bleed"},
+		NoArticle:    []string{"migraine"},
 	}
 	if diff := cmp.Diff(want, result.Report); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReportOfArticlesAndCourses(t *testing.T) {
+	t.Parallel()
+	report := compileFiles(t, edited(t, edit{aboutMigraine, "", leaflet}, edit{neurology, "    acuteness: acute\n", "    acuteness: acute\n    course: {from: 1h, to: 3d}\n"})).Report
+	got := compile.Report{Articles: report.Articles, UsualCourse: report.UsualCourse, NoArticle: report.NoArticle}
+	if diff := cmp.Diff(compile.Report{Articles: 1, UsualCourse: []string{"migraine"}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -68,7 +79,9 @@ func TestReportAsText(t *testing.T) {
 	t.Parallel()
 	text := compileFiles(t, edited(t, twin...)).Report.String()
 	for _, line := range []string{
-		"service-en 2026-11-21T00:00:00Z: 2 conditions, 9 symptoms, 2 risk factors, 1 laboratory results, 7 links, ",
+		"service-en 2026-11-21T00:00:00Z: 2 conditions, 9 symptoms, 2 risk factors, 1 laboratory results of 1 tests, 0 articles, 7 links, ",
+		"conditions with the usual course of any as acute: 2\n  migraine\n  brain_bleed\n",
+		"common conditions without an article: 1\n  migraine\n",
 		"conditions with fewer than 6 findings: 2\n  migraine\n  brain_bleed\n",
 		"findings linked to one condition only: 1\n  headache_mild\n",
 		"pairs of conditions that no observation separates: 1\n  migraine / brain_bleed\n",

@@ -94,7 +94,3 @@ func lasts(p place, s *source.Observation) (from, to uint32) {
 	}
 	return from, to
 }
-
-// leakCourse is the course of symptoms that no condition brings, unless the
-// sources name one.
-var leakCourse = model.CourseBetween(6*hour, 1*year)

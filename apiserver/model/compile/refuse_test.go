@@ -67,6 +67,10 @@ var refusals = []refusal{
 	{"a version in another zone", []edit{{release, "00Z", "00+01:00"}}, []want{{release, "version", "is not a time in UTC"}}},
 	{"a model id with a space", []edit{{language, "service-en", "service en"}}, []want{{language, "model", `model id "service en"`}}},
 	{"no label for unknown", []edit{{language, `, unknown: "Don't know"`, ""}}, []want{{language, "", "choices.unknown is missing"}}},
+	{"no course of what no condition brings", []edit{{release, "course: {from: 6h, to: 1y}\n", ""}}, []want{{release, "", "course is missing"}}},
+	{"no question of the duration", []edit{{language, "  duration: \"How long have you had this: {symptom}?\"\n", ""}}, []want{{language, "", "questions.duration is missing"}}},
+	{"a question of the duration of nothing", []edit{{language, "you had this: {symptom}?", "you had this?"}}, []want{{language, "  duration:", `questions.duration is "How long have you had this?": expected {symptom} in it, once`}}},
+	{"a question of the duration of two", []edit{{language, "they had this: {symptom}?", "they had {symptom} and {symptom}?"}}, []want{{language, "  duration_third_person:", "expected {symptom} in it, once"}}},
 	{"a specialist without a name", []edit{{language, "  neurologist: Neurologist\n", ""}}, []want{{language, "", "specialist neurologist has no name"}}},
 	{"a category that the registry does not have", []edit{{language, "", "  cardiology: Cardiology\n"}}, []want{{language, "cardiology", "unknown category cardiology"}}},
 

@@ -10,6 +10,9 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
 func files(named map[string]string) fstest.MapFS {
@@ -32,12 +35,13 @@ func TestReadCoreKeepsFileAndLine(t *testing.T) {
 	t.Parallel()
 	var problems Problems
 	core, err := ReadCore(files(map[string]string{
-		ReleaseFile:  "version: now\n",
-		RegistryFile: "conditions:\n  flu: c_1\nremoved:\n  - c_2\n",
+		ReleaseFile:  "version: now\ncourse: {from: 6h,\n  to: 1y}\n",
+		RegistryFile: "conditions:\n  flu: c_1\nremoved:\n  - c_2\nlab_tests: {iron: lab_1}\n",
 		"core/b/deep.yaml": `# a comment
 conditions:
   - slug: flu
     ages: {from: 5y}
+    course: {to: 2d}
     prior:
       per_10000: 3
     findings:
@@ -49,11 +53,19 @@ conditions:
 		"core/a.yaml": `observations:
   - slug: fever
     professional: true
+    topic: injury
+    lasts: {from: 3w}
   -
 groups:
   - {slug: heat, items: [fever,
       chill]}
 tuples: [{slug: both}]
+lab_tests:
+  - slug: iron
+    category: blood
+    results:
+      low: iron_low
+  -
 `,
 		"core/notes.txt": "not read",
 	}), &problems)
@@ -62,17 +74,20 @@ tuples: [{slug: both}]
 	}
 	want := &Core{
 		Version: Word{"now", 1},
+		Course:  Range{From: Word{"6h", 2}, To: Word{"1y", 3}},
 		Registry: Registry{
 			Conditions: map[Word]Word{{"flu", 2}: {"c_1", 2}},
 			Removed:    []Word{{"c_2", 4}},
+			LabTests:   map[Word]Word{{"iron", 5}: {"lab_1", 5}},
 		},
-		Observations: []*Observation{{File: "core/a.yaml", Slug: Word{"fever", 2}, Professional: Flag{true, 3}}},
-		Groups:       []*Group{{File: "core/a.yaml", Slug: Word{"heat", 6}, Items: []Word{{"fever", 6}, {"chill", 7}}}},
-		Tuples:       []*Tuple{{File: "core/a.yaml", Slug: Word{"both", 8}}},
+		Observations: []*Observation{{File: "core/a.yaml", Slug: Word{"fever", 2}, Professional: Flag{true, 3}, Topic: Word{"injury", 4}, Lasts: Range{From: Word{"3w", 5}}}},
+		Groups:       []*Group{{File: "core/a.yaml", Slug: Word{"heat", 8}, Items: []Word{{"fever", 8}, {"chill", 9}}}},
+		Tuples:       []*Tuple{{File: "core/a.yaml", Slug: Word{"both", 10}}},
+		LabTests:     []*LabTest{{File: "core/a.yaml", Slug: Word{"iron", 12}, Category: Word{"blood", 13}, Results: map[Word]Word{{"low", 15}: {"iron_low", 15}}}},
 		Conditions: []*Condition{{
-			File: "core/b/deep.yaml", Slug: Word{"flu", 3}, Ages: Range{From: Word{"5y", 4}}, Prior: Prior{Per10000: Number{3, 6}},
-			Findings:   map[Word]Number{{"fever", 8}: {0.9, 8}},
-			Protective: map[Word]ProtectiveOf{{"calm", 10}: {Number{0.5, 10}, Number{1, 11}}},
+			File: "core/b/deep.yaml", Slug: Word{"flu", 3}, Ages: Range{From: Word{"5y", 4}}, Course: Range{To: Word{"2d", 5}}, Prior: Prior{Per10000: Number{3, 7}},
+			Findings:   map[Word]Number{{"fever", 9}: {0.9, 9}},
+			Protective: map[Word]ProtectiveOf{{"calm", 11}: {Number{0.5, 11}, Number{1, 12}}},
 		}},
 	}
 	if diff := cmp.Diff(want, core); diff != "" {
@@ -84,10 +99,13 @@ func TestReadLanguageInOrderOfLines(t *testing.T) {
 	t.Parallel()
 	var problems Problems
 	words, err := ReadLanguage(files(map[string]string{
-		"lang/en/language.yaml": "model: service-en\nlanguage: en\nchoices: {present: Yes, absent: No, unknown: Maybe}\nspecialists: {gp: Doctor}\n",
-		"lang/en/z.yaml":        "observations:\n  b: {name: B}\n  a: {name: A, synonyms: [x, no]}\n",
-		"lang/en/c/c.yaml":      "conditions:\n  flu: {name: Flu, hint: Rest}\ngroups:\n  g: {question: q, question_third_person: t}\n",
-		"lang/de/language.yaml": "model: service-de\n",
+		"lang/en/language.yaml":        "model: service-en\nlanguage: en\nchoices: {present: Yes, absent: No, unknown: Maybe}\nspecialists: {gp: Doctor}\nlab_categories: {blood: Blood}\nquestions: {duration: d, duration_third_person: t}\n",
+		"lang/en/z.yaml":               "observations:\n  b: {name: B}\n  a: {name: A, synonyms: [x, no]}\n",
+		"lang/en/c/c.yaml":             "conditions:\n  flu: {name: Flu, hint: Rest}\ngroups:\n  g: {question: q, question_third_person: t}\nlab_tests:\n  iron: {name: Iron, common_name: Fe}\n",
+		"lang/en/articles/flu.md":      "# Flu\n## Sources {#sources}\nA book.\n",
+		"lang/en/notes.md":             "not read",
+		"lang/en/articles/more/flu.md": "not read",
+		"lang/de/language.yaml":        "model: service-de\n",
 	}), "en", &problems)
 	if err != nil || problems.Err() != nil {
 		t.Fatal(err, problems.Err())
@@ -97,9 +115,19 @@ func TestReadLanguageInOrderOfLines(t *testing.T) {
 		Model:    Word{"service-en", 1},
 		Language: Word{"en", 2},
 		// Yes and No are words here, not the guesses that YAML makes of them.
-		Choices:     Choices{Present: Word{"Yes", 3}, Absent: Word{"No", 3}, Unknown: Word{"Maybe", 3}},
-		Specialists: map[Word]Word{{"gp", 4}: {"Doctor", 4}},
-		Conditions:  []*Words{{File: "lang/en/c/c.yaml", Slug: Word{"flu", 2}, Name: Word{"Flu", 2}, Hint: Word{"Rest", 2}}},
+		Choices:       Choices{Present: Word{"Yes", 3}, Absent: Word{"No", 3}, Unknown: Word{"Maybe", 3}},
+		Specialists:   map[Word]Word{{"gp", 4}: {"Doctor", 4}},
+		Questions:     Questions{Duration: Word{"d", 6}, DurationThirdPerson: Word{"t", 6}},
+		LabCategories: map[Word]Word{{"blood", 5}: {"Blood", 5}},
+		LabTests:      []*Words{{File: "lang/en/c/c.yaml", Slug: Word{"iron", 6}, Name: Word{"Iron", 6}, CommonName: Word{"Fe", 6}}},
+		Articles: []*Article{{
+			File: "lang/en/articles/flu.md", Slug: Word{"flu", 1}, Title: []model.DraftNode{{Type: model.TextNode, Text: "Flu"}},
+			Sections: []*Section{{
+				Name: Word{"sources", 2}, Title: []model.DraftNode{{Type: model.TextNode, Text: "Sources"}},
+				Content: []model.DraftNode{{Type: model.ParagraphNode, Children: []model.DraftNode{{Type: model.TextNode, Text: "A book."}}}},
+			}},
+		}},
+		Conditions: []*Words{{File: "lang/en/c/c.yaml", Slug: Word{"flu", 2}, Name: Word{"Flu", 2}, Hint: Word{"Rest", 2}}},
 		Observations: []*Words{
 			{File: "lang/en/z.yaml", Slug: Word{"b", 2}, Name: Word{"B", 2}},
 			{File: "lang/en/z.yaml", Slug: Word{"a", 3}, Name: Word{"A", 3}, Synonyms: []Word{{"x", 3}, {"no", 3}}},
@@ -107,6 +135,42 @@ func TestReadLanguageInOrderOfLines(t *testing.T) {
 		Groups: []*Words{{File: "lang/en/c/c.yaml", Slug: Word{"g", 4}, Question: Word{"q", 4}, QuestionThirdPerson: Word{"t", 4}}},
 	}
 	if diff := cmp.Diff(want, words); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a derived language takes over for an entry of its own, and from
+// language.yaml, stands on a line of its own files; other entries stay where
+// they are in the base.
+func TestDerivedLanguageKeepsFileAndLine(t *testing.T) {
+	t.Parallel()
+	var problems Problems
+	words, err := ReadLanguage(files(map[string]string{
+		"lang/en/language.yaml":    "model: service-en\nlanguage: en\n\nchoices: {present: Yes, absent: No}\nspecialists: {gp: Doctor, ent: Ear doctor}\n",
+		"lang/en/a.yaml":           "observations:\n  a: {name: Colour A, question: What colour, synonyms: [colours, colour]}\n  b: {name: B}\nlab_tests:\n  d: {name: D}\n",
+		"lang/en-us/language.yaml": "model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {colour: color}\nchoices: {absent: Nope}\nspecialists: {gp: Physician}\n",
+		"lang/en-us/x.yaml":        "observations:\n  c: {name: C}\n  a: {common_name: Shade}\n",
+	}), "en-us", &problems)
+	if err != nil || problems.Err() != nil {
+		t.Fatal(err, problems.Err())
+	}
+	const own = "lang/en-us/x.yaml"
+	want := &Language{
+		File:        "lang/en-us/language.yaml",
+		Model:       Word{"service-en-us", 1},
+		Language:    Word{"en-US", 2},
+		Base:        Word{"en", 3},
+		Replace:     map[Word]Word{{"colour", 4}: {"color", 4}},
+		Choices:     Choices{Present: Word{"Yes", 3}, Absent: Word{"Nope", 5}},
+		Specialists: map[Word]Word{{"gp", 6}: {"Physician", 6}, {"ent", 3}: {"Ear doctor", 3}},
+		Observations: []*Words{
+			{File: own, Slug: Word{"a", 3}, Name: Word{"Color A", 3}, CommonName: Word{"Shade", 3}, Question: Word{"What color", 3}, Synonyms: []Word{{"colours", 3}, {"color", 3}}},
+			{File: "lang/en/a.yaml", Slug: Word{"b", 3}, Name: Word{"B", 3}},
+			{File: own, Slug: Word{"c", 2}, Name: Word{"C", 2}},
+		},
+		LabTests: []*Words{{File: "lang/en/a.yaml", Slug: Word{"d", 5}, Name: Word{"D", 5}}},
+	}
+	if diff := cmp.Diff(want, words, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }
