@@ -94,9 +94,9 @@ func hostilePhrase(random *rand.Rand, r *model.Release) string {
 	case 1:
 		return strings.Repeat("a\u0301\u0327", 1000) + strings.Join(words, " ")
 	case 2:
-		return strings.Repeat(" ", 1<<20)
+		return strings.Repeat(" ", 1<<16)
 	case 3:
-		return letters(1 << 20)
+		return letters(1 << 16)
 	}
 	return strings.Join(words, " ")
 }
