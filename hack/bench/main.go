@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures what the house holds itself to and prints it: how long
-// an assessment takes and what it allocates, how long a release takes to load,
-// how many requests a second are answered beside a bare handler, and how much
-// private memory an idle server keeps. The first three are benchmarks that
-// stand beside their code; the last is measured on the real binary.
+// an assessment and a search take and what they allocate, how long a release
+// takes to load, how many requests a second are answered beside a bare handler,
+// and how much private memory an idle server keeps. All but the last are
+// benchmarks that stand beside their code; that is measured on the real binary.
 //
 // It judges nothing: figures depend on the machine and on what else it does.
 package main
