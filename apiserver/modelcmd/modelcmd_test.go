@@ -45,7 +45,7 @@ conditions:
 `,
 		"lang/en/language.yaml": "model: service-en\nlanguage: en\nchoices: {present: a, absent: b, unknown: c}\nspecialists: {gp: Doctor}\ncategories: {nose: Nose}\n" +
 			"questions: {duration: '{symptom}?', duration_third_person: '{symptom}?'}\n",
-		"lang/en/all.yaml":      "conditions:\n  cold: {name: Cold}\nobservations:\n  sneezing: {name: Sneezing, question: q, question_third_person: t}\n",
+		"lang/en/all.yaml": "conditions:\n  cold: {name: Cold}\nobservations:\n  sneezing: {name: Sneezing, question: q, question_third_person: t}\n",
 	} {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}

@@ -42,7 +42,7 @@ func (c *compiler) addResults(p place, t *model.DraftLabTest, s *source.LabTest)
 	backgrounds := 0.0
 	for _, word := range lines(s.Results) {
 		p := p.line(word.Line)
-		o := c.labResult(p, s, s.Results[word])
+		o := c.labResult(p, s.Results[word])
 		result := vocabulary(p, word, model.ParseResultType)
 		if word.Text == model.NoLabResult.String() {
 			p.add("%s is no result of a laboratory test", word.Text)
@@ -61,7 +61,7 @@ func (c *compiler) addResults(p place, t *model.DraftLabTest, s *source.LabTest)
 
 // labResult is the observation that a test names, if it can be one of its
 // results.
-func (c *compiler) labResult(p place, s *source.LabTest, slug source.Word) *observation {
+func (c *compiler) labResult(p place, slug source.Word) *observation {
 	o := c.observations[slug.Text]
 	switch {
 	case o == nil:

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
@@ -34,6 +37,44 @@ func refused(b *modeltest.Builder) (message string) {
 	return ""
 }
 
+// labTest adds a laboratory test of one result.
+func labTest(b *modeltest.Builder) *modeltest.Builder {
+	return b.LabTest("lab_1", "Iron", map[string]model.ResultType{"lt_1": model.Low})
+}
+
+func TestBuilderAddsWhatReleasesHold(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().
+		Condition("c_1", 0.1).Condition("c_2", 0.1).Course("c_2", time.Hour, 100*time.Hour).
+		Symptom("s_1", 0.1, modeltest.About(model.Injury)).
+		Child("s_2", "s_1", model.Duration, 0.01, modeltest.Lasts(time.Hour, 2*time.Hour)).
+		Child("s_3", "s_1", model.Duration, 0.01, modeltest.Lasts(2*time.Hour, 0)).
+		LabResult("lt_1", 0.1).LabResult("lt_5", 0.1).
+		LabTest("lab_1", "Iron", map[string]model.ResultType{"lt_1": model.Low}).
+		Article("c_2", "Migraine", modeltest.Section(model.SourcesSection, "Sources", modeltest.Node(model.ParagraphNode, modeltest.LinkTo("https://example.org", "A book")))).
+		Build(t)
+	if got, want := r.Conditions[1].Course, model.CourseBetween(60, 6000); got != want {
+		t.Errorf("the course is %v, want %v", got, want)
+	}
+	var observations []string
+	for i, o := range r.Observations {
+		observations = append(observations, fmt.Sprint(r.ObservationID(model.ObservationIndex(i)), " ", o.Topic, " ", o.LabResult, " ", o.LastsFrom, " ", o.LastsTo))
+	}
+	want := []string{
+		"s_1 injury none 0 0", "s_2 none none 60 120", fmt.Sprint("s_3 none none 120 ", model.NoEnd), "lt_1 none low 0 0", "lt_5 none present 0 0",
+	}
+	if diff := cmp.Diff(want, observations); diff != "" {
+		t.Error(diff)
+	}
+	// A result that no test names is in one of its own.
+	if len(r.LabTests) != 2 || r.LabTestID(1) != "lab_5" {
+		t.Errorf("the laboratory tests are %+v", r.LabTests)
+	}
+	if a := r.Articles[r.Conditions[1].Article]; len(r.Articles) != 1 || r.Conditions[0].Article != model.None || a.Sections.Len() != 1 {
+		t.Errorf("the articles are %+v", r.Articles)
+	}
+}
+
 func TestBuildReportsTheFirstMistake(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -48,6 +89,13 @@ func TestBuildReportsTheFirstMistake(t *testing.T) {
 		"a link to an unknown symptom":         {modeltest.New().Condition("c_1", 0.1).Link("c_1", "s_1", 0.5), `unknown observation "s_1"`},
 		"a factor of an unknown condition":     {modeltest.New().Symptom("s_1", 0.1).Factor("c_1", "s_1", 1, 1), `unknown condition "c_1"`},
 		"a child of an unknown parent":         {modeltest.New().Child("s_1", "s_2", model.Location, 0.1), `unknown observation "s_2"`},
+		"a laboratory test with another id":    {modeltest.New().LabTest("lt_1", "Iron", nil), `laboratory test "lt_1"`},
+		"a laboratory test twice":              {labTest(labTest(modeltest.New().LabResult("lt_1", 0.1))), `laboratory test "lab_1"`},
+		"a laboratory test of unknown results": {labTest(modeltest.New()), `unknown observation "lt_1"`},
+		"a laboratory test of no results":      {modeltest.New().LabTest("lab_1", "Iron", nil), "no items"},
+		"a course of an unknown condition":     {modeltest.New().Course("c_1", time.Hour, 2*time.Hour), `course of unknown condition "c_1"`},
+		"an article about what is not there":   {modeltest.New().Article("c_1", "Migraine"), `article about unknown condition "c_1"`},
+		"a time without a parent":              {modeltest.New().Symptom("s_1", 0.1, modeltest.Lasts(time.Hour, 0)), "lasts from 60"},
 		"a group of unknown items":             {modeltest.New().Group(model.GroupSingle, "s_1"), `unknown observation "s_1"`},
 		"a release that servers refuse":        {modeltest.New().Symptom("s_1", 2), "refused"},
 	} {
