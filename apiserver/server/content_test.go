@@ -15,7 +15,7 @@ import (
 func openLibrary(t testing.TB) *model.Library {
 	t.Helper()
 	directory := t.TempDir()
-	english, german := content(), content()
+	english, german := smallContent(), smallContent()
 	germanMeta := &german.Draft().Meta
 	germanMeta.ModelID, germanMeta.Language, germanMeta.ChoicePresent = "service-de", "de", "Ja"
 	for _, builder := range []*modeltest.Builder{english, german} {
@@ -47,8 +47,8 @@ var article = []model.DraftSection{
 	modeltest.Section(model.DisclaimerSection, "Disclaimer", modeltest.Node(model.ParagraphNode)),
 }
 
-// content is a small model that has one of everything the catalogue can show.
-func content() *modeltest.Builder {
+// smallContent is a model that has one of everything the catalogue can show.
+func smallContent() *modeltest.Builder {
 	condition := func(name, common string, edit func(*model.DraftCondition)) func(*model.DraftCondition) {
 		return func(c *model.DraftCondition) {
 			c.Name, c.CommonName = name, common

@@ -30,6 +30,7 @@ type Contract struct {
 	router     routers.Router
 	failure    *openapi3.Schema
 	operations map[string][]int
+	examples   []Example
 }
 
 // Parse reads a contract. Its schema Error is what answers outside of its
@@ -59,7 +60,8 @@ func Parse(contract []byte) (*Contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the servers of the contract: %w", err)
 	}
-	return &Contract{router, failure.Value, operationsOf(document, strings.TrimSuffix(base, "/"))}, nil
+	base = strings.TrimSuffix(base, "/")
+	return &Contract{router, failure.Value, operationsOf(document, base), examplesOf(document, base)}, nil
 }
 
 func operationsOf(document *openapi3.T, base string) map[string][]int {

@@ -106,6 +106,7 @@ func TestParseRefuses(t *testing.T) {
 		"not OpenAPI":  "openapi: 3.1.0",
 		"no Error":     "openapi: 3.1.0\ninfo: {title: a, version: '1'}\npaths: {}\ncomponents: {schemas: {}}",
 		"broken $ref":  strings.Replace(string(openapi.EngineV3), "schemas/Error'", "schemas/Nothing'", 1),
+		"bad example":  strings.Replace(string(openapi.EngineV3), "{value: 6, unit: hour}", "{value: 6, unit: age}", 1),
 		"unknown type": strings.Replace(string(openapi.EngineV3), "type: integer", "type: whole", 1),
 	} {
 		if _, err := Parse([]byte(contract)); err == nil {
