@@ -35,10 +35,19 @@ func (p *process) tenantHandler() http.Handler {
 			Authority: authority,
 			Usage:     p.store,
 			Feedback:  p.store,
+			Scheme:    p.scheme(),
 			Now:       time.Now,
 			Log:       p.log,
 		}),
 	})
+}
+
+// scheme is that of the tenant's address.
+func (p *process) scheme() string {
+	if p.settings.certificate == nil {
+		return "http"
+	}
+	return "https"
 }
 
 // adminHandler is what probes, Prometheus and administrators talk to.

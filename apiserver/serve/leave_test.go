@@ -151,7 +151,7 @@ type load struct {
 	first   atomic.Pointer[string]
 }
 
-func newLoad(t *testing.T, a *authority, address string) *load {
+func newLoad(t *testing.T, a *authority, address string, header ...string) *load {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	l := &load{end: end}
@@ -163,7 +163,7 @@ func newLoad(t *testing.T, a *authority, address string) *load {
 		client := client(t, a, protocol)
 		l.clients.Go(func() {
 			for ctx.Err() == nil {
-				got, err := send(client, "POST", address, headache, as("portal")...)
+				got, err := send(client, "POST", address, headache, as("portal", header...)...)
 				switch {
 				case err != nil:
 					l.fail(protocol + ": " + err.Error())
@@ -202,6 +202,47 @@ func (l *load) stop(t *testing.T) {
 	}
 }
 
+// A held request has sent everything but its body.
+type held struct {
+	t      *testing.T
+	conn   net.Conn
+	reader *bufio.Reader
+}
+
+// hold begins POST /v3/diagnosis over HTTP/1.1, and returns once the server
+// reads the body. With Expect, the server says when it does.
+func hold(t *testing.T, conn net.Conn, header ...string) *held {
+	t.Helper()
+	t.Cleanup(func() { _ = conn.Close() })
+	head := "POST /v3/diagnosis HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n"
+	for i := 0; i < len(header); i += 2 {
+		head += header[i] + ": " + header[i+1] + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, head+"\r\n", len(headache)); err != nil {
+		t.Fatal(err)
+	}
+	h := &held{t, conn, bufio.NewReader(conn)}
+	h.expect("HTTP/1.1 100 Continue")
+	h.expect("\r\n")
+	return h
+}
+
+func (h *held) expect(want string) {
+	h.t.Helper()
+	if line, err := h.reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
+		h.t.Fatalf("got %q, %v, expected %s", line, err, want)
+	}
+}
+
+// finish sends the body, and expects that it was right.
+func (h *held) finish() {
+	h.t.Helper()
+	if _, err := io.WriteString(h.conn, headache); err != nil {
+		h.t.Fatal(err)
+	}
+	h.expect("HTTP/1.1 200 OK")
+}
+
 // A request that takes longer than the drain is waited for.
 func TestLongRequestIsWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -210,24 +251,7 @@ func TestLongRequestIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
-	// With Expect, the server says when it has begun to read the body.
-	head := "POST /v3/diagnosis HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n"
-	for i, header := 0, as("dev"); i < len(header); i += 2 {
-		head += header[i] + ": " + header[i+1] + "\r\n"
-	}
-	if _, err := fmt.Fprintf(conn, head+"\r\n", len(headache)); err != nil {
-		t.Fatal(err)
-	}
-	reader := bufio.NewReader(conn)
-	expect := func(want string) {
-		t.Helper()
-		if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
-			t.Fatalf("got %q, %v, expected %s", line, err, want)
-		}
-	}
-	expect("HTTP/1.1 100 Continue")
-	expect("\r\n")
+	long := hold(t, conn, as("dev")...)
 	r.end()
 	eventually(t, "the server takes no more connections", func() bool {
 		other, err := net.Dial("tcp", r.tenant)
@@ -236,10 +260,7 @@ func TestLongRequestIsWaitedFor(t *testing.T) {
 		}
 		return err != nil
 	})
-	if _, err := io.WriteString(conn, headache); err != nil {
-		t.Fatal(err)
-	}
-	expect("HTTP/1.1 200 OK")
+	long.finish()
 	if err := r.stop(); err != nil {
 		t.Errorf("ended with %v", err)
 	}

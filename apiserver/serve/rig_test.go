@@ -48,20 +48,29 @@ func write(t testing.TB, path, content string) {
 	}
 }
 
-// releases is a directory of releases at a version.
+// releases is a directory of releases of service-en at some versions.
 func releases(t testing.TB, directory string, versions ...string) string {
 	t.Helper()
 	for _, version := range versions {
-		b := modeltest.New().
-			Condition("c_1", 0.1).Condition("c_2", 0.05).
-			Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
-			Link("c_1", "s_1", 0.5).Link("c_1", "s_2", 0.5).Link("c_2", "s_2", 0.8).Link("c_2", "s_3", 0.4)
-		b.Draft().Meta.Version = version
-		if err := model.WriteFile(filepath.Join(directory, model.FileName("service-en", version)), b.Bytes(t)); err != nil {
-			t.Fatal(err)
-		}
+		release(t, directory, "service-en", version, "Colour")
 	}
 	return directory
+}
+
+// release puts a release into a directory, in which s_1 has a name of its own,
+// and returns its path.
+func release(t testing.TB, directory, id, version, name string) (path string) {
+	t.Helper()
+	b := modeltest.New().
+		Condition("c_1", 0.1).Condition("c_2", 0.05).
+		Symptom("s_1", 0.1, func(o *model.DraftObservation) { o.Name = name }).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
+		Link("c_1", "s_1", 0.5).Link("c_1", "s_2", 0.5).Link("c_2", "s_2", 0.8).Link("c_2", "s_3", 0.4)
+	b.Draft().Meta.ModelID, b.Draft().Meta.Version = id, version
+	path = filepath.Join(directory, model.FileName(id, version))
+	if err := model.WriteFile(path, b.Bytes(t)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 const (

@@ -4,7 +4,6 @@ package guidance_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -138,21 +137,17 @@ func TestInterviewFeedbackPages(t *testing.T) {
 func TestLinksFollowTheCaller(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	handler := guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Feedback: r.store, Now: time.Now})
+	handler := guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Feedback: r.store, Scheme: "https", Now: time.Now})
 	bearer := "Bearer " + r.token("portal", "portal-key", "")
-	for want, request := range map[string]*http.Request{
-		"https://acme.example":     {TLS: &tls.ConnectionState{}, Host: "acme.example"},
-		"https://10.0.0.7:8443":    {TLS: &tls.ConnectionState{}, Host: "10.0.0.7:8443"},
-		"http://localhost:8080":    {Host: "localhost:8080"},
-		"http://[2001:db8::1]:443": {Host: "[2001:db8::1]:443"},
-	} {
-		asked := httptest.NewRequest(http.MethodGet, feedbackPath, nil)
-		asked.Host, asked.TLS = request.Host, request.TLS
-		asked.Header.Set("Authorization", bearer)
+	for _, host := range []string{"acme.example", "10.0.0.7:8443", "localhost:443", "[2001:db8::1]:8443"} {
+		request := httptest.NewRequest(http.MethodGet, feedbackPath, nil)
+		request.Host = host
+		request.Header.Set("Authorization", bearer)
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, asked)
-		if self := decode[feedbackPage](t, recorder.Body.String()).Self; self != want+feedbackPath+"?cursor=0&limit=10" {
-			t.Errorf("called at %s the link is %s", want, self)
+		handler.ServeHTTP(recorder, request)
+		want := "https://" + host + feedbackPath + "?cursor=0&limit=10"
+		if self := decode[feedbackPage](t, recorder.Body.String()).Self; self != want {
+			t.Errorf("the link is %s, want %s", self, want)
 		}
 	}
 }

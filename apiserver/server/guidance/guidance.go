@@ -30,6 +30,7 @@ type Options struct {
 	Authority *identity.Authority // gives tokens and knows who calls with one
 	Usage     Usage
 	Feedback  Feedback
+	Scheme    string // of the address that clients call: http or https
 	Now       func() time.Time
 	Log       *slog.Logger // of faults, each once
 }
@@ -49,7 +50,7 @@ func New(options Options) http.Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{noteAddress, readBody, h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{h.noteAddress, readBody, h.authorize, middleware.Endpoint},
 	}))
 }
 

@@ -70,7 +70,7 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
 	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
-	options := guidance.Options{Authority: r.authority, Usage: store, Feedback: store, Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
+	options := guidance.Options{Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
 	for _, change := range change {
 		change(&options)
 	}

@@ -26,12 +26,9 @@ type page struct {
 type addressKey struct{}
 
 // noteAddress keeps the address that the caller called, for links.
-func noteAddress(next http.Handler) http.Handler {
+func (h handlers) noteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
-		if r.TLS != nil {
-			address.Scheme = "https"
-		}
+		address := url.URL{Scheme: h.Scheme, Host: r.Host, Path: r.URL.Path}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), addressKey{}, address)))
 	})
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+)
+
+// triager calls /v3/triage as an application, and says what came back.
+type triager func(application string, header ...string) answer
+
+func newTriager(t *testing.T, a *authority, r *running) triager {
+	c := client(t, a, "h2")
+	return func(application string, header ...string) answer {
+		t.Helper()
+		return mustSend(t, c, "POST", "https://"+r.tenant+"/v3/triage", headache, as(application, header...)...)
+	}
+}
+
+// A plan limits its applications from one start to the next, follows the
+// configuration, and refuses in a way that clients can act upon.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	a, directory := newAuthority(t), t.TempDir()
+	command := tenantFiles(t, a, directory)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": [], "plan": "trial"}`)
+	write(t, command.Config, "plans: {trial: {triage: 3}}")
+	r := serving(t, command)
+	triage := newTriager(t, a, r)
+	for i := range 3 {
+		triage("kiosk", "Dev-Mode", "true") // takes nothing up
+		if got := triage("kiosk"); got.status != http.StatusOK {
+			t.Fatalf("call %d answered %d: %s", i, got.status, got.body)
+		}
+	}
+	for _, header := range [][]string{nil, {"Dev-Mode", "true"}, {"Content-Type", "text/plain"}} {
+		got := triage("kiosk", header...)
+		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
+		if got.status != http.StatusTooManyRequests || err != nil || wait < 1 || wait > 31*24*60*60 || !strings.Contains(got.body, `{"message":`) {
+			t.Errorf("%v beyond the limit: answered %d, Retry-After %q: %s", header, got.status, got.header.Get("Retry-After"), got.body)
+		}
+	}
+	if got := triage("portal"); got.status != http.StatusOK {
+		t.Errorf("an application without a plan: answered %d", got.status)
+	}
+	metrics := func() string { return mustSend(t, plain(t), "GET", "http://"+r.admin+"/metrics", "").body }
+	if want := `anamnesis_calls_over_limit_total{plan="trial",service="triage"} 3`; !strings.Contains(metrics(), want) {
+		t.Errorf("the metrics have no %s", want)
+	}
+	write(t, command.Config, "plans: {trial: {triage: 4}}")
+	eventually(t, "the plan allows one more", func() bool { return triage("kiosk").status == http.StatusOK })
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if calls := storedCalls(t, command, "kiosk"); calls != 4 {
+		t.Errorf("%d calls of the kiosk are stored, expected those that were not refused", calls)
+	}
+	r = serving(t, command)
+	if got := newTriager(t, a, r)("kiosk"); got.status != http.StatusTooManyRequests {
+		t.Errorf("after a restart: answered %d: %s", got.status, got.body)
+	}
+}
+
+// storedCalls is how many calls of an application to /v3/triage are in the
+// embedded database.
+func storedCalls(t *testing.T, command Command, application string) (calls int64) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(command.DataDir, "anamnesis.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	today := storage.DateOf(time.Now())
+	counts, err := store.Usage(t.Context(), today.AddDays(-1), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range counts {
+		if count.Application == application && count.Endpoint == "POST /v3/triage" {
+			calls += count.Calls
+		}
+	}
+	return calls
+}
+
+// Nobody is refused because of storage.
+func TestPlansWhileStorageIsDown(t *testing.T) {
+	t.Parallel()
+	a, directory, store := newAuthority(t), t.TempDir(), &moody{}
+	command := tenantFiles(t, a, directory)
+	command.Database = "postgres://db"
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": [], "plan": "trial"}`)
+	write(t, command.Config, "plans: {trial: {triage: 1}}")
+	r := serving(t, command, func(o *options) { o.openStore = store.open })
+	triage := newTriager(t, a, r)
+	eventually(t, "the limit is reached", func() bool { return triage("kiosk").status == http.StatusTooManyRequests })
+	store.be(errors.New("connection reset"))
+	triage("portal") // has to be stored
+	eventually(t, "calls pass", func() bool { return triage("kiosk").status == http.StatusOK })
+	for range 5 {
+		if got := triage("kiosk"); got.status != http.StatusOK {
+			t.Errorf("answered %d: %s", got.status, got.body)
+		}
+	}
+	store.be(nil)
+	eventually(t, "the limit is reached again", func() bool { return triage("kiosk").status == http.StatusTooManyRequests })
+}
