@@ -3,8 +3,11 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
@@ -136,9 +139,50 @@ func TestConditionsDecideTheLevel(t *testing.T) {
 	}
 }
 
+func TestTeleconsultationIsForWhoeverNeedNotBeSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	r := urgentRelease(t)
+	for words, want := range map[string]bool{"": true, "s_1": true, "s_3": true, "s_4": false, "s_5": false} {
+		for _, three := range []bool{false, true} {
+			if got := New().Triage(r, woman(t, r, words), Options{ThreeLevels: three}).TeleconsultationApplicable; got != want {
+				t.Errorf("%q, three levels %v: %v, want %v", words, three, got, want)
+			}
+		}
+	}
+}
+
+// TestATupleAsksForAVisitWithinADay, whatever level it was given, and so does
+// whatever completes one.
+func TestATupleAsksForAVisitWithinADay(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[model.TriageLevel]model.TriageLevel{
+		model.SelfCare: model.Consultation24, model.Consultation: model.Consultation24, model.Consultation24: model.Consultation24,
+		model.Emergency: model.Emergency, model.EmergencyAmbulance: model.EmergencyAmbulance,
+	} {
+		r := modeltest.New().Condition("c_1", 0.3, func(c *model.DraftCondition) { c.Triage = model.SelfCare }).
+			Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
+			Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.9).Link("c_1", "s_3", 0.9).
+			Tuple(given, "s_1", "s_2").Build(t)
+		if got := New().Triage(r, woman(t, r, "s_1 s_3"), Options{}).Level; got != model.SelfCare {
+			t.Errorf("tuple of level %v: half of it makes %v", given, got)
+		}
+		if got := New().Triage(r, woman(t, r, "s_1 s_2"), Options{}).Level; got != want {
+			t.Errorf("tuple of level %v: %v, want %v", given, got, want)
+		}
+		if got := suggested(t, r, "s_1", SuggestRedFlags, 9); got != "s_2" {
+			t.Errorf("tuple of level %v: red flags %q, want s_2", given, got)
+		}
+	}
+}
+
 func TestThreeLevels(t *testing.T) {
 	t.Parallel()
 	r := urgentRelease(t)
+	for words, want := range map[string]RootCause{"s_3": SeriousEvidencePresent, "s_5": EmergencyEvidencePresent, "": DiagnosisUnknown} {
+		if got := New().Triage(r, woman(t, r, words), Options{ThreeLevels: true}).RootCause; got != want {
+			t.Errorf("%q: %v, want %v as in five levels", words, got, want)
+		}
+	}
 	for words, want := range map[string]model.TriageLevel{
 		"s_3": model.Consultation,
 		"s_4": model.Emergency,
@@ -177,11 +221,16 @@ func TestLevelOfEvidenceNeverFalls(t *testing.T) {
 	r, e := real(t), New()
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "patient"), 3))
-		sex, age := model.Sex(random.IntN(2)), random.IntN(1200)
+		sex, age, options := model.Sex(random.IntN(2)), random.IntN(1200), Options{SymptomDuration: random.IntN(2) == 0}
 		var list []ReportedEvidence
 		level := model.NoTriageLevel
 		for _, o := range random.Perm(len(r.Observations))[:12] {
-			list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(o)), Choice: Choice(random.IntN(3))})
+			if r.Observations[o].LastsTo > 0 {
+				continue // it would be believed over a duration, and so take something away
+			}
+			list = append(list, ReportedEvidence{
+				ID: r.ObservationID(model.ObservationIndex(o)), Choice: Choice(random.IntN(3)), Duration: time.Duration(random.IntN(3)) * 400 * time.Hour,
+			})
 			if list[len(list)-1].Choice != Present {
 				continue
 			}
@@ -189,16 +238,92 @@ func TestLevelOfEvidenceNeverFalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := e.acquire(r, &p)
-			next := s.evidenceLevel()
-			e.release(s)
+			next := levelOfEvidence(e, r, *p.under(options))
 			if next < level {
 				t.Fatalf("%v after %v with %v", next, level, list)
 			}
-			if answer := e.Triage(r, p, Options{}); answer.Level < next {
+			if answer := e.Triage(r, p, options); answer.Level < next {
 				t.Fatalf("level %v, below %v of the evidence, for %v", answer.Level, next, list)
 			}
 			level = next
 		}
 	})
+}
+
+// drawUrgentRelease draws a small model in which every level occurs, of
+// conditions, observations and tuples alike.
+func drawUrgentRelease(t modeltest.TB, random *rand.Rand) *model.Release {
+	b := modeltest.New()
+	const conditions, symptoms = 5, 8
+	for c := 1; c <= conditions; c++ {
+		level := model.SelfCare + model.TriageLevel(random.IntN(2)*random.IntN(5)) // one in two is harmless
+		b.Condition(fmt.Sprintf("c_%d", c), 0.002+0.2*random.Float64()*random.Float64(), func(c *model.DraftCondition) { c.Triage = level })
+	}
+	var ids []string
+	for s := 1; s <= symptoms; s++ {
+		seriousness, id := model.Seriousness(random.IntN(4)*random.IntN(2)), fmt.Sprintf("s_%d", s)
+		if s == 1 {
+			seriousness = model.NotSerious // the complaint
+		}
+		edit := func(o *model.DraftObservation) { o.Seriousness = seriousness }
+		leak := 0.01 + 0.1*random.Float64()
+		if s > 6 {
+			b.Child(id, "s_1", model.Character, 0.009, edit)
+		} else {
+			b.Symptom(id, leak, edit)
+		}
+		ids = append(ids, id)
+	}
+	for c := 1; c <= conditions; c++ {
+		b.Link(fmt.Sprintf("c_%d", c), "s_1", 0.95)
+		for _, id := range ids[1:] {
+			if random.IntN(3) == 0 {
+				b.Link(fmt.Sprintf("c_%d", c), id, 0.15+0.75*random.Float64())
+			}
+		}
+	}
+	for range 4 {
+		b.Tuple(model.SelfCare+model.TriageLevel(random.IntN(5)), "s_1", ids[1+random.IntN(symptoms-1)])
+	}
+	return b.Build(t)
+}
+
+// TestARedFlagNeverEndsBelowAVisitWithinADay adds red flags to patients of
+// random models, tuples of low levels included: the part of the level that
+// rests on evidence never falls, the level is never below it, and where it
+// falls the patient is seen within a day.
+func TestARedFlagNeverEndsBelowAVisitWithinADay(t *testing.T) {
+	t.Parallel()
+	e, falls := New(), 0
+	for seed := range uint64(600) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		r := drawUrgentRelease(t, random)
+		list := evidence("s_1")
+		for i := 1; i < len(r.Observations); i++ {
+			if random.IntN(3) == 0 {
+				list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Choice(random.IntN(3))})
+			}
+		}
+		triage := func(more ...ReportedEvidence) (level, byEvidence model.TriageLevel, p Patient) {
+			p, err := NewPatient(r, model.Female, 480, slices.Concat(list, more))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Triage(r, p, Options{}).Level, levelOfEvidence(e, r, p), p
+		}
+		before, byEvidence, p := triage()
+		for _, o := range redFlagsBeside(e, r, p) {
+			after, byEvidenceAfter, _ := triage(ReportedEvidence{ID: r.ObservationID(o), Choice: Present})
+			if byEvidenceAfter < byEvidence || after < byEvidenceAfter || after < min(before, model.Consultation24) {
+				t.Errorf("world %d, %+v with %s: %v, of the evidence %v; before %v, %v", seed, list, r.ObservationID(o), after, byEvidenceAfter, before, byEvidence)
+			}
+			if after < before {
+				falls++
+			}
+		}
+	}
+	t.Logf("%d red flags explained something more urgent away", falls)
+	if falls < 10 {
+		t.Errorf("only %d red flags explained something more urgent away", falls)
+	}
 }
