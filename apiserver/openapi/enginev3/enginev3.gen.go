@@ -1466,9 +1466,6 @@ type DevMode = string
 // EnableTriage3 defines model for EnableTriage3.
 type EnableTriage3 = bool
 
-// ID defines model for ID.
-type ID = string
-
 // InterviewID defines model for InterviewID.
 type InterviewID = string
 
@@ -1966,13 +1963,13 @@ type ServerInterface interface {
 	ListConcepts(w http.ResponseWriter, r *http.Request, params ListConceptsParams)
 	// GetConcept One concept
 	// (GET /concepts/{id})
-	GetConcept(w http.ResponseWriter, r *http.Request, id ID, params GetConceptParams)
+	GetConcept(w http.ResponseWriter, r *http.Request, id string, params GetConceptParams)
 	// ListConditions The conditions of an age, sorted by name
 	// (GET /conditions)
 	ListConditions(w http.ResponseWriter, r *http.Request, params ListConditionsParams)
 	// GetCondition One condition
 	// (GET /conditions/{id})
-	GetCondition(w http.ResponseWriter, r *http.Request, id ID, params GetConditionParams)
+	GetCondition(w http.ResponseWriter, r *http.Request, id string, params GetConditionParams)
 	// Diagnose Rank the conditions and ask the next question
 	// (POST /diagnosis)
 	Diagnose(w http.ResponseWriter, r *http.Request, params DiagnoseParams)
@@ -2008,7 +2005,7 @@ type ServerInterface interface {
 	ListRiskFactors(w http.ResponseWriter, r *http.Request, params ListRiskFactorsParams)
 	// GetRiskFactor One risk factor
 	// (GET /risk_factors/{id})
-	GetRiskFactor(w http.ResponseWriter, r *http.Request, id ID, params GetRiskFactorParams)
+	GetRiskFactor(w http.ResponseWriter, r *http.Request, id string, params GetRiskFactorParams)
 	// Search Find concepts by words
 	// (GET /search)
 	Search(w http.ResponseWriter, r *http.Request, params SearchParams)
@@ -2020,7 +2017,7 @@ type ServerInterface interface {
 	ListSymptoms(w http.ResponseWriter, r *http.Request, params ListSymptomsParams)
 	// GetSymptom One symptom
 	// (GET /symptoms/{id})
-	GetSymptom(w http.ResponseWriter, r *http.Request, id ID, params GetSymptomParams)
+	GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams)
 	// Triage Judge how urgent it is
 	// (POST /triage)
 	Triage(w http.ResponseWriter, r *http.Request, params TriageParams)
@@ -2038,7 +2035,7 @@ func (_ Unimplemented) ListConcepts(w http.ResponseWriter, r *http.Request, para
 
 // GetConcept One concept
 // (GET /concepts/{id})
-func (_ Unimplemented) GetConcept(w http.ResponseWriter, r *http.Request, id ID, params GetConceptParams) {
+func (_ Unimplemented) GetConcept(w http.ResponseWriter, r *http.Request, id string, params GetConceptParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2050,7 +2047,7 @@ func (_ Unimplemented) ListConditions(w http.ResponseWriter, r *http.Request, pa
 
 // GetCondition One condition
 // (GET /conditions/{id})
-func (_ Unimplemented) GetCondition(w http.ResponseWriter, r *http.Request, id ID, params GetConditionParams) {
+func (_ Unimplemented) GetCondition(w http.ResponseWriter, r *http.Request, id string, params GetConditionParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2122,7 +2119,7 @@ func (_ Unimplemented) ListRiskFactors(w http.ResponseWriter, r *http.Request, p
 
 // GetRiskFactor One risk factor
 // (GET /risk_factors/{id})
-func (_ Unimplemented) GetRiskFactor(w http.ResponseWriter, r *http.Request, id ID, params GetRiskFactorParams) {
+func (_ Unimplemented) GetRiskFactor(w http.ResponseWriter, r *http.Request, id string, params GetRiskFactorParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2146,7 +2143,7 @@ func (_ Unimplemented) ListSymptoms(w http.ResponseWriter, r *http.Request, para
 
 // GetSymptom One symptom
 // (GET /symptoms/{id})
-func (_ Unimplemented) GetSymptom(w http.ResponseWriter, r *http.Request, id ID, params GetSymptomParams) {
+func (_ Unimplemented) GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2277,7 +2274,7 @@ func (siw *ServerInterfaceWrapper) GetConcept(w http.ResponseWriter, r *http.Req
 	_ = err
 
 	// ------------- Path parameter "id" -------------
-	var id ID
+	var id string
 
 	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
@@ -2496,7 +2493,7 @@ func (siw *ServerInterfaceWrapper) GetCondition(w http.ResponseWriter, r *http.R
 	_ = err
 
 	// ------------- Path parameter "id" -------------
-	var id ID
+	var id string
 
 	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
@@ -3641,7 +3638,7 @@ func (siw *ServerInterfaceWrapper) GetRiskFactor(w http.ResponseWriter, r *http.
 	_ = err
 
 	// ------------- Path parameter "id" -------------
-	var id ID
+	var id string
 
 	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
@@ -4109,7 +4106,7 @@ func (siw *ServerInterfaceWrapper) GetSymptom(w http.ResponseWriter, r *http.Req
 	_ = err
 
 	// ------------- Path parameter "id" -------------
-	var id ID
+	var id string
 
 	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
@@ -4598,7 +4595,7 @@ func (response ListConcepts500JSONResponse) VisitListConceptsResponse(w http.Res
 }
 
 type GetConceptRequestObject struct {
-	ID     ID `json:"id"`
+	ID     string `json:"id"`
 	Params GetConceptParams
 }
 
@@ -4769,7 +4766,7 @@ func (response ListConditions500JSONResponse) VisitListConditionsResponse(w http
 }
 
 type GetConditionRequestObject struct {
-	ID     ID `json:"id"`
+	ID     string `json:"id"`
 	Params GetConditionParams
 }
 
@@ -5914,7 +5911,7 @@ func (response ListRiskFactors500JSONResponse) VisitListRiskFactorsResponse(w ht
 }
 
 type GetRiskFactorRequestObject struct {
-	ID     ID `json:"id"`
+	ID     string `json:"id"`
 	Params GetRiskFactorParams
 }
 
@@ -6271,7 +6268,7 @@ func (response ListSymptoms500JSONResponse) VisitListSymptomsResponse(w http.Res
 }
 
 type GetSymptomRequestObject struct {
-	ID     ID `json:"id"`
+	ID     string `json:"id"`
 	Params GetSymptomParams
 }
 
@@ -6604,7 +6601,7 @@ func (sh *strictHandler) ListConcepts(w http.ResponseWriter, r *http.Request, pa
 }
 
 // GetConcept operation middleware
-func (sh *strictHandler) GetConcept(w http.ResponseWriter, r *http.Request, id ID, params GetConceptParams) {
+func (sh *strictHandler) GetConcept(w http.ResponseWriter, r *http.Request, id string, params GetConceptParams) {
 	var request GetConceptRequestObject
 
 	request.ID = id
@@ -6657,7 +6654,7 @@ func (sh *strictHandler) ListConditions(w http.ResponseWriter, r *http.Request, 
 }
 
 // GetCondition operation middleware
-func (sh *strictHandler) GetCondition(w http.ResponseWriter, r *http.Request, id ID, params GetConditionParams) {
+func (sh *strictHandler) GetCondition(w http.ResponseWriter, r *http.Request, id string, params GetConditionParams) {
 	var request GetConditionRequestObject
 
 	request.ID = id
@@ -7014,7 +7011,7 @@ func (sh *strictHandler) ListRiskFactors(w http.ResponseWriter, r *http.Request,
 }
 
 // GetRiskFactor operation middleware
-func (sh *strictHandler) GetRiskFactor(w http.ResponseWriter, r *http.Request, id ID, params GetRiskFactorParams) {
+func (sh *strictHandler) GetRiskFactor(w http.ResponseWriter, r *http.Request, id string, params GetRiskFactorParams) {
 	var request GetRiskFactorRequestObject
 
 	request.ID = id
@@ -7126,7 +7123,7 @@ func (sh *strictHandler) ListSymptoms(w http.ResponseWriter, r *http.Request, pa
 }
 
 // GetSymptom operation middleware
-func (sh *strictHandler) GetSymptom(w http.ResponseWriter, r *http.Request, id ID, params GetSymptomParams) {
+func (sh *strictHandler) GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams) {
 	var request GetSymptomRequestObject
 
 	request.ID = id
