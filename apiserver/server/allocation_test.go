@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,15 +11,15 @@ import (
 )
 
 // diagnosisAllocations is the most memory allocations of a diagnosis over
-// HTTP, those of the test's own request and recorder among them. They grow with
-// the answer, and with nothing else.
-const diagnosisAllocations = 110
+// HTTP when pooled memory is there, those of the test's own request and
+// recorder among them. They grow with the answer, and with nothing else.
+const diagnosisAllocations = 105
 
 func TestAllocationsHaveACeiling(t *testing.T) {
 	library := syntheticLibrary(t)
 	body := syntheticBodies(t, library, 1)[0]
 	handler := fullHandler(t, library)
-	got := testing.AllocsPerRun(100, func() { // after one run in which the memory grows
+	ask := func() {
 		request := httptest.NewRequest(http.MethodPost, "/v3/diagnosis", strings.NewReader(body))
 		benchHeaders(request)
 		recorder := httptest.NewRecorder()
@@ -26,8 +27,12 @@ func TestAllocationsHaveACeiling(t *testing.T) {
 		if recorder.Code != http.StatusOK {
 			t.Errorf("answered %d: %s", recorder.Code, recorder.Body)
 		}
-	})
-	if got > diagnosisAllocations {
-		t.Errorf("%v allocations, ceiling %d", got, diagnosisAllocations)
+	}
+	least := math.Inf(1)
+	for range 200 { // the race detector makes pools forget, so that an average would not do
+		least = min(least, testing.AllocsPerRun(1, ask))
+	}
+	if least > diagnosisAllocations {
+		t.Errorf("%v allocations, ceiling %d", least, diagnosisAllocations)
 	}
 }

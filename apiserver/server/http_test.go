@@ -344,12 +344,12 @@ func TestUsage(t *testing.T) {
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	secret := "s_4242"
+	secret := "s_hush"
 	r.do(t, post("/v3/diagnosis", interview("s_1 present initial", secret+" present")).with(map[string]string{
-		"X-Request-Id": "first", "Interview-Id": "interview-4242",
+		"X-Request-Id": "first", "Interview-Id": "interview-hush",
 	}))
-	r.do(t, get("/v3/concepts/"+secret).with(map[string]string{"X-Request-Id": "second", "App-Key": "wrong-4242"}))
-	r.do(t, get("/v3/nothing/4242?q=4242").with(map[string]string{"X-Request-Id": "third", "Model": "4242"}))
+	r.do(t, get("/v3/concepts/"+secret).with(map[string]string{"X-Request-Id": "second", "App-Key": "wrong-hush"}))
+	r.do(t, get("/v3/nothing/hush?q=hush").with(map[string]string{"X-Request-Id": "third", "Model": "hush"}))
 	type line struct {
 		Msg, RequestID, Endpoint, Application, Protocol string
 		Status                                          int
@@ -375,7 +375,7 @@ func TestAccessLog(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for _, word := range []string{"4242", "portal-key", "female"} {
+	for _, word := range []string{"hush", "portal-key", "female"} {
 		if strings.Contains(r.log.String(), word) {
 			t.Errorf("the log repeats %q: %s", word, r.log)
 		}
@@ -438,8 +438,8 @@ func TestFaults(t *testing.T) {
 		log   string
 	}{
 		"error":             {func() error { return errors.New("closed") }, `"error":"closed"`},
-		"panic":             {func() error { panic("evidence s_4242") }, `"panic":"a value of type string"`},
-		"panic of an error": {func() error { panic(errors.New("evidence s_4242")) }, `"panic":"a value of type *errors.errorString"`},
+		"panic":             {func() error { panic("evidence s_hush") }, `"panic":"a value of type string"`},
+		"panic of an error": {func() error { panic(errors.New("evidence s_hush")) }, `"panic":"a value of type *errors.errorString"`},
 		"panic of the runtime": {func() error { return fmt.Errorf("%d", []int{}[len(os.Getenv(""))]) },
 			`"panic":"runtime error: index out of range`},
 	} {
@@ -452,7 +452,7 @@ func TestFaults(t *testing.T) {
 			if log := r.log.String(); !strings.Contains(log, test.log) || !strings.Contains(log, `"status":500`) {
 				t.Errorf("the log says %s, expected %s", log, test.log)
 			}
-			if strings.Contains(r.log.String(), "4242") {
+			if strings.Contains(r.log.String(), "hush") {
 				t.Errorf("the log repeats what a client sent: %s", r.log)
 			}
 			if len(r.usage.all()) != 0 {
