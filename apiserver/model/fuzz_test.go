@@ -87,12 +87,54 @@ func walk(r *Release) {
 			sum += float64(r.Observations[s.Concept].Number)
 		}
 	}
+	for _, w := range r.Words {
+		sum += float64(len(r.Text(w.Text)))
+		for _, use := range Part(r.WordUses, w.Uses) {
+			sum += float64(r.Wordings[use].Words)
+		}
+	}
+	sum += walkLabTests(r) + walkArticles(r)
 	for _, t := range r.Tuples {
 		sum += float64(len(Part(r.TupleItems, t.Observations)) + len(r.Text(t.Reason)))
 	}
 	if sum < 0 {
 		panic("a sum of lengths and probabilities is negative")
 	}
+}
+
+func walkLabTests(r *Release) float64 {
+	sum := 0.0
+	for i, t := range r.LabTests {
+		sum += float64(len(r.Text(t.Name)) + len(r.Text(t.CommonName)) + len(r.Text(t.Category)))
+		if at, ok := r.LabTestByID(r.LabTestID(i)); !ok || at != i {
+			panic("a laboratory test is not found by its id")
+		}
+		for _, o := range Part(r.LabResultRefs, t.Results) {
+			sum += r.Observations[o].Leak + float64(len(r.Observations[o].LabResult.String()))
+		}
+	}
+	return sum
+}
+
+func walkArticles(r *Release) float64 {
+	sum := 0.0
+	for i := range r.Conditions {
+		if at := r.Conditions[i].Article; at != None {
+			for _, s := range Part(r.ArticleSections, r.Articles[at].Sections) {
+				sum += walkNodes(r, Span{s.Title, s.Title + 1}) + walkNodes(r, s.Content)
+			}
+		}
+	}
+	return sum
+}
+
+// walkNodes goes as deep as there are nodes in one another, by recursion.
+func walkNodes(r *Release, span Span) float64 {
+	sum := 0.0
+	for _, n := range Part(r.Nodes, span) {
+		sum += float64(len(r.Text(n.Text))+len(n.Type.String())) + walkNodes(r, n.Children)
+	}
+	return sum
 }
 
 func walkObservation(r *Release, i ObservationIndex) float64 {

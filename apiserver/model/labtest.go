@@ -52,8 +52,8 @@ func verifyLabTests(r *Release) error {
 	return results.done()
 }
 
-// verifyLabTest makes sure of more than it says: an observation is in one
-// group at most, and in it once, so that no other test has the same result.
+// verifyLabTest checks one test. That its results are a group of their own also
+// keeps them from being those of another test: an observation is in one group.
 func verifyLabTest(r *Release, t *LabTest) error {
 	if err := checkTexts(r, t.Name, t.CommonName, t.Category); err != nil {
 		return err

@@ -325,15 +325,15 @@ func TestAllNeedsALanguage(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	f.Add([]byte(sources[head]), []byte(sources[dictionary]), []byte(sources[registry]))
-	f.Add([]byte(sources[neurology]), []byte(sources[language]), []byte(sources[release]))
-	f.Add([]byte("observations: [null, {slug: [a]}]"), []byte("conditions: {? [a] : b}"), []byte("removed: {a: b}"))
-	f.Fuzz(func(t *testing.T, core, words, ids []byte) {
+	f.Add([]byte(sources[head]), []byte(sources[dictionary]), []byte(sources[registry]), []byte(leaflet), []byte(americanContent))
+	f.Add([]byte(sources[neurology]), []byte(sources[language]), []byte(sources[release]), []byte("## A {#b}"), []byte("base: en-us"))
+	f.Add([]byte("observations: [null, {slug: [a]}]"), []byte("conditions: {? [a] : b}"), []byte("removed: {a: b}"), []byte("> c"), []byte("replace: {a: b}"))
+	f.Fuzz(func(t *testing.T, core, words, ids, article, derived []byte) {
 		files := edited(t)
-		files[head] = &fstest.MapFile{Data: core}
-		files[dictionary] = &fstest.MapFile{Data: words}
-		files[registry] = &fstest.MapFile{Data: ids}
-		_, err := compile.Compile(files, "en")
+		for name, data := range map[string][]byte{head: core, dictionary: words, registry: ids, aboutMigraine: article, american: derived} {
+			files[name] = &fstest.MapFile{Data: data}
+		}
+		_, err := compile.All(files)
 		var problems source.Error
 		if err != nil && !errors.As(err, &problems) {
 			t.Fatal(err)

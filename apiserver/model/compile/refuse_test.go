@@ -269,6 +269,10 @@ var refusals = []refusal{
 	{"a common name of two symptoms", []edit{{dictionary, "{name: Nausea, common_name: Feeling sick,", "{name: Nausea, common_name: Headache,"}}, []want{
 		{dictionary, "  nausea:", `"Headache" leads to symptom nausea and to symptom headache`},
 	}},
+	{"a synonym that differs in marks only", []edit{{dictionary, "{name: Nausea,", "{name: Nausea, synonyms: [Héad-pain!],"}}, []want{
+		{dictionary, "  nausea:", `"Héad-pain!" leads to symptom nausea and to symptom headache (lang/en/all.yaml:5)`},
+	}},
+	{"a synonym without a word", []edit{{dictionary, "synonyms: [megrim]", `synonyms: ["?!"]`}}, []want{{dictionary, "migraine", "an empty wording of condition migraine"}}},
 	{"an empty synonym", []edit{{dictionary, "synonyms: [megrim]", `synonyms: [" "]`}}, []want{{dictionary, "migraine", "an empty wording of condition migraine"}}},
 }
 

@@ -4,11 +4,10 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 )
@@ -183,8 +182,8 @@ func (c *compiler) claim(taken map[string]use, kind string, w *source.Words, wor
 	}
 }
 
-// fold is a wording as free text is compared: without case, forms of
-// characters and surplus space.
+// fold is a wording as a search compares it: its words, without what does not
+// make them others.
 func fold(wording string) string {
-	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(wording))), " ")
+	return strings.Join(slices.Collect(token.Words(wording)), " ")
 }
