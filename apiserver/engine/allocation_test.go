@@ -41,6 +41,44 @@ func TestAllocationsHaveACeiling(t *testing.T) {
 	}
 }
 
+// callAllocations are the most memory allocations of the other calls, at eight
+// pieces of evidence. Those of an explanation and a rationale grow with the
+// evidence and with the items of the question, for each of which a patient is
+// made, and those of nothing grow with the catalogue.
+var callAllocations = map[string]float64{"triage": 1, "recommend": 1, "suggest": 1, "explain": 60, "rationale": 12}
+
+func TestAllocationsOfTheOtherCallsHaveACeiling(t *testing.T) {
+	small, large := askingRelease(t), syntheticRelease(t)
+	for name, test := range map[string]struct {
+		release *model.Release
+		patient Patient
+	}{
+		"seven conditions": {small, woman(t, small, "s_1! -s_2 s_4")},
+		"a thousand":       {large, workload(t, large, 1, 4)[0]},
+	} {
+		e := New()
+		s := e.acquire(test.release, &test.patient)
+		target := s.assess(Options{}).Conditions[0].Condition
+		for call, answer := range map[string]func() bool{
+			"triage":    func() bool { return s.classify(Options{}).Level > model.NoTriageLevel },
+			"recommend": func() bool { _, ok := s.recommend(map[uint32]uint32{1: 2}); return ok },
+			"suggest":   func() bool { return s.suggestions(SuggestSymptoms, 8) != nil },
+			"explain":   func() bool { _, ok := test.patient.explain(s, Options{}, target); return ok },
+			"rationale": func() bool { _, ok := s.reason(Options{}); return ok },
+		} {
+			got := testing.AllocsPerRun(50, func() {
+				s.prepare(test.release, &test.patient)
+				if !answer() {
+					t.Errorf("%s: no answer", call)
+				}
+			})
+			if got > callAllocations[call] {
+				t.Errorf("%s, %s: %v allocations, ceiling %v", name, call, got, callAllocations[call])
+			}
+		}
+	}
+}
+
 func TestAPatientIsSmall(t *testing.T) {
 	r := askingRelease(t)
 	list := evidence("s_1! s_4 -s_5 -s_6 s_7 -s_2 p_1 ?s_14")

@@ -48,6 +48,12 @@ const leastSupport = 1e-12
 func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.ConditionIndex) (Explanation, bool) {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
+	return p.explain(s, o, target)
+}
+
+// explain explains a condition to a patient, whom the scratch memory holds
+// under the options.
+func (p *Patient) explain(s *scratch, o Options, target model.ConditionIndex) (Explanation, bool) {
 	s.infer()
 	if !slices.ContainsFunc(s.rank(), func(ranked Ranked) bool { return ranked.Condition == target }) {
 		return Explanation{}, false
@@ -56,9 +62,9 @@ func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.Co
 	for i := range p.findings {
 		switch f := &p.findings[i]; {
 		case !f.reported || f.choice == Present:
-		case f.sent == Absent && concerns(r, f.observation, target):
+		case f.sent == Absent && concerns(s.r, f.observation, target):
 			explanation.Conflicting = append(explanation.Conflicting, f.observation)
-		case f.sent == Unknown && concerns(r, f.observation, target):
+		case f.sent == Unknown && concerns(s.r, f.observation, target):
 			explanation.Unconfirmed = append(explanation.Unconfirmed, f.observation)
 		}
 	}
@@ -123,7 +129,7 @@ func (p *Patient) without(r *model.Release, o model.ObservationIndex) []Patient 
 
 // leaving is the patient without some of the evidence.
 func (p *Patient) leaving(r *model.Release, out func(model.ObservationIndex) bool) Patient {
-	less := Patient{sex: p.sex, ageMonths: p.ageMonths, marked: p.marked}
+	less := Patient{sex: p.sex, ageMonths: p.ageMonths, marked: p.marked, findings: make([]finding, 0, len(p.findings))}
 	for _, f := range p.findings {
 		if f.reported && !out(f.observation) {
 			f.choice, f.refined = f.sent, false

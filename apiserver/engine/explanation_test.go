@@ -121,6 +121,33 @@ func TestAChildSpeaksForWhatItImplies(t *testing.T) {
 	}
 }
 
+// TestADurationIsPartOfWhatSupports: what has lasted three months speaks for
+// the slow condition more than for the quick one, and is left out with how long
+// it has lasted. What the duration implies is no observation of its own.
+func TestADurationIsPartOfWhatSupports(t *testing.T) {
+	t.Parallel()
+	r := dividedRelease(t)
+	for _, test := range []struct {
+		evidence string
+		options  Options
+		quick    string
+		slow     string
+	}{
+		{"s_1!@2160h s_2 -s_3", withDurations, "s_2 s_1 | s_3 |", "s_1 s_2 | s_3 |"},
+		{"s_1!@24h s_2 -s_3", withDurations, "s_1 s_2 | s_3 |", "s_2 s_1 | s_3 |"},
+		{"s_4!@24h s_2 -s_3", withDurations, "s_4 s_2 | s_3 |", "s_2 | s_3 |"}, // by the course
+		{"s_1!@2160h s_2 -s_3", Options{}, "s_1 s_2 | s_3 |", "s_1 s_2 | s_3 |"},
+	} {
+		p := woman(t, r, test.evidence)
+		for c, want := range []string{test.quick, test.slow} {
+			x, ok := New().Explain(r, p, test.options, model.ConditionIndex(c))
+			if got := explained(r, x); !ok || got != want {
+				t.Errorf("%q, %+v, c_%d: %v, %q, want %q", test.evidence, test.options, c+1, ok, got, want)
+			}
+		}
+	}
+}
+
 func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
 	t.Parallel()
 	r, e := explainedRelease(t), New()

@@ -59,37 +59,38 @@ const (
 // Rationale says why the question is asked that Assess gives for the same
 // patient and options. It reports false when there is no question.
 //
-// It is computed from the candidate that was chosen; the first row counts that
+// It is computed from the candidate that was chosen. The first row counts that
 // fits:
 //
-//	code  when                                           observations  conditions
-//	r5    an item is about a recent injury               none          none
-//	r3    danger or the triage level, more than the      none          likelier by a yes to an item,
-//	      condition, made the question worth most                      for danger emergencies by an
-//	                                                                   item that raises the level
-//	r4    it asks about a risk factor                    the items     none
-//	r6    it asks about children of a present parent,    the parent    none
-//	      or how long a symptom has lasted               the symptom   none
-//	r0    it asks about one observation, and a no to it  none          less likely by the no
-//	      tells against a condition
-//	r2    it asks about a group, and a no to all items   none          less likely by the no
-//	      tells against a condition
-//	r1    else: it is a yes that would tell              the items     none
+//	code  the question                                          names
+//	r5    is about a recent injury                              nothing
+//	r3    is worth most for its danger, or for the triage       conditions that a yes makes
+//	      level, and not for what it tells about the condition  likelier; for danger, emergencies
+//	                                                            by an item that raises the level
+//	r4    is about a risk factor                                the items
+//	r6    is about children of a present observation            the parent
+//	r6    is how long a symptom has lasted                      the symptom
+//	r0    is about one observation, to which a no tells         conditions that the no makes
+//	      against conditions                                    less likely
+//	r2    is about a group, to which a no throughout tells      conditions that the no makes
+//	      against conditions                                    less likely
+//	r1    is another one: it is the yes that would tell         the items
 //
 // What an answer does is found by giving it and ranking again. The conditions
 // whose probability it moves most are named, then by id.
 func (e *Engine) Rationale(r *model.Release, p Patient, o Options) (Rationale, bool) {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
+	return s.reason(o)
+}
+
+func (s *scratch) reason(o Options) (Rationale, bool) {
 	s.infer()
 	next, ask, _ := s.next(o)
 	if !ask {
 		return Rationale{}, false
 	}
-	why := s.rationale(next)
-	why.Observations = slices.Concat([]model.ObservationIndex{}, why.Observations)
-	why.Conditions = slices.Concat([]model.ConditionIndex{}, why.Conditions)
-	return why, true
+	return s.rationale(next), true
 }
 
 // rationale is why a candidate was chosen. It leaves the scratch memory with
@@ -174,17 +175,16 @@ func (t *trial) answer(choice Choice, items ...model.ObservationIndex) []float64
 // raised are the conditions of a triage level or above that bring one of the
 // items and that a yes to it makes likelier, and at least so likely.
 func (t *trial) raised(items []model.ObservationIndex, level model.TriageLevel, floor float64) []model.ConditionIndex {
-	most := append(t.s.most[:0], t.before...)
-	t.s.most = most
+	t.s.most = append(t.s.most[:0], t.before...)
 	for _, item := range items {
 		for c, p := range t.answer(Present, item) {
 			if implies(t.s.r, item, model.ConditionIndex(c)) {
-				most[c] = max(most[c], p)
+				t.s.most[c] = max(t.s.most[c], p)
 			}
 		}
 	}
 	var shifts []shift
-	for c, p := range most {
+	for c, p := range t.s.most {
 		if t.s.r.Conditions[c].Triage >= level && p >= floor && tells(t.before[c], p) {
 			shifts = append(shifts, shift{model.ConditionIndex(c), p - t.before[c]})
 		}
@@ -223,9 +223,9 @@ func greatest(shifts []shift) []model.ConditionIndex {
 	slices.SortFunc(shifts, func(a, b shift) int {
 		return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.condition, b.condition))
 	})
-	var conditions []model.ConditionIndex
-	for _, shift := range shifts[:min(len(shifts), mostNamed)] {
-		conditions = append(conditions, shift.condition)
+	conditions := make([]model.ConditionIndex, min(len(shifts), mostNamed))
+	for i := range conditions {
+		conditions[i] = shifts[i].condition
 	}
 	return conditions
 }

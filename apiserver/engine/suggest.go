@@ -32,6 +32,11 @@ const (
 func (e *Engine) Suggest(r *model.Release, p Patient, o Options, method SuggestMethod, most int) []model.ObservationIndex {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
+	return s.suggestions(method, most)
+}
+
+// suggestions are the best of what the method suggests.
+func (s *scratch) suggestions(method SuggestMethod, most int) []model.ObservationIndex {
 	s.infer()
 	s.suggested = s.suggested[:0]
 	switch method {

@@ -91,6 +91,10 @@ type Triage struct {
 func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
+	return s.classify(o)
+}
+
+func (s *scratch) classify(o Options) Triage {
 	s.infer()
 	level, cause := s.triage()
 	answer := Triage{Level: level, RootCause: cause, Serious: s.serious(), TeleconsultationApplicable: level < model.Emergency}
