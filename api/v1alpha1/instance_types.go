@@ -46,6 +46,7 @@ const (
 type Scope string
 
 // InstanceSpec is what a tenant is meant to be.
+// +kubebuilder:validation:XValidation:rule="!has(self.applications) || self.applications.all(a, !has(a.plan) || a.plan == 'trial' || (has(self.plans) && self.plans.exists(p, p.name == a.plan)))",message="an application has a plan that is not there: name one of plans, or trial"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage.embedded) || self.replicas <= 1",message="embedded storage has a single writer: set replicas to 1, or use external storage"
 type InstanceSpec struct {
 	// Models that the Instance serves. The first is the default.
@@ -78,6 +79,15 @@ type InstanceSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Applications []Application `json:"applications,omitempty"`
+
+	// Plans limit how often applications may call. The plan trial is always
+	// there: left out, it allows 100 calls a month to each service. Limits reach
+	// a running server without a restart.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Plans []Plan `json:"plans,omitempty"`
 
 	// CORS says which web pages may call the Instance from a browser.
 	// +optional
@@ -187,11 +197,51 @@ type Application struct {
 	// +listType=set
 	Scopes []Scope `json:"scopes,omitempty"`
 
-	// Plan that the application's calls are counted against.
+	// Plan whose limits hold for the application: one of the Instance's plans,
+	// or trial. Left out: no limits.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Plan string `json:"plan,omitempty"`
+}
+
+// Plan is what each of its applications may call.
+type Plan struct {
+	// Name of the plan, by which applications refer to it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// MonthlyCalls are the limits, for each application by itself. Left out: no
+	// limits.
+	// +optional
+	MonthlyCalls MonthlyCalls `json:"monthlyCalls,omitzero"`
+}
+
+// MonthlyCalls are how many calls an application may make to each service in a
+// calendar month of UTC. A service that is left out has no limit; one with 0 may
+// not be called.
+type MonthlyCalls struct {
+	// Explain limits calls to /v3/explain.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Explain *int64 `json:"explain,omitempty"`
+
+	// Suggest limits calls to /v3/suggest and /v3/red_flags, which count
+	// together.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Suggest *int64 `json:"suggest,omitempty"`
+
+	// Rationale limits calls to /v3/rationale.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Rationale *int64 `json:"rationale,omitempty"`
+
+	// Triage limits calls to /v3/triage.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Triage *int64 `json:"triage,omitempty"`
 }
 
 // CORS says which web pages may call the Instance from a browser.

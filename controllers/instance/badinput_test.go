@@ -59,6 +59,33 @@ func TestBadInputIsRefusedAtApply(t *testing.T) {
 			},
 			"Unsupported value",
 		},
+		"a plan that is not there": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Plans = []v1alpha1.Plan{{Name: "gold"}}
+				i.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "silver"}}
+			},
+			"an application has a plan that is not there",
+		},
+		"a plan without any plans": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}}
+			},
+			"an application has a plan that is not there",
+		},
+		"a plan twice": {
+			func(i *v1alpha1.Instance) { i.Spec.Plans = []v1alpha1.Plan{{Name: "gold"}, {Name: "gold"}} },
+			"Duplicate value",
+		},
+		"a plan without a name": {
+			func(i *v1alpha1.Instance) { i.Spec.Plans = []v1alpha1.Plan{{}} },
+			"spec.plans[0].name",
+		},
+		"fewer than no calls": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Plans = []v1alpha1.Plan{{Name: "gold", MonthlyCalls: v1alpha1.MonthlyCalls{Triage: new(int64(-1))}}}
+			},
+			"spec.plans[0].monthlyCalls.triage",
+		},
 		"an origin with a path": {
 			func(i *v1alpha1.Instance) {
 				i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example/path"}}
@@ -86,6 +113,12 @@ func TestBadInputIsRefusedAtApply(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
 		}
+	}
+	planned := p.instance("planned")
+	planned.Spec.Plans = []v1alpha1.Plan{{Name: "gold", MonthlyCalls: v1alpha1.MonthlyCalls{Triage: new(int64(0))}}}
+	planned.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "trial"}, {Name: "own"}}
+	if err := p.Create(t.Context(), planned, client.DryRunAll); err != nil {
+		t.Errorf("plans that are there: %v", err)
 	}
 	longest := p.instance(strings.Repeat("a", 40))
 	if err := p.Create(t.Context(), longest, client.DryRunAll); err != nil {

@@ -49,6 +49,25 @@ data:
       - '*'
 `,
 		},
+		"plans with their limits, also none and nothing at all": {
+			in: embedded(func(instance *v1alpha1.Instance) {
+				instance.Spec.Plans = []v1alpha1.Plan{
+					{Name: "trial", MonthlyCalls: v1alpha1.MonthlyCalls{Explain: new(int64(0)), Triage: new(int64(5_000_000_000))}},
+					{Name: "gold"},
+				}
+			}),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    plans:
+      gold: {}
+      trial:
+        explain: 0
+        triage: 5000000000
+`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
