@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -183,6 +184,11 @@ func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
 // once with what was said about other items of the exclusive groups that these
 // are chosen in.
 func (w *world) removed(a answers, node int) [2]answers {
+	if node >= len(w.nodes) { // a risk factor
+		less := maps.Clone(a)
+		delete(less, node)
+		return [2]answers{less, less}
+	}
 	gone := map[int]bool{}
 	for n := node; n != none; n = w.nodes[n].parent {
 		if n != node && slices.ContainsFunc(w.below(n), func(k int) bool { return !gone[k] && a[k] == Present && !w.silent(k, a) }) {
@@ -233,16 +239,6 @@ func (w *world) stands(a answers, node int) bool {
 	return a[node] == Present && !w.silent(node, a) && !slices.ContainsFunc(w.below(node), func(k int) bool { return a[k] == Present })
 }
 
-// bringsAbove reports whether a condition brings a node or one above it.
-func (w *world) bringsAbove(condition, node int) bool {
-	for n := node; n != none; n = w.nodes[n].parent {
-		if w.nodes[n].brings[condition] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // TestSupportIsThatOfEnumeration holds explanations of random worlds against
 // the posterior by enumeration: what supports are just the present findings of
 // the condition without which it is less likely.
@@ -257,47 +253,54 @@ func TestSupportIsThatOfEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := w.posterior(a)
+		before, without := w.posterior(a), w.posteriorsWithout(a)
 		for _, ranked := range e.Assess(w.release, p, Options{}).Conditions {
+			c := int(ranked.Condition)
 			x, ok := e.Explain(w.release, p, Options{}, ranked.Condition)
 			if !ok {
-				t.Fatalf("c_%d is in the ranking, and not explained", ranked.Condition+1)
+				t.Fatalf("c_%d is in the ranking, and not explained", c+1)
 			}
 			for o := range w.release.Observations {
-				fall, related := w.fall(a, o, int(ranked.Condition), before)
+				fall, related := before[c], without[o] != nil && w.concerns(c, o)
+				for _, posterior := range without[o] {
+					fall = min(fall, before[c]-posterior[c])
+				}
 				supports := slices.Contains(x.Supporting, model.ObservationIndex(o))
 				if supports && (!related || fall <= 0) || !supports && related && fall > 1e-9 {
 					t.Fatalf("c_%d: %s supports: %v; related: %v, without it the condition loses %v\nanswers %v\nworld %+v",
-						ranked.Condition+1, w.release.ObservationID(model.ObservationIndex(o)), supports, related, fall, a, w)
+						c+1, w.release.ObservationID(model.ObservationIndex(o)), supports, related, fall, a, w)
 				}
 			}
 		}
 	})
 }
 
-// fall is how much less likely a condition is without an answer, and whether
-// the answer is a present finding that has to do with it.
-func (w *world) fall(a answers, o, condition int, before []float64) (fall float64, related bool) {
-	if o < len(w.nodes) {
-		if !w.stands(a, o) || !w.bringsAbove(condition, o) {
-			return 0, false
-		}
-		fall = before[condition]
-		for _, less := range w.removed(a, o) {
-			fall = min(fall, before[condition]-w.posterior(less)[condition])
-		}
-		return fall, true
-	}
-	if a[o] != Present || !slices.ContainsFunc(w.factors, func(f worldFactor) bool { return f.condition == condition && len(w.nodes)+f.risk == o }) {
-		return 0, false
-	}
-	less := answers{}
-	for k, choice := range a {
-		if k != o {
-			less[k] = choice
+// posteriorsWithout are, by observation, the posteriors without what it was
+// found to be: none where it is no finding of its own.
+func (w *world) posteriorsWithout(a answers) [][][]float64 {
+	without := make([][][]float64, len(w.release.Observations))
+	for o := range without {
+		if o < len(w.nodes) && w.stands(a, o) || o >= len(w.nodes) && a[o] == Present {
+			for _, less := range w.removed(a, o) {
+				without[o] = append(without[o], w.posterior(less))
+			}
 		}
 	}
-	return before[condition] - w.posterior(less)[condition], true
+	return without
+}
+
+// concerns reports whether a condition brings a node, or one above it, or has
+// a risk factor.
+func (w *world) concerns(condition, o int) bool {
+	if o >= len(w.nodes) {
+		return slices.ContainsFunc(w.factors, func(f worldFactor) bool { return f.condition == condition && len(w.nodes)+f.risk == o })
+	}
+	for n := o; n != none; n = w.nodes[n].parent {
+		if w.nodes[n].brings[condition] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // TestExplanationsOfTheContent checks, for random evidence, what an explanation
