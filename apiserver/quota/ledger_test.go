@@ -279,7 +279,7 @@ func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	const callers, calls, limit = 8, 400, 1000
 	r := newReplica(&memory{}, at(t, "2026-11-21T12:00:00Z").now, trial(limit))
-	r.Options.Refused = func(string, Service) {}
+	r.Refused = func(string, Service) {}
 	r.Refresh(t.Context())
 	var admitted, failed atomic.Int64
 	var group sync.WaitGroup

@@ -35,8 +35,14 @@ func site(t *testing.T) *httptest.Server {
 	return server
 }
 
+// An answer is what came back, but for the body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // get fetches an address; headers come in pairs of name and value.
-func get(t *testing.T, server *httptest.Server, method, address string, headers ...string) (*http.Response, []byte) {
+func get(t *testing.T, server *httptest.Server, method, address string, headers ...string) (answer, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 	if err != nil {
@@ -53,7 +59,7 @@ func get(t *testing.T, server *httptest.Server, method, address string, headers 
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return response, body
+	return answer{response.StatusCode, response.Header}, body
 }
 
 // references are the addresses that an element of a page loads or leads to.
@@ -245,8 +251,7 @@ func TestSlashIsTakenAway(t *testing.T) {
 	t.Parallel()
 	server := site(t)
 	response, _ := get(t, server, http.MethodGet, server.URL+"/docs/")
-	target, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusPermanentRedirect || target.String() != server.URL+"/docs" {
-		t.Errorf("answered %d, %v %v", response.StatusCode, target, err)
+	if target := response.Header.Get("Location"); response.StatusCode != http.StatusPermanentRedirect || target != "../docs" {
+		t.Errorf("answered %d, %s", response.StatusCode, target)
 	}
 }

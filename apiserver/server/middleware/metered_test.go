@@ -65,7 +65,7 @@ func TestMetered(t *testing.T) {
 		"a fault":                     {answers(500), nil, true, false},
 		"storage away":                {answers(503), nil, true, false},
 		"a panic":                     {func(http.ResponseWriter, *http.Request) { panic("fault") }, nil, true, false},
-		"a panic after an answer":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); panic("fault") }, nil, true, false},
+		"a panic after an answer":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK); panic("fault") }, nil, true, false},
 		"development":                 {answers(200), development, false, false},
 		"development that fails":      {answers(500), development, false, false},
 		"another value of Dev-Mode":   {answers(200), http.Header{"Dev-Mode": {"1"}}, true, true},

@@ -89,11 +89,12 @@ func testFeedback(t *testing.T, fresh Fresh) {
 // Labels and ids come back as they went in, times to the microsecond in UTC.
 func testFeedbackText(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
-	var want []feedback.Interview
-	for i, text := range []string{
+	texts := []string{
 		"'; DROP TABLE interview_feedback; --", `"quoted"`, `back\slash`, "NULL", "%s $1 ?", "tab\tline\n", "<b>&amp;",
 		"e\u0301", "\u202e", "\ufffd", "\u2028", "🙂", strings.Repeat("é", 160),
-	} {
+	}
+	want := make([]feedback.Interview, 0, len(texts)+1)
+	for i, text := range texts {
 		want = append(want, interview(text, text, i))
 	}
 	nul := interview("nul", "a\x00b", 30)
