@@ -70,7 +70,7 @@ func byPath(guidance, assessment, reference http.Handler) http.Handler {
 func reference() http.Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
-	router.MethodNotAllowed(methodNotAllowed(router))
+	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	router.Group(func(r chi.Router) {
 		r.Use(middleware.Endpoint)
 		docs.Mount(r)
@@ -82,7 +82,7 @@ func reference() http.Handler {
 func assessment(o Options) http.Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
-	router.MethodNotAllowed(methodNotAllowed(router))
+	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	router.Group(func(r chi.Router) {
 		r.Use(
 			middleware.Endpoint,
@@ -113,22 +113,6 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusNotFound, "there is nothing at this address; /docs describes what there is")
 }
 
-// methodNotAllowed answers with the methods that the address has. The router
-// asks it about methods that HTTP does not know too, whatever the address.
-func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var allowed []string
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
-				allowed = append(allowed, method)
-			}
-		}
-		if len(allowed) == 0 {
-			notFound(w, r)
-			return
-		}
-		methods := strings.Join(allowed, ", ")
-		w.Header().Set("Allow", methods)
-		v3.Fail(w, http.StatusMethodNotAllowed, "this address takes "+methods+" only")
-	}
+func methodNotAllowed(w http.ResponseWriter, allowed string) {
+	v3.Fail(w, http.StatusMethodNotAllowed, "this address takes "+allowed+" only")
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 )
@@ -108,23 +106,8 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 	writeError(w, http.StatusNotFound, "there is nothing at this address")
 }
 
-// methodNotAllowed says which methods the path does take. The router asks it
-// about methods that HTTP does not know too, whatever the path.
-func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var allowed []string
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
-				allowed = append(allowed, method)
-			}
-		}
-		if len(allowed) == 0 {
-			notFound(w, r)
-			return
-		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		writeError(w, http.StatusMethodNotAllowed, "this address takes "+strings.Join(allowed, ", "))
-	}
+func methodNotAllowed(w http.ResponseWriter, allowed string) {
+	writeError(w, http.StatusMethodNotAllowed, "this address takes "+allowed)
 }
 
 func unauthorized(w http.ResponseWriter, detail string) {
@@ -141,7 +124,7 @@ func writeOAuthError(w http.ResponseWriter, status int, code contract.OAuthError
 }
 
 func writeJSON(w http.ResponseWriter, status int, answer any) {
-	w.Header().Set("Content-Type", typeJSON)
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(answer) // strings only, and a caller that is gone needs no answer
 }

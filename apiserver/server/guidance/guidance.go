@@ -41,7 +41,7 @@ func New(options Options) http.Handler {
 	h := handlers{options}
 	router := chi.NewRouter()
 	router.NotFound(notFound)
-	router.MethodNotAllowed(methodNotAllowed(router))
+	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	strict := contract.NewStrictHandlerWithOptions(h, nil, contract.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  badBody,
 		ResponseErrorHandlerFunc: h.fault,
@@ -50,7 +50,7 @@ func New(options Options) http.Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{h.noteAddress, readBody, h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{h.noteAddress, middleware.ReadBody(refuse, oauthPath), h.authorize, middleware.Endpoint},
 	}))
 }
 

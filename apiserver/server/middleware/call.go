@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package middleware holds what happens around every handler, whichever API it
-// belongs to: request ids, the access log, recovery, cross-origin answers, bodies,
-// application credentials, usage counts, leaving connections. What an error
-// looks like is said by the API that uses it; no rule of the domain lives here.
+// belongs to: request ids, the access log, recovery, cross-origin answers,
+// application credentials, usage counts, bodies, methods, leaving connections.
+// What an error looks like is said by the API that uses it; no rule of the
+// domain lives here.
 package middleware
 
 import (

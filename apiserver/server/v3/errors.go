@@ -31,6 +31,11 @@ func Fail(w http.ResponseWriter, status int, message string) {
 	_ = json.NewEncoder(w).Encode(enginev3.Error{Message: message})
 }
 
+// refuse answers a body that cannot be read.
+func refuse(w http.ResponseWriter, _ *http.Request, status int, problem string) {
+	Fail(w, status, problem)
+}
+
 // A requestError is an error that the client made and is told of.
 type requestError struct {
 	status  int

@@ -63,7 +63,7 @@ func (a *API) Mount(r chi.Router) {
 		ResponseErrorHandlerFunc: a.fail,
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(a.checkInterviewID, a.lease, a.readJSON)
+		r.Use(a.checkInterviewID, a.lease, middleware.ReadBody(refuse))
 		enginev3.HandlerWithOptions(strict, enginev3.ChiServerOptions{
 			BaseURL: "/v3", BaseRouter: r, ErrorHandlerFunc: a.fail,
 		})
