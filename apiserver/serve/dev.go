@@ -23,6 +23,8 @@ func greeting(s started) string {
     -d '{"sex":"female","age":{"value":34},"evidence":[{"id":"%[4]s","choice_id":"present","source":"initial"}]}' \
     http://%[1]s/v3/diagnosis
 
+Read what else it answers: http://%[1]s/docs
+
 `, s.tenant, developmentID, developmentKey, s.symptom)
 }
 

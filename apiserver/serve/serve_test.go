@@ -39,7 +39,7 @@ func TestDevelopment(t *testing.T) {
 	if got.status != 200 || !strings.Contains(got.body, `"question":{`) {
 		t.Errorf("the call of the greeting answered %d: %s", got.status, got.body)
 	}
-	for _, part := range []string{"curl ", "App-Id: dev", "App-Key: dev-key", r.symptom, address + "/v3/diagnosis"} {
+	for _, part := range []string{"curl ", "App-Id: dev", "App-Key: dev-key", r.symptom, address + "/v3/diagnosis", address + "/docs"} {
 		if !strings.Contains(greeting(r.started), part) {
 			t.Errorf("the greeting has no %q:\n%s", part, greeting(r.started))
 		}
@@ -50,8 +50,10 @@ func TestDevelopment(t *testing.T) {
 			t.Errorf("a page of %s is allowed %q", origin, allowed)
 		}
 	}
-	if got := mustSend(t, c, "GET", address+"/.well-known/jwks.json", ""); got.status != 200 {
-		t.Errorf("the keys answered %d", got.status)
+	for _, path := range []string{"/.well-known/jwks.json", "/docs", "/openapi/engine-v3.yaml"} {
+		if got := mustSend(t, c, "GET", address+path, ""); got.status != 200 {
+			t.Errorf("%s answered %d", path, got.status)
+		}
 	}
 	if got := mustSend(t, c, "GET", address+"/metrics", ""); got.status != 404 {
 		t.Errorf("/metrics answered %d on the tenant's address", got.status)
