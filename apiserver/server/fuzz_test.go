@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,8 +45,8 @@ var oddBodies = []string{
 	`{"evidence": [{"id": "s_1"}], "evidence": [{}]}`, `{"extras": {"": {}}}`, `{"sex": "female", "sex": "male"}`,
 }
 
-func fuzzBody(f *testing.F, path string, seeds ...string) {
-	for _, seed := range append(seeds, oddBodies...) {
+func fuzzBody(f *testing.F, path string) {
+	for _, seed := range append(slices.Clone(rightBodies[path]), oddBodies...) {
 		f.Add(seed)
 	}
 	check := fuzzed(f)
@@ -54,12 +55,13 @@ func fuzzBody(f *testing.F, path string, seeds ...string) {
 	})
 }
 
-// interviews are seeds for the bodies of the interview, all of them right.
+// interviews are bodies that every endpoint of the interview takes.
 var interviews = []string{
 	interview("s_1 present initial"),
 	interview("s_1 present initial", "s_5 absent", "p_7 unknown predefined", "s_3 present", "s_6 present red_flags"),
-	`{"sex": "male", "age": {"value": 0, "unit": "month"}, "evidence": null, "extras": {"interview_mode": "short_triage"}}`,
-	`{"sex": "female", "age": {"value": 130, "unit": ""}, "extras": {"disable_groups": true, "enable_triage_3": true}}`,
+	`{"sex": "male", "age": {"value": 0, "unit": "month"}, "evidence": [{"id": "s_8", "choice_id": "present"}], "extras": {"interview_mode": "short_triage"}}`,
+	`{"sex": "female", "age": {"value": 130, "unit": ""}, "evidence": [{"id": "s_11", "choice_id": "present", "source": ""}],
+	  "extras": {"disable_groups": true, "enable_triage_3": true}}`,
 	detailed("s_1 present initial", "lt_1 present suggest", "s_8 absent", "s_12 present"),
 	and(interview("s_8 present initial"), `"include_condition_details": true`),
 	timed(`"source": "initial", "duration": {"value": 1.5, "unit": "week"}`),
@@ -67,51 +69,68 @@ var interviews = []string{
 	mapped(`{"sp_17": "sp_1"}`),
 }
 
-func FuzzDiagnosisBody(f *testing.F) { fuzzBody(f, "/v3/diagnosis", interviews...) }
-
-func FuzzTriageBody(f *testing.F) { fuzzBody(f, "/v3/triage", interviews...) }
-
-func FuzzRecommendSpecialistBody(f *testing.F) {
-	fuzzBody(f, "/v3/recommend_specialist", interviews...)
-}
-
-func FuzzRationaleBody(f *testing.F) { fuzzBody(f, "/v3/rationale", interviews...) }
-
-func FuzzRedFlagsBody(f *testing.F) { fuzzBody(f, "/v3/red_flags", interviews...) }
-
-func FuzzExplainBody(f *testing.F) {
-	fuzzBody(f, "/v3/explain",
-		targeted("c_4", "s_1 present initial"), targeted("c_4", "s_8 present initial", "s_1 absent", "s_11 unknown"))
-}
-
-func FuzzSuggestBody(f *testing.F) {
-	fuzzBody(f, "/v3/suggest", suggesting("symptoms", "s_1 present initial"), suggesting("risk_factors"),
-		suggesting("red_flags", "s_1 present initial"), suggesting("", "s_11 present initial"))
-}
-
-func FuzzFeedbackBody(f *testing.F) {
-	fuzzBody(f, "/v3/interviews/feedback", intents,
+// rightBodies are seeds for the body of each endpoint, all of them answered
+// with 200, so that fuzzing starts behind the checks.
+var rightBodies = map[string][]string{
+	"/v3/diagnosis":            interviews,
+	"/v3/triage":               interviews,
+	"/v3/recommend_specialist": interviews,
+	"/v3/rationale":            interviews,
+	"/v3/red_flags":            interviews,
+	"/v3/explain": {
+		targeted("c_4", "s_1 present initial"), targeted("c_4", "s_8 present initial", "s_1 absent", "s_11 unknown"),
+	},
+	"/v3/suggest": {
+		suggesting("symptoms", "s_1 present initial"), suggesting("risk_factors"),
+		suggesting("red_flags", "s_1 present initial"), suggesting("", "s_11 present initial"),
+	},
+	"/v3/interviews/feedback": {
+		intents,
 		`{"patient_intent_before": {"type": "unknown"}, "patient_intent_after": {"type": "custom", "custom_label": "a"}}`,
-		`{"patient_intent_before": {"type": "not_sure", "channel": null}, "patient_intent_after": {"type": "consultation", "sub_type": {"category": "nurse"}}}`)
+		`{"patient_intent_before": {"type": "not_sure", "channel": null},
+		  "patient_intent_after": {"type": "consultation", "sub_type": {"category": "nurse"}}}`,
+	},
 }
 
-// Right seeds are answered with 200, so that fuzzing starts behind the checks.
 func TestSeedsAreRight(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	for _, body := range interviews {
-		for _, path := range []string{"/v3/diagnosis", "/v3/triage", "/v3/recommend_specialist", "/v3/red_flags"} {
-			if got := r.do(t, post(path, body)); got.status != http.StatusOK {
-				t.Errorf("%s %s answered %d: %s", path, body, got.status, got.body)
+	for _, endpoint := range endpoints {
+		if endpoint.method != http.MethodPost {
+			continue
+		}
+		seeds := rightBodies[endpoint.path]
+		if len(seeds) == 0 {
+			t.Errorf("%s has no seeds", endpoint.route)
+		}
+		for _, body := range seeds {
+			if got := r.do(t, post(endpoint.path, body)); got.status != http.StatusOK {
+				t.Errorf("%s %s answered %d: %s", endpoint.route, body, got.status, got.body)
+			}
+		}
+		for _, body := range oddBodies {
+			if got := r.do(t, post(endpoint.path, body)); got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
+				t.Errorf("%s %s answered %d: %s", endpoint.route, body, got.status, got.body)
 			}
 		}
 	}
-	for _, body := range oddBodies {
-		if got := r.do(t, post("/v3/diagnosis", body)); got.status != http.StatusBadRequest {
-			t.Errorf("%s answered %d: %s", body, got.status, got.body)
-		}
-	}
 }
+
+func FuzzDiagnosisBody(f *testing.F) { fuzzBody(f, "/v3/diagnosis") }
+
+func FuzzTriageBody(f *testing.F) { fuzzBody(f, "/v3/triage") }
+
+func FuzzRecommendSpecialistBody(f *testing.F) { fuzzBody(f, "/v3/recommend_specialist") }
+
+func FuzzExplainBody(f *testing.F) { fuzzBody(f, "/v3/explain") }
+
+func FuzzRationaleBody(f *testing.F) { fuzzBody(f, "/v3/rationale") }
+
+func FuzzSuggestBody(f *testing.F) { fuzzBody(f, "/v3/suggest") }
+
+func FuzzRedFlagsBody(f *testing.F) { fuzzBody(f, "/v3/red_flags") }
+
+func FuzzFeedbackBody(f *testing.F) { fuzzBody(f, "/v3/interviews/feedback") }
 
 func FuzzCatalogueQuery(f *testing.F) {
 	for _, seed := range []string{

@@ -315,16 +315,16 @@ func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	first, second := start(t), start(t)
 	bodies := []string{
-		interview("s_1 present initial", "s_5 present", "p_7 present predefined", "s_8 absent"),
-		interview("s_8 absent", "p_7 present predefined", "s_5 present", "s_1 present initial"),
-		interview("s_5 present", "s_8 absent", "s_1 present initial", "p_7 present predefined", "s_8 absent"),
+		targeted("c_1", "s_1 present initial", "s_5 present", "p_7 present predefined", "s_8 absent"),
+		targeted("c_1", "s_8 absent", "p_7 present predefined", "s_5 present", "s_1 present initial"),
+		targeted("c_1", "s_5 present", "s_8 absent", "s_1 present initial", "p_7 present predefined", "s_8 absent"),
 	}
-	for _, path := range []string{"/v3/diagnosis", "/v3/triage"} {
-		want := first.do(t, post(path, bodies[0])).body
+	for _, path := range interviewPaths {
+		want := first.do(t, post(path, bodies[0]))
 		for i := range 30 {
 			r, body := []*rig{first, second}[i%2], bodies[i%3]
-			if got := r.do(t, post(path, body)).body; got != want {
-				t.Fatalf("%s answered\n%s\nand\n%s", path, want, got)
+			if got := r.do(t, post(path, body)); got.status != 200 || got.body != want.body {
+				t.Fatalf("%s answered\n%s\nand\n%s", path, want.body, got.body)
 			}
 			r.do(t, post(path, interview(fmt.Sprintf("s_%d present initial", 1+i%6))))
 		}
