@@ -309,7 +309,7 @@ func TestExplanationsOfTheContent(t *testing.T) {
 	t.Parallel()
 	r, e := real(t), New()
 	random := rand.New(rand.NewPCG(41, 41))
-	for range 400 {
+	for range 200 {
 		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
 		p, err := NewPatient(r, sex, age, list)
 		if err != nil {
