@@ -207,8 +207,8 @@ func TestRationalesAreTrue(t *testing.T) {
 		}
 		o := Options{Mode: Mode(random.IntN(3))}
 		v := patient.converse(t, e, complaint, o, false, random)
-		for i, q := range v.questions {
-			known := v.known[i]
+		for i := 0; i < len(v.questions); i += 1 + random.IntN(4) {
+			q, known := v.questions[i], v.known[i]
 			why, ok := e.Rationale(r, patient.after(t, known), o)
 			if !ok {
 				t.Fatalf("no rationale for %+v", q)
