@@ -304,3 +304,82 @@ func TestLayoutPanicsOnAConceptOutsideTheDraft(t *testing.T) {
 	}()
 	b.Draft().Layout()
 }
+
+// However results are spread over tests, each comes out in its own, in order,
+// and excludes the others there.
+func TestLayoutOfAnyLabTests(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := modeltest.New().Symptom("s_1", 0.1).Symptom("s_2", 0.1).Group(model.GroupMultiple, "s_1", "s_2")
+		want := map[string]map[string]model.ResultType{}
+		next := 0
+		for _, number := range rapid.SliceOfNDistinct(rapid.Uint32Range(1, 50), 0, 5, rapid.ID[uint32]).Draw(t, "tests") {
+			results := map[string]model.ResultType{}
+			for _, of := range rapid.SliceOfNDistinct(rapid.Uint8Range(uint8(model.VeryLow), uint8(model.ResultPresent)), 1, 7, rapid.ID[uint8]).Draw(t, "results") {
+				next += rapid.IntRange(1, 9).Draw(t, "step")
+				id := model.FormatID(model.LabResultPrefix, uint32(next))
+				b.LabResult(id, 0.1)
+				results[id] = model.ResultType(of)
+			}
+			id := model.FormatID(model.LabTestPrefix, number)
+			b.LabTest(id, "Test", results)
+			want[id] = results
+		}
+		slices.Reverse(b.Draft().Observations)
+		r := b.Build(t)
+		got := map[string]map[string]model.ResultType{}
+		for i, test := range r.LabTests {
+			refs := model.Part(r.LabResultRefs, test.Results)
+			results := map[string]model.ResultType{}
+			for k, o := range refs {
+				results[r.ObservationID(o)] = r.Observations[o].LabResult
+				if k > 0 && r.Observations[refs[k-1]].LabResult >= r.Observations[o].LabResult {
+					t.Fatalf("the results of %s are out of order", r.LabTestID(i))
+				}
+				if g := r.Groups[r.Observations[o].Group]; g.Type != model.GroupSingle || !slices.Equal(model.Part(r.GroupItems, g.Items), refs) {
+					t.Fatalf("the results of %s are in the group %+v", r.LabTestID(i), g)
+				}
+			}
+			got[r.LabTestID(i)] = results
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// What is in the draft but for one reference does not pass for all of it.
+func TestLayoutPanicsOnALabResultOutsideTheDraft(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().LabResult("lt_1", 0.1).LabTest("lab_1", "Iron", map[string]model.ResultType{"lt_1": model.Low})
+	b.Draft().LabTests[0].Results = []*model.DraftObservation{{Kind: model.LabResult, Number: 2, LabResult: model.High}}
+	defer func() {
+		if recover() == nil {
+			t.Error("the draft was laid out")
+		}
+	}()
+	b.Draft().Layout()
+}
+
+// Children of duration keep their times, and courses their numbers, on the way
+// through a file.
+func TestTimesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.Uint32Range(0, model.NoEnd-1).Draw(t, "from")
+		to := rapid.Uint32Range(from+1, model.NoEnd).Draw(t, "to")
+		course := model.Course{Mean: rapid.Float64Range(-50, 50).Draw(t, "mean"), Deviation: rapid.Float64Range(1e-9, 50).Draw(t, "deviation")}
+		b := modeltest.New().
+			Condition("c_1", 0.1, func(c *model.DraftCondition) { c.Course = course }).
+			Symptom("s_1", 0.1, modeltest.About(model.Injury)).
+			Child("s_2", "s_1", model.Duration, 0.1, func(o *model.DraftObservation) { o.LastsFrom, o.LastsTo = from, to })
+		b.Draft().Meta.LeakCourse = course
+		r := b.Build(t)
+		if o := r.Observations[1]; o.LastsFrom != from || o.LastsTo != to || r.Observations[0].Topic != model.Injury {
+			t.Fatalf("it lasts from %d to %d, want %d to %d", o.LastsFrom, o.LastsTo, from, to)
+		}
+		if r.Conditions[0].Course != course || r.Meta.LeakCourse != course {
+			t.Fatalf("the courses are %v and %v, want %v", r.Conditions[0].Course, r.Meta.LeakCourse, course)
+		}
+	})
+}

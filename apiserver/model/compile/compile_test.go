@@ -262,6 +262,9 @@ func TestCompileNeverMakesWhatServersRefuse(t *testing.T) {
 			{neurology, "per_10000: 120", "per_10000: " + number("prior")},
 			{neurology, "75+: 0.3", "75+: " + number("multiplier")},
 			{neurology, "present: 0.3", "present: " + number("present")},
+			{neurology, "    acuteness: acute\n", "    acuteness: acute\n    course: {from: " + number("from") + "d, to: " + number("to") + "d}\n"},
+			{release, "{from: 6h, to: 1y}", "{from: " + fmt.Sprint(rapid.IntRange(0, 70000).Draw(t, "hours")) + "h, to: " + fmt.Sprint(rapid.IntRange(0, 9000).Draw(t, "years")) + "y}"},
+			{head, "slug: crp_high\n    kind: lab_result\n    background: 0.1", "slug: crp_high\n    kind: lab_result\n    background: " + number("result")},
 		}
 		for range rapid.IntRange(0, len(edits)).Draw(t, "kept") {
 			drop := rapid.IntRange(0, len(edits)-1).Draw(t, "drop")

@@ -39,8 +39,8 @@ func derived(t *testing.T, edits ...edit) *model.Release {
 	return decoded(t, result)
 }
 
-// texts are all that a release says in words.
-func texts(r *model.Release) []string {
+// textsOf are all that a release says in words.
+func textsOf(r *model.Release) []string {
 	list := []string{r.Meta.ChoicePresent, r.Meta.ChoiceAbsent, r.Meta.ChoiceUnknown, r.Meta.DurationQuestion, r.Meta.DurationQuestionThirdPerson}
 	add := func(refs ...model.StringRef) {
 		for _, ref := range refs {
@@ -77,12 +77,12 @@ func TestDerivedLanguageHasAllOfItsBase(t *testing.T) {
 	article := edit{aboutMigraine, "", strings.Replace(leaflet, "nausea", "haemorrhage", 1)}
 	base := compiled(t, article)
 	got := derived(t, article)
-	want := texts(base)
+	want := textsOf(base)
 	replace := strings.NewReplacer("haemorrhage", "hemorrhage", "Amenorrhoea", "Amenorrhea")
 	for i := range want {
 		want[i] = replace.Replace(want[i])
 	}
-	if diff := cmp.Diff(want, texts(got)); diff != "" {
+	if diff := cmp.Diff(want, textsOf(got)); diff != "" {
 		t.Error(diff)
 	}
 	if got.Meta.ModelID != "service-en-us" || got.Meta.Language != "en-US" || got.Meta.Version != base.Meta.Version {
