@@ -82,8 +82,8 @@ func TestStoreKeeper(t *testing.T) {
 		store, log := &moody{}, &logged{}
 		var up atomic.Bool
 		k := keeper(slog.New(slog.NewTextHandler(log, nil)), store.open, up.Store)
-		cameUp := 0
-		k.cameUp = func(context.Context) { cameUp++ }
+		var cameUp atomic.Int64
+		k.cameUp = func(context.Context) { cameUp.Add(1) }
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 
@@ -112,8 +112,8 @@ func TestStoreKeeper(t *testing.T) {
 				t.Errorf("%s: opened %v", step.name, k.opened())
 			}
 		}
-		if cameUp != 2 {
-			t.Errorf("it came up %d times, expected twice", cameUp)
+		if cameUp.Load() != 2 {
+			t.Errorf("it came up %d times, expected twice", cameUp.Load())
 		}
 		if opened := store.opened.Load(); opened < 10 || opened > 13 {
 			t.Errorf("opened %d times in about twelve seconds", opened)
