@@ -39,12 +39,9 @@ const leastSupport = 1e-12
 // between them: of the observation itself or, where it is present, of one that
 // it implies, or else of one that implies it.
 //
-// What supports is found by leaving it out and ranking again: with the parents
-// that it alone implies, whether the client sent these or not. Where the
-// patient said something about other items of its exclusive group, it must
-// support both as a piece of evidence, the others staying as they were said,
-// and as the answer about the group, left out as a whole. Else an item would
-// seem to support what it is only better than the other items for.
+// What supports is found by leaving it out and ranking again: it, how long it
+// has lasted, and the parents that it alone implies, whether the client sent
+// these or not. All else stays as it was said.
 func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.ConditionIndex) (Explanation, bool) {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
@@ -88,13 +85,10 @@ func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex)
 		if f.choice != Present || f.refined || !implies(r, f.observation, target) {
 			continue
 		}
-		fall := before
-		for _, less := range p.without(r, f.observation) {
-			s.prepare(r, less.under(o))
-			s.infer()
-			fall = min(fall, before-s.posterior[target])
-		}
-		if fall > leastSupport*before {
+		without := p.without(r, f.observation)
+		s.prepare(r, without.under(o))
+		s.infer()
+		if fall := before - s.posterior[target]; fall > leastSupport*before {
 			supports = append(supports, support{f.observation, fall})
 		}
 	}
@@ -109,29 +103,15 @@ func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex)
 }
 
 // without is the patient had a present observation never been reported, nor the
-// parents that no other present observation implies: once without what was said
-// about other items of exclusive groups that it settles and, where that makes a
-// difference, once with it.
-func (p *Patient) without(r *model.Release, o model.ObservationIndex) []Patient {
+// parents that no other present observation implies.
+func (p *Patient) without(r *model.Release, o model.ObservationIndex) Patient {
 	var gone []model.ObservationIndex
 	for ; o != model.None && !p.implied(r, o, gone); o = r.Observations[o].Parent {
 		gone = append(gone, o)
 	}
-	answer := p.leaving(r, func(other model.ObservationIndex) bool {
-		return slices.ContainsFunc(gone, func(o model.ObservationIndex) bool { return settles(r, o, other) })
-	})
-	alone := p.leaving(r, func(other model.ObservationIndex) bool { return slices.Contains(gone, other) })
-	if len(alone.findings) == len(answer.findings) {
-		return []Patient{answer}
-	}
-	return []Patient{answer, alone}
-}
-
-// leaving is the patient without some of the evidence.
-func (p *Patient) leaving(r *model.Release, out func(model.ObservationIndex) bool) Patient {
 	less := Patient{sex: p.sex, ageMonths: p.ageMonths, marked: p.marked, findings: make([]finding, 0, len(p.findings))}
 	for _, f := range p.findings {
-		if f.reported && !out(f.observation) {
+		if f.reported && !slices.Contains(gone, f.observation) {
 			f.choice, f.refined = f.sent, false
 			less.findings = append(less.findings, f)
 		}
@@ -147,25 +127,6 @@ func (p *Patient) implied(r *model.Release, o model.ObservationIndex, gone []mod
 	return slices.ContainsFunc(p.findings, func(f finding) bool {
 		return f.choice == Present && !slices.Contains(gone, f.observation) && descends(r, f.observation, o)
 	})
-}
-
-// settles reports whether a present observation leaves nothing to say about
-// another: the same, an item beside it in an exclusive group, or one below
-// such an item.
-func settles(r *model.Release, o, other model.ObservationIndex) bool {
-	if o == other {
-		return true
-	}
-	group := exclusiveGroup(r, o)
-	if group == model.None {
-		return false
-	}
-	for ; other != model.None && other != o; other = r.Observations[other].Parent {
-		if r.Observations[other].Group == group {
-			return true
-		}
-	}
-	return false
 }
 
 // implies reports whether an observation, or one that it implies, has a link

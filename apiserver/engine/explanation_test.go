@@ -180,14 +180,12 @@ func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
 }
 
 // removed is the answers without one and without the parents that no other
-// answer implies, found from the world and not by the engine: once without and
-// once with what was said about other items of the exclusive groups that these
-// are chosen in.
-func (w *world) removed(a answers, node int) [2]answers {
+// answer implies, found from the world and not by the engine.
+func (w *world) removed(a answers, node int) answers {
+	less := maps.Clone(a)
 	if node >= len(w.nodes) { // a risk factor
-		less := maps.Clone(a)
 		delete(less, node)
-		return [2]answers{less, less}
+		return less
 	}
 	gone := map[int]bool{}
 	for n := node; n != none; n = w.nodes[n].parent {
@@ -195,30 +193,9 @@ func (w *world) removed(a answers, node int) [2]answers {
 			break
 		}
 		gone[n] = true
+		delete(less, n)
 	}
-	answer, alone := answers{}, answers{}
-	for k, choice := range a {
-		if !gone[k] {
-			alone[k] = choice
-		}
-		if !gone[k] && !w.beside(gone, k) {
-			answer[k] = choice
-		}
-	}
-	return [2]answers{answer, alone}
-}
-
-// beside reports whether an answer is about an item beside one of some nodes
-// in an exclusive group, or about a node below such an item.
-func (w *world) beside(nodes map[int]bool, k int) bool {
-	for ; k < len(w.nodes) && k != none && !nodes[k]; k = w.nodes[k].parent {
-		for n := range nodes {
-			if group := w.nodes[n].group; group != none && w.groups[group].single && w.nodes[k].group == group {
-				return true
-			}
-		}
-	}
-	return false
+	return less
 }
 
 // below are the nodes strictly below a node.
@@ -261,9 +238,9 @@ func TestSupportIsThatOfEnumeration(t *testing.T) {
 				t.Fatalf("c_%d is in the ranking, and not explained", c+1)
 			}
 			for o := range w.release.Observations {
-				fall, related := before[c], without[o] != nil && w.concerns(c, o)
-				for _, posterior := range without[o] {
-					fall = min(fall, before[c]-posterior[c])
+				fall, related := 0.0, without[o] != nil && w.concerns(c, o)
+				if related {
+					fall = before[c] - without[o][c]
 				}
 				supports := slices.Contains(x.Supporting, model.ObservationIndex(o))
 				if supports && (!related || fall <= 0) || !supports && related && fall > 1e-9 {
@@ -275,15 +252,13 @@ func TestSupportIsThatOfEnumeration(t *testing.T) {
 	})
 }
 
-// posteriorsWithout are, by observation, the posteriors without what it was
-// found to be: none where it is no finding of its own.
-func (w *world) posteriorsWithout(a answers) [][][]float64 {
-	without := make([][][]float64, len(w.release.Observations))
+// posteriorsWithout are, by observation, the posteriors without the finding
+// about it, nil where there is none.
+func (w *world) posteriorsWithout(a answers) [][]float64 {
+	without := make([][]float64, len(w.release.Observations))
 	for o := range without {
 		if o < len(w.nodes) && w.stands(a, o) || o >= len(w.nodes) && a[o] == Present {
-			for _, less := range w.removed(a, o) {
-				without[o] = append(without[o], w.posterior(less))
-			}
+			without[o] = w.posterior(w.removed(a, o))
 		}
 	}
 	return without

@@ -42,7 +42,7 @@ func specialistRelease(t testing.TB) *model.Release {
 		id, own := fmt.Sprintf("c_%d", i+1), fmt.Sprintf("s_%d", i+2)
 		b.Condition(id, 0.02, see(numbers...)).Symptom(own, 0.001).Link(id, own, 0.9)
 	}
-	b.Symptom("s_1", 0.001).Symptom("s_20", 0.1)
+	b.Symptom("s_1", 0.001).Symptom("s_20", 0.1).Symptom("s_21", 0.3).Link("c_1", "s_21", 0.9)
 	for i := range 7 {
 		b.Link(fmt.Sprintf("c_%d", i+1), "s_1", 0.9)
 	}
@@ -78,6 +78,7 @@ func TestRecommendedSpecialist(t *testing.T) {
 		{"nothing is known", "", adult, nil, "sp_1"},
 		{"nothing is present", "-s_2", adult, nil, "sp_1"},
 		{"a symptom of nothing", "s_20", adult, nil, "sp_1"},
+		{"an unlikely condition", "s_21", adult, nil, "sp_1"},
 		{"the many lists that end with the general practitioner", "s_1", adult, nil, "sp_1"},
 		{"a general practitioner of a child", "s_4", child, nil, "sp_3"},
 		{"nothing is known of a child", "", child, nil, "sp_3"},

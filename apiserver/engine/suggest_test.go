@@ -38,6 +38,7 @@ func suggestingRelease(t testing.TB) *model.Release {
 		Symptom("s_12", 0.3, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
 		Symptom("s_13", 0.3, func(o *model.DraftObservation) { o.AgeTo = 24 }).
 		Symptom("s_14", 0.01).
+		Symptom("s_15", 0.001).Child("s_16", "s_15", model.Character, 0.0005).
 		RiskFactor("p_1", 0.3).RiskFactor("p_2", 0.3).RiskFactor("p_3", 0.3). // p_3 makes nothing likelier
 		RiskFactor("p_7", 0.2).RiskFactor("p_13", 0.2).
 		RiskFactor("p_4", 0.2, func(o *model.DraftObservation) { o.Sex = model.MaleOnly }).
@@ -69,7 +70,8 @@ func TestSuggestedSymptoms(t *testing.T) {
 		"-s_1":          "s_7 s_14 s_5 s_6", // no child of what is absent
 		"-s_6 -s_7":     "s_14 s_5 s_1",
 		"s_6":           "s_1 s_7 s_14 s_5 s_8",
-		"p_2":           "s_14 s_7 s_1 s_5 s_6", // a risk factor counts
+		"s_15":          "s_7 s_14 s_1 s_5 s_6 s_16", // rare, but common where its parent is there
+		"p_2":           "s_14 s_7 s_1 s_5 s_6",      // a risk factor counts
 	} {
 		if got := suggested(t, r, words, SuggestSymptoms, 100); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
