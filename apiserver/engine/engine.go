@@ -56,6 +56,14 @@ type Options struct {
 	SymptomDuration bool
 }
 
+// shown is a triage level as the client sees it.
+func (o Options) shown(level model.TriageLevel) model.TriageLevel {
+	if o.ThreeLevels {
+		return InThreeLevels(level)
+	}
+	return level
+}
+
 // An Assessment is what the evidence says so far and how to go on.
 type Assessment struct {
 	// Question is what to ask next, nil when there is nothing to ask.

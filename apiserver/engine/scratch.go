@@ -62,6 +62,7 @@ type scratch struct {
 	reached      []float64
 	parentShares []float64
 	candidates   []candidate
+	spared       byLevel // that no condition is there which is no suspect
 
 	// Reasons and suggestions.
 	before, most []float64 // by condition: the probability before an answer, and the most after one

@@ -26,9 +26,12 @@ const (
 	dangerLeft = 0.0005
 	// nothing is the value from which a question tells anything.
 	nothing = 1e-4
-	// levelGainLeft is the information about the triage level, in nats, below
-	// which the level can hardly change.
-	levelGainLeft = 0.015
+	// levelChangeLeft is the probability that an answer changes the triage
+	// level from which an interview for the level alone goes on; it doubles
+	// every levelPatience questions. On patients drawn from the content the
+	// level then changes in one of nine when they are asked all there is.
+	levelChangeLeft = 0.03
+	levelPatience   = 12.0
 )
 
 // tired reports whether the patient has answered enough in any case.
@@ -48,8 +51,7 @@ func (s *scratch) shouldStop(next candidate, o Options) bool {
 	case s.over(next, o):
 		return true
 	case o.Mode == ShortTriage:
-		left := next.levelGain + dangerWeight*(next.danger+next.lead)
-		return s.byEvidence == model.EmergencyAmbulance || left < levelGainLeft*reluctance
+		return s.levelSettled(levelChangeLeft*math.Exp2(float64(asked)/levelPatience), o)
 	case asked < minQuestions:
 		return false
 	case leading >= decided:

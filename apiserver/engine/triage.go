@@ -97,11 +97,7 @@ func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
 func (s *scratch) classify(o Options) Triage {
 	s.infer()
 	level, cause := s.triage()
-	answer := Triage{Level: level, RootCause: cause, Serious: s.serious(), TeleconsultationApplicable: level < model.Emergency}
-	if o.ThreeLevels {
-		answer.Level = InThreeLevels(level)
-	}
-	return answer
+	return Triage{Level: o.shown(level), RootCause: cause, Serious: s.serious(), TeleconsultationApplicable: level < model.Emergency}
 }
 
 // triage is the level and what it rests on.
@@ -193,11 +189,12 @@ func seriousnessLevel(v model.Seriousness) model.TriageLevel {
 }
 
 // conditionLevel is what the conditions that may be there ask for.
-func (s *scratch) conditionLevel() (model.TriageLevel, RootCause) {
-	mass := s.urgency()
+func (s *scratch) conditionLevel() (model.TriageLevel, RootCause) { return levelOf(s.urgency()) }
+
+// levelOf is what conditions ask for when this is how likely, for each level,
+// one of that level or above is there.
+func levelOf(mass byLevel) (model.TriageLevel, RootCause) {
 	switch {
-	case len(s.suspected) == 0:
-		return model.Consultation, DiagnosisUnknown
 	case mass[model.EmergencyAmbulance] >= ambulanceLikely:
 		return model.EmergencyAmbulance, EmergencyConditionLikely
 	case mass[model.Emergency] >= emergencyLikely:

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+)
+
+func leveled(level model.TriageLevel) func(*model.DraftCondition) {
+	return func(c *model.DraftCondition) { c.Triage = level }
+}
+
+// settled reports whether the interview for the level stops.
+func settled(t testing.TB, r *model.Release, words string, o Options) bool {
+	t.Helper()
+	o.Mode = ShortTriage
+	return New().Assess(r, woman(t, r, words), o).ShouldStop
+}
+
+// TestTheLevelIsSettledUnlessAnAnswerCanChangeIt: the second condition is likely
+// enough to decide the level once s_3 speaks for it, or it is not.
+func TestTheLevelIsSettledUnlessAnAnswerCanChangeIt(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		level model.TriageLevel
+		prior float64
+		three bool
+		want  bool
+	}{
+		"another level, likely":              {model.Consultation24, 0.01, false, false},
+		"the same level, likely":             {model.Consultation, 0.01, false, true},
+		"another level, too rare for it":     {model.Consultation24, 0.00002, false, true},
+		"another of five levels, not of two": {model.Consultation24, 0.01, true, true},
+		"another of three levels":            {model.Emergency, 0.003, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := modeltest.New().Condition("c_1", 0.05).Condition("c_2", test.prior, leveled(test.level)).
+				Symptom("s_1", 0.001).Symptom("s_2", 0.02).Symptom("s_3", 0.02).
+				Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).
+				Link("c_1", "s_2", 0.8).Link("c_2", "s_3", 0.8).Build(t)
+			if got := settled(t, r, "s_1!", Options{ThreeLevels: test.three}); got != test.want {
+				t.Errorf("settled %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestADenialCanChangeTheLevelToo: the emergency is suspected until what nearly
+// all of its patients have is denied.
+func TestADenialCanChangeTheLevelToo(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.004, leveled(model.Emergency)).
+		Symptom("s_1", 0.001).Symptom("s_2", 0.3).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_2", "s_2", 0.95).Build(t)
+	for words, want := range map[string]bool{"s_1!": false, "s_1! -s_2": true} {
+		if got := settled(t, r, words, Options{}); got != want {
+			t.Errorf("%q: settled %v, want %v", words, got, want)
+		}
+	}
+}
+
+// TestARedFlagOfAHarmlessConditionKeepsTheLevelOpen: present, it raises the
+// level whatever brings it; so does the last of a tuple; unless the evidence
+// asks for as much already.
+func TestARedFlagOfAHarmlessConditionKeepsTheLevelOpen(t *testing.T) {
+	t.Parallel()
+	build := func(tuple bool, edits ...func(*model.DraftObservation)) *model.Release {
+		b := modeltest.New().Condition("c_1", 0.05).
+			Symptom("s_1", 0.001).Symptom("s_2", 0.02, edits...).Symptom("s_3", 0.02, redFlag).
+			Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.2)
+		if tuple {
+			b.Tuple(model.Emergency, "s_1", "s_2")
+		}
+		return b.Build(t)
+	}
+	for name, test := range map[string]struct {
+		release  *model.Release
+		evidence string
+		want     bool
+	}{
+		"nothing of the kind":      {build(false), "s_1!", true},
+		"serious":                  {build(false, serious), "s_1!", false},
+		"the last of a tuple":      {build(true), "s_1!", false},
+		"serious, in an emergency": {build(false, serious), "s_1! s_3", true},
+	} {
+		if got := settled(t, test.release, test.evidence, Options{}); got != test.want {
+			t.Errorf("%s: settled %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// TestAGroupKeepsTheLevelOpen when one of its items does.
+func TestAGroupKeepsTheLevelOpen(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []model.GroupType{model.GroupSingle, model.GroupMultiple} {
+		build := func(level model.TriageLevel) *model.Release {
+			return modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.01, leveled(level)).
+				Symptom("s_1", 0.001).
+				Child("s_2", "s_1", model.Character, 0.0001).Child("s_3", "s_1", model.Character, 0.0001).Group(kind, "s_2", "s_3").
+				Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).
+				Link("c_1", "s_2", 0.5).Link("c_2", "s_3", 0.5).Build(t)
+		}
+		for level, want := range map[model.TriageLevel]bool{model.Consultation: true, model.Consultation24: false} {
+			if got := settled(t, build(level), "s_1!", Options{}); got != want {
+				t.Errorf("group of type %d, level %v: settled %v, want %v", kind, level, got, want)
+			}
+		}
+	}
+}
+
+// TestTheInterviewForTheLevelGrowsImpatient: the longer it is, the likelier a
+// change must be.
+func TestTheInterviewForTheLevelGrowsImpatient(t *testing.T) {
+	t.Parallel()
+	r := endlessRelease(t)
+	p, e := woman(t, r, "s_1!"), New()
+	s := e.acquire(r, &p)
+	defer e.release(s)
+	s.infer()
+	s.choose(Options{Mode: ShortTriage})
+	if s.levelSettled(0, Options{}) || !s.levelSettled(2, Options{}) {
+		t.Error("a change of no probability settles the level, or one of more than one does not")
+	}
+}
+
+// TestShortTriageIsShortAndHardlyWrong plays interviews for the level with
+// patients drawn from the content, goes on to the end of all questions, and
+// counts where that changes the level.
+func TestShortTriageIsShortAndHardlyWrong(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	o := Options{Mode: ShortTriage}
+	var short, whole []int
+	changed := 0
+	for c := range r.Conditions {
+		random := rand.New(rand.NewPCG(uint64(c), 36))
+		for range 2 {
+			p, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+			if !ok {
+				t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
+			}
+			v := p.converse(t, e, complaint, o, false, random)
+			rest := p.interview(t, e, v.evidence, o, true, random)
+			short, whole = append(short, len(v.questions)), append(whole, len(v.questions)+len(rest.questions))
+			if e.Triage(r, p.after(t, v.evidence), o).Level != e.Triage(r, p.after(t, rest.evidence), o).Level {
+				changed++
+			}
+		}
+	}
+	slices.Sort(short)
+	slices.Sort(whole)
+	n := len(short)
+	t.Logf("%d interviews: median %d questions, nine in ten at most %d, of %d; the level would change in %d", n, short[n/2], short[n*9/10], whole[n/2], changed)
+	if short[n/2] > 12 {
+		t.Errorf("median of %d questions", short[n/2])
+	}
+	if float64(changed) > 0.18*float64(n) {
+		t.Errorf("the level would change in %d of %d", changed, n)
+	}
+}
