@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // posterior enumerates every set of conditions and everything that they and
 // the leak may bring.
 func (w *world) posterior(a answers) []float64 {
+	a = w.withoutEmptyChoices(a)
 	with := make([]float64, len(w.priors))
 	all := 0.0
 	for set := range 1 << len(w.priors) {
@@ -41,6 +43,22 @@ func (w *world) posterior(a answers) []float64 {
 		with[c] /= all
 	}
 	return with
+}
+
+// withoutEmptyChoices are the answers but for those that deny every level of a
+// node which is there.
+func (w *world) withoutEmptyChoices(a answers) answers {
+	a = maps.Clone(a)
+	for _, g := range w.groups {
+		denied := func(item int) bool { return a[item] == Absent && !w.believed(item, a) }
+		if !g.ordered || !w.believed(w.nodes[g.items[0]].parent, a) || slices.ContainsFunc(g.items, func(item int) bool { return !denied(item) }) {
+			continue
+		}
+		for _, item := range g.items {
+			delete(a, item)
+		}
+	}
+	return a
 }
 
 func (w *world) odds(c int, a answers) float64 {

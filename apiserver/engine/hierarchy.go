@@ -12,6 +12,8 @@ import (
 // that every fact stands once:
 //
 //   - a present child implies its parents, even when they were denied;
+//   - a present symptom has one of its levels: when all are denied, none was
+//     chosen, and nothing is known about them;
 //   - what was said below an absent parent says nothing more;
 //   - a chosen item of an exclusive group settles the other items, and of
 //     several chosen items the last of the group, which in an ordered group is
@@ -20,6 +22,11 @@ func (p *Patient) collapse(r *model.Release) {
 	for _, f := range slices.Clone(p.findings) {
 		if f.choice == Present {
 			p.believe(r, f)
+		}
+	}
+	for _, f := range p.findings {
+		if p.noneChosen(r, f.observation) {
+			p.forget(r, r.Observations[f.observation].Group)
 		}
 	}
 	for i := range p.findings {
@@ -48,6 +55,31 @@ func (p *Patient) believe(r *model.Release, f finding) {
 		above.choice, above.refined = Present, true
 	}
 	p.find(f.observation).initial = initial
+}
+
+// noneChosen reports whether an observation is a level of a present symptom, of
+// which the patient denies every level.
+func (p *Patient) noneChosen(r *model.Release, o model.ObservationIndex) bool {
+	group := r.Observations[o].Group
+	if group == model.None || !r.Groups[group].Ordered {
+		return false
+	}
+	if parent := p.find(r.Groups[group].Parent); parent == nil || parent.choice != Present {
+		return false
+	}
+	return !slices.ContainsFunc(model.Part(r.GroupItems, r.Groups[group].Items), func(item model.ObservationIndex) bool {
+		f := p.find(item)
+		return p.admits(&r.Observations[item]) && (f == nil || f.choice != Absent)
+	})
+}
+
+// forget makes what was said about the items of a group say nothing.
+func (p *Patient) forget(r *model.Release, group model.GroupIndex) {
+	for _, item := range model.Part(r.GroupItems, r.Groups[group].Items) {
+		if f := p.find(item); f != nil {
+			f.choice = Unknown
+		}
+	}
 }
 
 // know is the finding about an observation, which says nothing when it is new.

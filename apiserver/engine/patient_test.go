@@ -132,6 +132,8 @@ func TestEvidenceSaysTheSame(t *testing.T) {
 		"another order":                              {"s_1! -s_21 s_31 p_1+", "p_1+ s_31 s_1! -s_21"},
 		"the other items denied":                     {"s_1! s_12", "s_1! s_12 -s_11 -s_13"},
 		"a milder item of an ordered group":          {"s_1! s_13", "s_1! s_13 s_11"},
+		"every level denied of what is there":        {"s_1! ?s_11 ?s_12 ?s_13", "s_1! -s_11 -s_12 -s_13"},
+		"every level denied of what a child implies": {"s_2! ?s_11 ?s_12 ?s_13", "s_2! -s_1 -s_11 -s_12 -s_13"},
 		"an earlier item of an exclusive group":      {"s_1! s_22", "s_1! s_22 s_21"},
 	} {
 		t.Run(name, func(t *testing.T) {
