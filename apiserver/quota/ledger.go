@@ -29,7 +29,7 @@ type Recorder interface {
 
 // Store is where counts go and totals come from; every storage.Store is one.
 type Store interface {
-	AddUsage(ctx context.Context, counts []storage.UsageCount) error
+	AddUsage(ctx context.Context, batch storage.UsageBatch) error
 	UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error)
 }
 
@@ -141,17 +141,16 @@ func (l *Ledger) end(begun *account, application, endpoint string, counts, count
 	}
 }
 
-// AddUsage hands counts on to storage, and then reads the totals of the month
-// if any of the counts is limited. Its error is that of storage about the
-// counts.
-func (l *Ledger) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+// AddUsage hands a batch on to storage, and then reads the totals of the month if
+// any of its counts is limited. Its error is that of storage about the batch.
+func (l *Ledger) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	l.storing.Lock()
 	defer l.storing.Unlock()
-	if err := l.Store.AddUsage(ctx, counts); err != nil {
+	if err := l.Store.AddUsage(ctx, batch); err != nil {
 		l.outdated()
 		return err
 	}
-	if l.enter(counts) {
+	if l.enter(batch.Counts) {
 		l.Read(l.read(ctx))
 	}
 	return nil

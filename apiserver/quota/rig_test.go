@@ -27,14 +27,14 @@ type memory struct {
 	reads  int
 }
 
-func (m *memory) AddUsage(_ context.Context, counts []storage.UsageCount) error {
+func (m *memory) AddUsage(_ context.Context, batch storage.UsageBatch) error {
 	if m.during != nil {
 		m.during()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
-		m.counts = append(m.counts, counts...)
+		m.counts = append(m.counts, batch.Counts...)
 	}
 	return m.err
 }

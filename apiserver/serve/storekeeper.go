@@ -134,10 +134,10 @@ func (k *storeKeeper) probe() (string, error) {
 // time. It may be down now.
 func (k *storeKeeper) opened() bool { return k.store.Load() != nil }
 
-// AddUsage adds counts once storage is open.
-func (k *storeKeeper) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+// AddUsage adds a batch of counts once storage is open.
+func (k *storeKeeper) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	if store := k.store.Load(); store != nil {
-		return (*store).AddUsage(ctx, counts)
+		return (*store).AddUsage(ctx, batch)
 	}
 	return errNotOpen
 }

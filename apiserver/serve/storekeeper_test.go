@@ -49,9 +49,9 @@ func (m *moody) open(context.Context, string) (storage.Store, error) {
 	return m, nil
 }
 
-func (m *moody) Ping(context.Context) error                           { return m.err() }
-func (m *moody) AddUsage(context.Context, []storage.UsageCount) error { return m.err() }
-func (m *moody) Close() error                                         { m.closed = true; return nil }
+func (m *moody) Ping(context.Context) error                         { return m.err() }
+func (m *moody) AddUsage(context.Context, storage.UsageBatch) error { return m.err() }
+func (m *moody) Close() error                                       { m.closed = true; return nil }
 func (m *moody) Usage(context.Context, storage.Date, storage.Date) ([]storage.UsageCount, error) {
 	return []storage.UsageCount{{Calls: 7}}, m.err()
 }
@@ -71,7 +71,7 @@ func keeper(log *slog.Logger, opens func(context.Context, string) (storage.Store
 // look describes all that a keeper says about storage.
 func look(k *storeKeeper, up bool) string {
 	state, err := k.probe()
-	added := k.AddUsage(context.Background(), nil)
+	added := k.AddUsage(context.Background(), storage.UsageBatch{})
 	counts, read := k.Usage(context.Background(), storage.Date{}, storage.Date{})
 	return fmt.Sprintf("up %v, probe %s %v, add %v, read %d %v", up, state, err, added, len(counts), read)
 }

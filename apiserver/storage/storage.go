@@ -14,8 +14,8 @@ import (
 // error of opening a store.
 var ErrInvalidURL = errors.New("invalid database URL")
 
-// ErrInvalidUsage is wrapped by errors that say that a usage count cannot be
-// stored as it is. Trying again does not help.
+// ErrInvalidUsage is wrapped by errors that say that usage counts cannot be
+// stored as they are. Trying again does not help.
 var ErrInvalidUsage = errors.New("invalid usage count")
 
 // ErrInvalidFeedback is wrapped by errors that say that the feedback of an
@@ -40,14 +40,19 @@ type Store interface {
 // Usage keeps how many calls each application made to each endpoint on each
 // day.
 type Usage interface {
-	// AddUsage adds the counts to those already kept, all of them or none, in
-	// one transaction. Two counts of one day, application and endpoint add up.
+	// AddUsage adds the counts of a batch to those already kept, all of them or
+	// none, in one transaction. Two counts of one day, application and endpoint
+	// add up.
 	//
-	// An error that wraps ErrInvalidUsage names the count that is at fault.
-	// After any other error nothing was added, except when ctx ended or the
-	// connection to a server broke while the batch was on its way: then all of
-	// it may have been, and adding it again may count it twice.
-	AddUsage(ctx context.Context, counts []UsageCount) error
+	// A batch that was added before, or was followed by one of a higher number
+	// of the same recorder, is left alone and no error. So the same batch may
+	// be sent again after any error, and is added once, for as long as the
+	// store remembers the recorder: a month from its last batch.
+	//
+	// An error that wraps ErrInvalidUsage names what is at fault. After any
+	// other error nothing was added, except when ctx ended or the connection to
+	// a server broke while the batch was on its way: then it may have been.
+	AddUsage(ctx context.Context, batch UsageBatch) error
 
 	// Usage returns the counts of the days from and to and those between,
 	// ordered by date, application and endpoint, the latter two by their bytes.

@@ -16,6 +16,13 @@ type UsageCount struct {
 	Calls       int64  // how many calls, at least one
 }
 
+// UsageBatch is counts that are added together, once.
+type UsageBatch struct {
+	Recorder string // who counted: an id that no other recorder has at any time, such as a UUID
+	Number   int64  // of the batch, among those of its recorder: at least 1, and higher each time
+	Counts   []UsageCount
+}
+
 // UsageTotal says how often an application called an endpoint in a period.
 type UsageTotal struct {
 	Application string
@@ -40,9 +47,16 @@ func (c UsageCount) Validate() error {
 	return nil
 }
 
-// ValidateUsage returns the error of the first count that has one.
-func ValidateUsage(counts []UsageCount) error {
-	for _, count := range counts {
+// Validate says, in an error that wraps ErrInvalidUsage, what every store would
+// refuse first in the batch.
+func (b UsageBatch) Validate() error {
+	switch {
+	case !storable(b.Recorder):
+		return fmt.Errorf("%w: the recorder %q has to be UTF-8 without NUL, and not empty", ErrInvalidUsage, b.Recorder)
+	case b.Number < 1:
+		return fmt.Errorf("%w: the batch has the number %d; the first is 1", ErrInvalidUsage, b.Number)
+	}
+	for _, count := range b.Counts {
 		if err := count.Validate(); err != nil {
 			return err
 		}

@@ -8,14 +8,24 @@ import (
 	"testing"
 )
 
-func TestValidateUsage(t *testing.T) {
+func TestValidateBatch(t *testing.T) {
 	t.Parallel()
 	good := UsageCount{Date: Date{2026, 11, 21}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
-	if err := ValidateUsage([]UsageCount{good, good}); err != nil {
-		t.Errorf("%v: %v", good, err)
+	batch := func(counts ...UsageCount) UsageBatch { return UsageBatch{Recorder: "one", Number: 1, Counts: counts} }
+	for _, counts := range [][]UsageCount{nil, {good}, {good, good}} {
+		if err := batch(counts...).Validate(); err != nil {
+			t.Errorf("%v: %v", counts, err)
+		}
 	}
-	if err := ValidateUsage(nil); err != nil {
-		t.Errorf("no counts: %v", err)
+	for want, bad := range map[string]UsageBatch{
+		`the recorder "" has`:       {Number: 1},
+		`the recorder "\x00" has`:   {Recorder: "\x00", Number: 1},
+		"the number 0; the first":   {Recorder: "one", Counts: []UsageCount{good}},
+		"the number -1; the first ": {Recorder: "one", Number: -1},
+	} {
+		if err := bad.Validate(); !errors.Is(err, ErrInvalidUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got error %v, want one with %q that wraps ErrInvalidUsage", bad, err, want)
+		}
 	}
 	for want, change := range map[string]func(*UsageCount){
 		"2026-2-30 is not a day":                                   func(c *UsageCount) { c.Date = Date{2026, 2, 30} },
@@ -26,7 +36,7 @@ func TestValidateUsage(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		err := ValidateUsage([]UsageCount{good, bad})
+		err := batch(good, bad).Validate()
 		if !errors.Is(err, ErrInvalidUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got error %v, want one with %q that wraps ErrInvalidUsage", bad, err, want)
 		}

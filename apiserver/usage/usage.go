@@ -14,24 +14,33 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // Store is where counts go; every storage.Store is one.
 type Store interface {
-	// AddUsage adds all of the counts or none. Those that wrap
-	// storage.ErrInvalidUsage excepted, its errors may pass.
-	AddUsage(ctx context.Context, counts []storage.UsageCount) error
+	// AddUsage adds a batch once, however often it is sent. Its errors, those
+	// that wrap storage.ErrInvalidUsage excepted, may pass.
+	AddUsage(ctx context.Context, batch storage.UsageBatch) error
 }
 
 // Recorder holds the counts that storage does not have yet. It is safe for
 // concurrent use.
 type Recorder struct {
 	now func() time.Time
+	id  string
 	// counts has a *atomic.Int64 for each key.
 	counts sync.Map
-	// flushing is how many calls a store is being told of.
-	flushing atomic.Int64
+	// flush is held by Flush, to which the next two belong.
+	flush sync.Mutex
+	// batches is how many there have been, batch the last one until a store is
+	// known to have it.
+	batches int64
+	batch   *storage.UsageBatch
+	// sent is how many calls are in the batch.
+	sent atomic.Int64
 	// today is what a key would need a computation for: the day of now.
 	today atomic.Pointer[day]
 }
@@ -48,7 +57,9 @@ type day struct {
 }
 
 // NewRecorder makes a recorder that asks now for the day of a call.
-func NewRecorder(now func() time.Time) *Recorder { return &Recorder{now: now} }
+func NewRecorder(now func() time.Time) *Recorder {
+	return &Recorder{now: now, id: uuid.NewString()}
+}
 
 // Count adds one call of an application to an endpoint, such as
 // "POST /v3/diagnosis", on the current day in UTC, which it returns.
@@ -60,7 +71,7 @@ func (r *Recorder) Count(application, endpoint string) storage.Date {
 
 // Buffered is how many calls storage does not know of yet.
 func (r *Recorder) Buffered() int64 {
-	calls := r.flushing.Load()
+	calls := r.sent.Load()
 	r.counts.Range(func(_, counter any) bool {
 		calls += counter.(*atomic.Int64).Load()
 		return true
@@ -68,23 +79,37 @@ func (r *Recorder) Buffered() int64 {
 	return calls
 }
 
-// Flush hands all counts to the store. When the store fails, the counts are
-// kept for the next Flush. Counts that no store will ever take are dropped, and
-// the error says so.
+// Flush hands all counts to the store. A batch that the store fails to take is
+// sent again as it is by the next Flush, since nobody may know whether it was
+// taken. Counts that no store will ever take are dropped, and the error says
+// so.
 func (r *Recorder) Flush(ctx context.Context, store Store) error {
-	counts := r.take()
-	counts, invalid := valid(counts)
+	r.flush.Lock()
+	defer r.flush.Unlock()
+	if err := r.send(ctx, store); err != nil {
+		return err
+	}
+	counts, invalid := valid(r.take())
 	if len(counts) == 0 {
 		return invalid
 	}
-	calls := sum(counts)
-	r.flushing.Add(calls)
-	defer r.flushing.Add(-calls)
-	if err := store.AddUsage(ctx, counts); err != nil {
-		r.putBack(counts)
-		return errors.Join(invalid, fmt.Errorf("storing usage counts, which are kept for another try: %w", err))
+	r.batches++
+	r.batch = &storage.UsageBatch{Recorder: r.id, Number: r.batches, Counts: counts}
+	r.sent.Store(sum(counts))
+	return errors.Join(invalid, r.send(ctx, store))
+}
+
+// send sends the batch, if there is one, and forgets it once the store has it.
+func (r *Recorder) send(ctx context.Context, store Store) error {
+	if r.batch == nil {
+		return nil
 	}
-	return invalid
+	if err := store.AddUsage(ctx, *r.batch); err != nil {
+		return fmt.Errorf("storing usage counts, which are kept for another try: %w", err)
+	}
+	r.batch = nil
+	r.sent.Store(0)
+	return nil
 }
 
 // patience is how long a store may take for one Flush of Run.
@@ -142,12 +167,6 @@ func (r *Recorder) take() []storage.UsageCount {
 		return true
 	})
 	return counts
-}
-
-func (r *Recorder) putBack(counts []storage.UsageCount) {
-	for _, c := range counts {
-		r.counter(key{c.Date, c.Application, c.Endpoint}).Add(c.Calls)
-	}
 }
 
 // valid takes out the counts that every store refuses, so that one of them

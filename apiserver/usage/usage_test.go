@@ -20,33 +20,40 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// memory is a store that keeps counts, and fails while err is set.
+// memory is a store that keeps counts, and fails while err is set: before it has
+// taken a batch or, when late is set, after it.
 type memory struct {
 	mu     sync.Mutex
 	err    error
+	late   bool
 	counts map[storage.UsageCount]int64 // by the count without its calls
+	last   map[string]int64             // the number of the last batch, by recorder
 	calls  int
 }
 
-func (m *memory) AddUsage(_ context.Context, counts []storage.UsageCount) error {
+func (m *memory) AddUsage(_ context.Context, batch storage.UsageBatch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
-	if m.err != nil {
+	if m.err != nil && !m.late {
 		return m.err
 	}
-	if err := storage.ValidateUsage(counts); err != nil {
+	if err := batch.Validate(); err != nil {
 		return err
 	}
 	if m.counts == nil {
-		m.counts = map[storage.UsageCount]int64{}
+		m.counts, m.last = map[storage.UsageCount]int64{}, map[string]int64{}
 	}
-	for _, c := range counts {
+	if batch.Number <= m.last[batch.Recorder] {
+		return m.err
+	}
+	m.last[batch.Recorder] = batch.Number
+	for _, c := range batch.Counts {
 		calls := c.Calls
 		c.Calls = 0
 		m.counts[c] += calls
 	}
-	return nil
+	return m.err
 }
 
 func (m *memory) fail(err error) {
@@ -146,11 +153,12 @@ func TestFlushKeepsCountsOfAFailure(t *testing.T) {
 }
 
 // storeFunc is a store that does as it is told.
-type storeFunc func(counts []storage.UsageCount) error
+type storeFunc func(batch storage.UsageBatch) error
 
-func (f storeFunc) AddUsage(_ context.Context, counts []storage.UsageCount) error { return f(counts) }
+func (f storeFunc) AddUsage(_ context.Context, batch storage.UsageBatch) error { return f(batch) }
 
-// While a store takes its time, nobody knows that it will take the counts.
+// While a store takes its time, nobody knows that it will take the counts. A
+// batch that it did not take is sent again as it was, before any other.
 func TestBufferedDuringFlush(t *testing.T) {
 	t.Parallel()
 	clock := &clock{}
@@ -158,20 +166,52 @@ func TestBufferedDuringFlush(t *testing.T) {
 	recorder := NewRecorder(clock.now)
 	recorder.Count("portal", "GET /v3/info")
 	recorder.Count("kiosk", "GET /v3/info")
+	var sent []string
 	for _, outcome := range []error{errors.New("connection refused"), nil} {
-		err := recorder.Flush(t.Context(), storeFunc(func([]storage.UsageCount) error {
+		err := recorder.Flush(t.Context(), storeFunc(func(batch storage.UsageBatch) error {
 			recorder.Count("portal", "GET /v3/info")
-			if got := recorder.Buffered(); got != 3 && outcome != nil || got != 4 && outcome == nil {
-				t.Errorf("%d calls buffered during a flush that ends with %v", got, outcome)
-			}
+			sent = append(sent, fmt.Sprintf("batch %d of %d calls, %d buffered", batch.Number, sum(batch.Counts), recorder.Buffered()))
 			return outcome
 		}))
 		if !errors.Is(err, outcome) {
 			t.Fatal(err)
 		}
 	}
+	want := []string{"batch 1 of 2 calls, 3 buffered", "batch 1 of 2 calls, 4 buffered", "batch 2 of 2 calls, 3 buffered"}
+	if diff := gocmp.Diff(want, sent); diff != "" {
+		t.Errorf("sent (-want +got)\n%s", diff)
+	}
 	if got := recorder.Buffered(); got != 1 {
 		t.Errorf("%d calls buffered, expected that of the last flush", got)
+	}
+}
+
+// A store that took a batch and could not say so is not told to take it twice.
+func TestFlushCountsOnce(t *testing.T) {
+	t.Parallel()
+	clock, store := &clock{}, &memory{err: errors.New("the server did not answer in time"), late: true}
+	clock.set("2026-12-31T12:00:00Z")
+	recorder, other := NewRecorder(clock.now), NewRecorder(clock.now)
+	for range 3 {
+		recorder.Count("portal", "GET /v3/info")
+		other.Count("portal", "GET /v3/info")
+		for _, r := range []*Recorder{recorder, other} {
+			if err := r.Flush(t.Context(), store); !errors.Is(err, store.err) {
+				t.Fatalf("got %v, expected the error of the store", err)
+			}
+		}
+	}
+	if got := recorder.Buffered(); got != 3 {
+		t.Errorf("%d calls buffered, expected all that the store has not confirmed", got)
+	}
+	store.fail(nil)
+	for _, r := range []*Recorder{recorder, other} {
+		if err := r.Flush(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 6"}, store.lines()); diff != "" {
+		t.Errorf("stored (-want +got)\n%s", diff)
 	}
 }
 
@@ -234,6 +274,7 @@ func TestNothingLostNothingTwice(t *testing.T) {
 			switch step {
 			case 0:
 				store.fail(errors.New("down"))
+				store.late = rapid.Bool().Draw(t, "late")
 			case 1:
 				store.fail(nil)
 			case 2:
@@ -332,10 +373,10 @@ type slow struct {
 	hurried error
 }
 
-func (s *slow) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
+func (s *slow) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	select {
 	case <-time.After(s.takes):
-		return s.memory.AddUsage(ctx, counts)
+		return s.memory.AddUsage(ctx, batch)
 	case <-ctx.Done():
 		s.hurried = ctx.Err()
 		return ctx.Err()

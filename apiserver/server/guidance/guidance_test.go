@@ -285,7 +285,9 @@ func TestUsage(t *testing.T) {
 	}
 	first, oct21, oct22, nov20 := on("0001-01-01", "portal", 1), on("2026-10-21", "portal", 2), on("2026-10-22", "portal", 3), on("2026-11-20", "kiosk", 4)
 	kiosk, portal, nov22, last := on("2026-11-21", "kiosk", 6), on("2026-11-21", "portal", 1<<53), on("2026-11-22", "portal", 7), on("9999-12-31", "portal", 8)
-	if err := r.store.AddUsage(t.Context(), []storage.UsageCount{last, first, oct21, oct22, nov20, portal, kiosk, nov22}); err != nil {
+	if err := r.store.AddUsage(t.Context(), storage.UsageBatch{Recorder: "test", Number: 1, Counts: []storage.UsageCount{
+		last, first, oct21, oct22, nov20, portal, kiosk, nov22,
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	access := r.token("portal", "portal-key", "config:read")

@@ -44,12 +44,12 @@ func testConcurrent(t *testing.T, fresh Fresh) {
 }
 
 // shuffled is a batch of one call to each of some endpoints, in any order.
-func shuffled(endpoints int) []storage.UsageCount {
-	batch := make([]storage.UsageCount, 0, endpoints)
+func shuffled(endpoints int) storage.UsageBatch {
+	counts := make([]storage.UsageCount, 0, endpoints)
 	for _, i := range rand.Perm(endpoints) { //nolint:gosec // an order is no secret
-		batch = append(batch, count("portal", fmt.Sprintf("endpoint %03d", i), 1))
+		counts = append(counts, count("portal", fmt.Sprintf("endpoint %03d", i), 1))
 	}
-	return batch
+	return batch(counts...)
 }
 
 // wantSame wants as many calls of every endpoint, at least so many.
@@ -106,7 +106,7 @@ func testCancelledMidway(t *testing.T, fresh Fresh) {
 	const batches, endpoints = 60, 200
 	store := opened(t, fresh(t))
 	began := time.Now()
-	add(t, store, shuffled(endpoints)...)
+	add(t, store, shuffled(endpoints).Counts...)
 	usual := time.Since(began)
 	added := int64(1)
 	for i := range batches {
@@ -118,7 +118,7 @@ func testCancelledMidway(t *testing.T, fresh Fresh) {
 	}
 	calls := wantSame(t, kept(t, store), endpoints, added)
 	t.Logf("%d of %d batches were reported as added, %d were", added, batches+1, calls)
-	add(t, store, shuffled(endpoints)...)
+	add(t, store, shuffled(endpoints).Counts...)
 	wantSame(t, kept(t, store), endpoints, calls+1)
 }
 

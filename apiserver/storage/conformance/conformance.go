@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -37,6 +38,11 @@ func Run(t *testing.T, fresh Fresh) {
 		"Ping":             testPing,
 		"Closed":           testClosed,
 
+		"Batches":           testBatches,
+		"BatchConcurrent":   testBatchConcurrent,
+		"BatchUntilAdded":   testBatchUntilAdded,
+		"ForgottenRecorder": testForgottenRecorder,
+
 		"Totals":         testTotals,
 		"TotalsOverflow": testTotalsOverflow,
 
@@ -62,6 +68,11 @@ func count(application, endpoint string, calls int64) storage.UsageCount {
 	return storage.UsageCount{Date: day, Application: application, Endpoint: endpoint, Calls: calls}
 }
 
+// batch is the only batch of a recorder.
+func batch(counts ...storage.UsageCount) storage.UsageBatch {
+	return storage.UsageBatch{Recorder: uuid.NewString(), Number: 1, Counts: counts}
+}
+
 // opened opens the store and closes it after the test.
 func opened(t testing.TB, url string) storage.Store {
 	t.Helper()
@@ -79,7 +90,7 @@ func opened(t testing.TB, url string) storage.Store {
 
 func add(t testing.TB, store storage.Usage, counts ...storage.UsageCount) {
 	t.Helper()
-	if err := store.AddUsage(t.Context(), counts); err != nil {
+	if err := store.AddUsage(t.Context(), batch(counts...)); err != nil {
 		t.Fatalf("add %v: %v", counts, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -25,7 +24,7 @@ func testRacingMigrations(t *testing.T, fresh Fresh) {
 				t.Errorf("open: %v", err)
 				return
 			}
-			err = store.AddUsage(t.Context(), []storage.UsageCount{count("portal", "GET /v3/info", 1)})
+			err = store.AddUsage(t.Context(), batch(count("portal", "GET /v3/info", 1)))
 			if err := errors.Join(err, store.Close()); err != nil {
 				t.Error(err)
 			}
@@ -52,7 +51,7 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 func testOlderDatabase(t *testing.T, fresh Fresh) {
 	url := fresh(t)
 	add(t, opened(t, url), count("portal", "GET /v3/info", 1))
-	execute(t, url, "DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 1")
+	execute(t, url, "DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
 	store := opened(t, url)
 	wantKept(t, store, count("portal", "GET /v3/info", 1))
 	put(t, store, interview("a", "label", 0))

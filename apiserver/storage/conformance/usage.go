@@ -114,9 +114,9 @@ func testInvalid(t *testing.T, fresh Fresh) {
 		"a year that is too late": {Date: storage.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, batch := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
-				if err := store.AddUsage(t.Context(), batch); !errors.Is(err, storage.ErrInvalidUsage) {
-					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", batch, err)
+			for _, counts := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
+				if err := store.AddUsage(t.Context(), batch(counts...)); !errors.Is(err, storage.ErrInvalidUsage) {
+					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", counts, err)
 				}
 			}
 			wantKept(t, store)
@@ -129,13 +129,13 @@ func testOverflow(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
 	full := count("portal", "m", math.MaxInt64)
 	add(t, store, full)
-	for _, batch := range [][]storage.UsageCount{
+	for _, counts := range [][]storage.UsageCount{
 		{count("portal", "m", 1)},
 		{count("portal", "a", 1), count("portal", "m", 1), count("portal", "z", 1)},
 		{count("portal", "z", math.MaxInt64), count("portal", "z", 1)},
 	} {
-		if err := store.AddUsage(t.Context(), batch); err == nil {
-			t.Errorf("adding %v to %v: no error", batch, full)
+		if err := store.AddUsage(t.Context(), batch(counts...)); err == nil {
+			t.Errorf("adding %v to %v: no error", counts, full)
 		}
 		wantKept(t, store, full)
 	}
@@ -159,12 +159,12 @@ func testModel(t *testing.T, fresh Fresh) {
 		}
 	})
 	rapid.Check(t, func(r *rapid.T) {
-		batch := rapid.SliceOfN(drawn, 0, 40).Draw(r, "batch")
+		counts := rapid.SliceOfN(drawn, 0, 40).Draw(r, "counts")
 		if rapid.IntRange(0, 9).Draw(r, "reopen") == 0 {
 			store = opened(t, url)
 		}
-		add(t, store, batch...)
-		for _, added := range batch {
+		add(t, store, counts...)
+		for _, added := range counts {
 			calls := added.Calls
 			added.Calls = 0
 			sums[added] += calls

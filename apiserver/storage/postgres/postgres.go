@@ -68,25 +68,38 @@ func parse(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// AddUsage implements storage.Usage. It is one statement, so one transaction
+// AddUsage implements storage.Usage. Adding is one statement, so one transaction
 // and one round trip.
-func (s *Store) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
-	if err := storage.ValidateUsage(counts); err != nil {
+func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+	if err := batch.Validate(); err != nil {
 		return err
 	}
-	if len(counts) == 0 {
+	if len(batch.Counts) == 0 {
 		return nil
 	}
-	if err := s.queries.AddUsage(ctx, columns(counts)); err != nil {
-		return failure(ctx, fmt.Sprintf("add %d usage counts", len(counts)), err)
+	err := s.forgetRecorders(ctx, batch)
+	if err == nil {
+		err = s.queries.AddUsage(ctx, columns(batch))
+	}
+	if err != nil {
+		return failure(ctx, fmt.Sprintf("add %d usage counts", len(batch.Counts)), err)
 	}
 	return nil
 }
 
+// forgetRecorders forgets those that are long gone when another one begins,
+// which is rare.
+func (s *Store) forgetRecorders(ctx context.Context, batch storage.UsageBatch) error {
+	if batch.Number > 1 {
+		return nil
+	}
+	return s.queries.ForgetRecorders(ctx)
+}
+
 // columns turns the counts on their side.
-func columns(counts []storage.UsageCount) queries.AddUsageParams {
-	var params queries.AddUsageParams
-	for _, count := range counts {
+func columns(batch storage.UsageBatch) queries.AddUsageParams {
+	params := queries.AddUsageParams{Recorder: batch.Recorder, Batch: batch.Number}
+	for _, count := range batch.Counts {
 		params.Dates = append(params.Dates, count.Date)
 		params.Applications = append(params.Applications, count.Application)
 		params.Endpoints = append(params.Endpoints, count.Endpoint)

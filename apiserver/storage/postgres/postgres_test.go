@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -43,6 +44,11 @@ var (
 	day = storage.Date{Year: 2026, Month: time.November, Day: 21}
 	one = []storage.UsageCount{{Date: day, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}}
 )
+
+// another is a batch of its own with one count.
+func another() storage.UsageBatch {
+	return storage.UsageBatch{Recorder: uuid.NewString(), Number: 1, Counts: one}
+}
 
 func opened(t *testing.T, url string) *postgres.Store {
 	t.Helper()
@@ -198,14 +204,14 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	text := postgrestest.Database(t)
 	store := opened(t, text)
-	if err := store.AddUsage(t.Context(), one); err != nil {
+	if err := store.AddUsage(t.Context(), another()); err != nil {
 		t.Fatal(err)
 	}
 	name := strings.TrimPrefix(mustParse(t, text).Path, "/")
 	execute(t, text, "ALTER DATABASE "+name+" SET default_transaction_read_only = on")
 	store = opened(t, text)
 	wantSafe(t, store.Ping(t.Context()), "read-only", text)
-	wantSafe(t, store.AddUsage(t.Context(), one), "read-only", text)
+	wantSafe(t, store.AddUsage(t.Context(), another()), "read-only", text)
 	if got, err := store.Usage(t.Context(), day, day); err != nil || cmp.Diff(one, got) != "" {
 		t.Errorf("got %v, %v, want what was added before", got, err)
 	}
@@ -233,7 +239,7 @@ func TestOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := opened(t, server.URL())
-	if err := store.AddUsage(t.Context(), one); err != nil {
+	if err := store.AddUsage(t.Context(), another()); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Stop(); err != nil {
@@ -241,7 +247,7 @@ func TestOutage(t *testing.T) {
 	}
 	for range 3 {
 		wantSafe(t, store.Ping(t.Context()), "server", server.URL())
-		wantSafe(t, store.AddUsage(t.Context(), one), "add 1 usage counts", server.URL())
+		wantSafe(t, store.AddUsage(t.Context(), another()), "add 1 usage counts", server.URL())
 		_, err := store.Usage(t.Context(), day, day)
 		wantSafe(t, err, "read the usage", server.URL())
 	}
@@ -258,7 +264,7 @@ func TestOutage(t *testing.T) {
 	if err := store.Ping(t.Context()); err != nil {
 		t.Errorf("ping after the server is back: %v", err)
 	}
-	if err := store.AddUsage(t.Context(), one); err != nil {
+	if err := store.AddUsage(t.Context(), another()); err != nil {
 		t.Errorf("add after the server is back: %v", err)
 	}
 	want := []storage.UsageCount{one[0]}

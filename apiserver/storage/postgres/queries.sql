@@ -1,7 +1,15 @@
--- AddUsage adds all counts in one statement. Rows are taken in the order of
+-- AddUsage adds all counts in one statement, unless they were added before: who
+-- is still adding the same batch is waited for. Rows are taken in the order of
 -- the primary key, so that replicas that add at the same time wait for each
 -- other instead of deadlocking.
 -- name: AddUsage :exec
+WITH taken AS (
+    INSERT INTO usage_recorders (id, batch)
+    VALUES (@recorder, @batch)
+    ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+    WHERE usage_recorders.batch < excluded.batch
+    RETURNING id
+)
 INSERT INTO usage_counts (date, application, endpoint, calls)
 SELECT added.date, added.application, added.endpoint, sum(added.calls)::bigint
 FROM (
@@ -11,10 +19,16 @@ FROM (
         unnest(@endpoints::text[]) COLLATE "C" AS endpoint,
         unnest(@calls::bigint[]) AS calls
 ) AS added
+WHERE EXISTS (SELECT 1 FROM taken)
 GROUP BY added.date, added.application, added.endpoint
 ORDER BY added.date, added.application, added.endpoint
 ON CONFLICT (date, application, endpoint)
 DO UPDATE SET calls = usage_counts.calls + excluded.calls;
+
+-- ForgetRecorders forgets those that have added nothing for a month.
+-- name: ForgetRecorders :exec
+DELETE FROM usage_recorders
+WHERE seen_at < now() - interval '30 days';
 
 -- Usage reads the counts of some days.
 -- name: Usage :many

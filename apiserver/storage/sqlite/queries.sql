@@ -5,6 +5,18 @@ VALUES (?, ?, ?, ?)
 ON CONFLICT (date, application, endpoint)
 DO UPDATE SET calls = usage_counts.calls + excluded.calls;
 
+-- TakeBatch notes that a batch is added, and changes nothing when it was before.
+-- name: TakeBatch :execrows
+INSERT INTO usage_recorders (id, batch)
+VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+WHERE usage_recorders.batch < excluded.batch;
+
+-- ForgetRecorders forgets those that have added nothing for a month.
+-- name: ForgetRecorders :exec
+DELETE FROM usage_recorders
+WHERE seen_at < unixepoch('now', '-30 days');
+
 -- Usage reads the counts of some days.
 -- name: Usage :many
 SELECT date, application, endpoint, calls

@@ -114,20 +114,20 @@ func handle(path string, settings url.Values) (*sql.DB, error) {
 }
 
 // AddUsage implements storage.Usage.
-func (s *Store) AddUsage(ctx context.Context, counts []storage.UsageCount) error {
-	if err := storage.ValidateUsage(counts); err != nil {
+func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+	if err := batch.Validate(); err != nil {
 		return err
 	}
-	if len(counts) == 0 {
+	if len(batch.Counts) == 0 {
 		return nil
 	}
-	if err := s.addUsage(ctx, counts); err != nil {
-		return fmt.Errorf("add %d usage counts: %w", len(counts), err)
+	if err := s.addUsage(ctx, batch); err != nil {
+		return fmt.Errorf("add %d usage counts: %w", len(batch.Counts), err)
 	}
 	return nil
 }
 
-func (s *Store) addUsage(ctx context.Context, counts []storage.UsageCount) error {
+func (s *Store) addUsage(ctx context.Context, batch storage.UsageBatch) error {
 	if err := s.inPlace(); err != nil {
 		return err
 	}
@@ -137,7 +137,16 @@ func (s *Store) addUsage(ctx context.Context, counts []storage.UsageCount) error
 	}
 	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
 	add := queries.New(tx)
-	for _, count := range counts {
+	if batch.Number == 1 { // as good a moment as any, and rare
+		if err := add.ForgetRecorders(ctx); err != nil {
+			return err
+		}
+	}
+	taken, err := add.TakeBatch(ctx, queries.TakeBatchParams{ID: batch.Recorder, Batch: batch.Number})
+	if err != nil || taken == 0 {
+		return err
+	}
+	for _, count := range batch.Counts {
 		if err := add.AddUsage(ctx, queries.AddUsageParams(count)); err != nil {
 			return err
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
@@ -32,6 +34,11 @@ var one = []storage.UsageCount{{
 	Date:        storage.Date{Year: 2026, Month: time.November, Day: 21},
 	Application: "portal", Endpoint: "GET /v3/info", Calls: 1,
 }}
+
+// another is a batch of its own with one count.
+func another() storage.UsageBatch {
+	return storage.UsageBatch{Recorder: uuid.NewString(), Number: 1, Counts: one}
+}
 
 func opened(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
@@ -54,7 +61,7 @@ func TestAnyPath(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), name)
 			store := opened(t, path)
-			if err := store.AddUsage(t.Context(), one); err != nil {
+			if err := store.AddUsage(t.Context(), another()); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(path)
@@ -154,7 +161,7 @@ func TestFileGoesAndComesBack(t *testing.T) {
 	store := opened(t, path)
 	wantWritable := func(when string, wanted func(error) bool) {
 		t.Helper()
-		for name, err := range map[string]error{"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), one)} {
+		for name, err := range map[string]error{"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), another())} {
 			if !wanted(err) {
 				t.Errorf("%s, %s: got error %v", when, name, err)
 			}

@@ -13,6 +13,13 @@ import (
 )
 
 const addUsage = `-- name: AddUsage :exec
+WITH taken AS (
+    INSERT INTO usage_recorders (id, batch)
+    VALUES ($5, $6)
+    ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+    WHERE usage_recorders.batch < excluded.batch
+    RETURNING id
+)
 INSERT INTO usage_counts (date, application, endpoint, calls)
 SELECT added.date, added.application, added.endpoint, sum(added.calls)::bigint
 FROM (
@@ -22,6 +29,7 @@ FROM (
         unnest($3::text[]) COLLATE "C" AS endpoint,
         unnest($4::bigint[]) AS calls
 ) AS added
+WHERE EXISTS (SELECT 1 FROM taken)
 GROUP BY added.date, added.application, added.endpoint
 ORDER BY added.date, added.application, added.endpoint
 ON CONFLICT (date, application, endpoint)
@@ -33,9 +41,12 @@ type AddUsageParams struct {
 	Applications []string
 	Endpoints    []string
 	Calls        []int64
+	Recorder     string
+	Batch        int64
 }
 
-// AddUsage adds all counts in one statement. Rows are taken in the order of
+// AddUsage adds all counts in one statement, unless they were added before: who
+// is still adding the same batch is waited for. Rows are taken in the order of
 // the primary key, so that replicas that add at the same time wait for each
 // other instead of deadlocking.
 func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
@@ -44,6 +55,8 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 		arg.Applications,
 		arg.Endpoints,
 		arg.Calls,
+		arg.Recorder,
+		arg.Batch,
 	)
 	return err
 }
@@ -103,6 +116,17 @@ func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackR
 		return nil, err
 	}
 	return items, nil
+}
+
+const forgetRecorders = `-- name: ForgetRecorders :exec
+DELETE FROM usage_recorders
+WHERE seen_at < now() - interval '30 days'
+`
+
+// ForgetRecorders forgets those that have added nothing for a month.
+func (q *Queries) ForgetRecorders(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, forgetRecorders)
+	return err
 }
 
 const putFeedback = `-- name: PutFeedback :exec

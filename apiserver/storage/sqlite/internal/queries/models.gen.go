@@ -22,3 +22,9 @@ type UsageCount struct {
 	Endpoint    string
 	Calls       int64
 }
+
+type UsageRecorder struct {
+	ID     string
+	Batch  int64
+	SeenAt int64
+}

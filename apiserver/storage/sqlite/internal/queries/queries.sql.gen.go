@@ -97,6 +97,17 @@ func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackR
 	return items, nil
 }
 
+const forgetRecorders = `-- name: ForgetRecorders :exec
+DELETE FROM usage_recorders
+WHERE seen_at < unixepoch('now', '-30 days')
+`
+
+// ForgetRecorders forgets those that have added nothing for a month.
+func (q *Queries) ForgetRecorders(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, forgetRecorders)
+	return err
+}
+
 const putFeedback = `-- name: PutFeedback :exec
 INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
 VALUES (?, ?, ?, ?)
@@ -122,6 +133,27 @@ func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error 
 		arg.ReceivedAt,
 	)
 	return err
+}
+
+const takeBatch = `-- name: TakeBatch :execrows
+INSERT INTO usage_recorders (id, batch)
+VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+WHERE usage_recorders.batch < excluded.batch
+`
+
+type TakeBatchParams struct {
+	ID    string
+	Batch int64
+}
+
+// TakeBatch notes that a batch is added, and changes nothing when it was before.
+func (q *Queries) TakeBatch(ctx context.Context, arg TakeBatchParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, takeBatch, arg.ID, arg.Batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const usage = `-- name: Usage :many
