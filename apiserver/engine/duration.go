@@ -107,6 +107,14 @@ func (p *Patient) opens(r *model.Release, f *finding) bool {
 		(f.source == SourceInitial || !p.marked)
 }
 
+// opensBelow reports whether a symptom that brought the patient here refines a
+// finding.
+func (p *Patient) opensBelow(r *model.Release, f *finding) bool {
+	return f.refined && slices.ContainsFunc(p.findings, func(below finding) bool {
+		return p.opens(r, &below) && descends(r, below.observation, f.observation)
+	})
+}
+
 // divided is the symptom, or else the nearest above it, that the model divides
 // by how long it has lasted; None when there is none. A symptom stands for
 // those above it, and so does its duration.
@@ -190,14 +198,14 @@ func near(c model.Course, logMinutes float64) float64 {
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // undated is the symptom whose duration is asked next, None when there is
-// none.
+// none. What brought the patient here is asked in its most specific form.
 func (s *scratch) undated(o Options) model.ObservationIndex {
 	if !o.SymptomDuration || s.durationsKnown() >= mostDurations {
 		return model.None
 	}
 	for i := range s.p.findings {
 		f := &s.p.findings[i]
-		if f.choice == Present && s.p.opens(s.r, f) && !s.durationKnown(f.observation) {
+		if f.choice == Present && s.p.opens(s.r, f) && !s.p.opensBelow(s.r, f) && !s.durationKnown(f.observation) {
 			return f.observation
 		}
 	}

@@ -337,7 +337,7 @@ func (c conversation) excluded(o model.ObservationIndex) bool {
 			continue
 		}
 		for _, other := range model.Part(c.r.GroupItems, c.r.Groups[group].Items) {
-			if other != o && c.present(other) && !(c.present(o) && other < o) {
+			if other != o && c.present(other) && (other > o || !c.present(o)) {
 				return true
 			}
 		}

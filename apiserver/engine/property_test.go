@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -37,37 +38,52 @@ func anyEvidence(r *model.Release, random *rand.Rand) []ReportedEvidence {
 	return list
 }
 
-// TestOrderOfEvidenceChangesNothing asks ten thousand times, with the evidence
-// in two orders, and compares the answers byte by byte.
-func TestOrderOfEvidenceChangesNothing(t *testing.T) {
-	t.Parallel()
-	r, e := real(t), New()
-	random := rand.New(rand.NewPCG(11, 11))
-	answer := func(sex model.Sex, age int, list []ReportedEvidence, o Options) []byte {
-		p, err := NewPatient(r, sex, age, list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytes, err := json.Marshal([]any{e.Assess(r, p, o), e.Triage(r, p, o)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bytes
+// assessed is the answer about evidence, and as clients get it: in bytes.
+func assessed(t testing.TB, e *Engine, r *model.Release, sex model.Sex, age int, list []ReportedEvidence, o Options) (Assessment, string) {
+	t.Helper()
+	p, err := NewPatient(r, sex, age, list)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range 10_000 {
-		list := anyEvidence(r, random)
-		sex, age := model.Sex(random.IntN(2)), random.IntN(1200)
-		o := Options{DisableGroups: random.IntN(2) == 0, Mode: Mode(random.IntN(3)), ThreeLevels: random.IntN(2) == 0}
-		want := answer(sex, age, list, o)
-		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		if got := answer(sex, age, list, o); string(got) != string(want) {
-			t.Fatalf("evidence %+v\nin another order: %s\nfirst: %s", list, got, want)
+	answer := e.Assess(r, p, o)
+	bytes, err := json.Marshal([]any{answer, e.Triage(r, p, o)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(bytes)
+}
+
+// TestOrderAndRepetitionOfEvidenceChangeNothing asks ten thousand times, each
+// time again with the evidence in another order and some of it sent twice, and
+// compares the answers byte by byte.
+func TestOrderAndRepetitionOfEvidenceChangeNothing(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 11))
+	releases := []*model.Release{real(t)}
+	for range 40 {
+		releases = append(releases, variedRelease(t, random))
+	}
+	e := New()
+	for i := range 10_000 {
+		r := releases[0]
+		if i%5 > 0 {
+			r = releases[1+i%(len(releases)-1)]
+		}
+		list, sex, age, o := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200), drawOptions(random)
+		want, wantBytes := assessed(t, e, r, sex, age, list, o)
+		again := append(slices.Clone(list), list[:random.IntN(len(list)+1)]...)
+		random.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
+		got, gotBytes := assessed(t, e, r, sex, age, again, o)
+		if gotBytes != wantBytes || !reflect.DeepEqual(got, want) {
+			t.Fatalf("evidence %+v\nonce more %+v: %s\nfirst: %s", list, again, gotBytes, wantBytes)
 		}
 	}
 }
 
 // TestAParentBesideItsChildChangesNothing says more than the examples: for any
-// child of the content, and any answer about the parent.
+// child of the content, and any answer about the parent. A parent that the
+// client sends as given initially gives its child that too, and one without a
+// source counts as an answer to the group that it is in.
 func TestAParentBesideItsChildChangesNothing(t *testing.T) {
 	t.Parallel()
 	r, e := real(t), New()
@@ -77,22 +93,21 @@ func TestAParentBesideItsChildChangesNothing(t *testing.T) {
 		if parent == model.None {
 			continue
 		}
-		list := []ReportedEvidence{{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present, Source: SourceInitial}}
+		child := ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present, Source: []Source{SourceNone, SourceInitial}[random.IntN(2)]}
+		list := []ReportedEvidence{child}
 		for _, other := range anyEvidence(r, random) {
 			if other.ID != list[0].ID && other.ID != r.ObservationID(parent) {
 				list = append(list, other)
 			}
 		}
-		with := slices.Concat(list, []ReportedEvidence{{ID: r.ObservationID(parent), Choice: Choice(i % 3), Source: SourceInitial}})
-		assess := func(list []ReportedEvidence) Assessment {
-			p, err := NewPatient(r, model.Female, 480, list)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.Assess(r, p, Options{})
+		above := ReportedEvidence{ID: r.ObservationID(parent), Choice: Choice(i % 3), Source: child.Source}
+		if r.Observations[parent].Group == model.None && random.IntN(2) == 0 {
+			above.Source = SourceNone
 		}
-		if diff := cmp.Diff(assess(list), assess(with)); diff != "" {
-			t.Errorf("%+v: %s", with, diff)
+		o := drawOptions(random)
+		_, want := assessed(t, e, r, model.Female, 480, list, o)
+		if _, got := assessed(t, e, r, model.Female, 480, append(list, above), o); got != want {
+			t.Errorf("%+v beside %+v: %s\nwithout: %s", above, list, got, want)
 		}
 	}
 }

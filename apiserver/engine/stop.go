@@ -4,6 +4,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -62,13 +63,14 @@ func (s *scratch) shouldStop(next candidate, o Options) bool {
 }
 
 // questionsAsked is how many questions of the interview were answered: the
-// evidence without a source, the items of a group being one.
+// evidence without a source and what it implies, the items of a group being
+// one.
 func (s *scratch) questionsAsked(o Options) int {
 	asked := 0
 	s.groupsAsked = cleared(s.groupsAsked, len(s.r.Groups))
 	for i := range s.p.findings {
 		f := &s.p.findings[i]
-		if !f.reported || f.source != SourceNone {
+		if !s.p.answered(s.r, f) {
 			continue
 		}
 		group := s.r.Observations[f.observation].Group
@@ -81,4 +83,19 @@ func (s *scratch) questionsAsked(o Options) int {
 		asked++
 	}
 	return asked
+}
+
+// answered reports whether a finding was answered in the interview. Where a
+// present one below stands for it, that one decides, so that it makes no
+// difference whether the finding was sent too.
+func (p *Patient) answered(r *model.Release, f *finding) bool {
+	if !f.refined {
+		return f.reported && f.source == SourceNone
+	}
+	if f.source != SourceNone {
+		return false
+	}
+	return slices.ContainsFunc(p.findings, func(below finding) bool {
+		return below.reported && below.sent == Present && below.source == SourceNone && descends(r, below.observation, f.observation)
+	})
 }

@@ -88,6 +88,12 @@ func TestQuestionsAskedCountsGroupsOnceAndOnlyTheInterview(t *testing.T) {
 		{"s_1! s_7", Options{}, 1},
 		{"s_1! s_7", Options{DisableGroups: true}, 1},
 		{"s_1! s_4", Options{}, 1},
+		{"s_1! s_2 s_3", Options{}, 2},
+		{"s_1! s_3", Options{}, 2}, // s_3 says that s_2 holds
+		{"s_1! s_3!", Options{}, 0},
+		{"s_1! s_2 s_3!", Options{}, 0},
+		{"s_1! s_2! s_3", Options{}, 1},
+		{"s_1! -s_2 s_3", Options{}, 2},
 	} {
 		p, e := woman(t, r, test.evidence), New()
 		s := e.acquire(r, &p)
