@@ -32,7 +32,7 @@ type Command struct {
 
 	CredentialsDir string `env:"ANAMNESIS_CREDENTIALS_DIR" type:"path" placeholder:"DIR" help:"Directory with a JSON file for each application: id, key, scopes, plan. Read again when it changes."`
 	SigningKeysDir string `env:"ANAMNESIS_SIGNING_KEYS_DIR" type:"path" placeholder:"DIR" help:"Directory with the Ed25519 keys that sign tokens, in PEM. Read again when it changes."`
-	Config         string `env:"ANAMNESIS_CONFIG" type:"path" placeholder:"FILE" help:"YAML file with settings such as cors.allowedOrigins. Read again when it changes."`
+	Config         string `env:"ANAMNESIS_CONFIG" type:"path" placeholder:"FILE" help:"YAML file with settings such as cors.allowedOrigins and plans. Read again when it changes."`
 
 	Models  string   `env:"ANAMNESIS_MODELS" type:"path" placeholder:"DIR" help:"Directory of release files. Left out: /models, with --dev the content of this program."`
 	Model   []string `env:"ANAMNESIS_MODEL" placeholder:"ID" help:"Model to serve, as id or id@version; the first is the default (repeatable). Left out: every one at its newest version."`
