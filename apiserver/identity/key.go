@@ -50,10 +50,10 @@ func NewSigningKeys() (*SigningKeys, error) {
 // OpenSigningKeys reads the keys in a directory: one Ed25519 private key, as
 // PKCS #8 in PEM, in each file <key id>.pem, and at least one. The newest signs,
 // which is the last of their ids in the order of bytes; all verify, so an older
-// one can be taken away once what it signed has expired: after
-// InterviewTokenLifetime. The source,
-// which is loaded, keeps them as the directory says when it is watched; as long
-// as anything in the directory is wrong, they stay as they were.
+// one can be taken away once what it signed has expired, InterviewTokenLifetime
+// later. The source, which is loaded, keeps them as the directory says when it
+// is watched; as long as anything in the directory is wrong, they stay as they
+// were.
 func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
 	var keys SigningKeys
 	source := &reload.Source{Name: "signing keys", Paths: []string{dir}, Apply: func(files reload.Files) error {
