@@ -36,6 +36,7 @@ type candidate struct {
 	danger      float64                // probability of an emergency that a red flag among the items would show
 	urgent      bool                   // it comes before anything else
 	lead        float64                // the same for red flags that can be asked after it
+	itself      float64                // probability of a yes that is an emergency by itself, whatever brings it
 	duration    bool                   // it asks how long the observation has lasted, and nothing else counts
 }
 
@@ -68,10 +69,31 @@ func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 		s.weighCandidate(&s.candidates[i], &best, o)
 	}
 	stop = s.shouldStop(best, o)
-	if stop && flag.danger >= dangerLeft && !s.tired(o) {
-		return flag, false
+	if stop && !s.tired(o) {
+		if left := s.mustAsk(flag, o); left.observation != model.None {
+			return left, false
+		}
 	}
 	return best, stop
+}
+
+// mustAsk is what an interview does not stop without: the worst red flag or
+// else what is likeliest to be an emergency by itself.
+func (s *scratch) mustAsk(flag candidate, o Options) candidate {
+	if flag.danger >= dangerLeft {
+		return flag
+	}
+	likeliest := candidate{observation: model.None, group: model.None, itself: emergencyLeft}
+	for _, c := range s.candidates {
+		if c.itself > likeliest.itself {
+			likeliest = c
+		}
+	}
+	if likeliest.observation != model.None {
+		s.addGain(&likeliest)
+		s.addLevelGain(&likeliest, o)
+	}
+	return likeliest
 }
 
 // nothingToAsk stands for no question.
@@ -169,6 +191,7 @@ func (s *scratch) single(observation model.ObservationIndex) candidate {
 		c.bound = s.votes[observation].bound(o.Leak)
 		if s.raisesLevel(observation) {
 			c.danger = s.votes[observation].danger
+			c.itself = s.emergencyItself(observation, s.votes[observation].share)
 		}
 		c.lead = s.dangerBelow(o)
 		return c
@@ -177,6 +200,7 @@ func (s *scratch) single(observation model.ObservationIndex) candidate {
 	c.bound = gainBound(s.chances, s.answer)
 	if s.raisesLevel(observation) {
 		c.danger = s.danger(s.answer)
+		c.itself = s.emergencyItself(observation, s.yes(s.answer))
 	}
 	return c
 }
@@ -204,6 +228,28 @@ func (s *scratch) danger(answers []float64) float64 {
 	return sum
 }
 
+// emergencyItself is the probability of a yes where that is an emergency by
+// itself, whatever condition brings it, as thoughts of suicide are.
+func (s *scratch) emergencyItself(observation model.ObservationIndex, yes float64) float64 {
+	if !s.isEmergency(observation) {
+		return 0
+	}
+	return yes
+}
+
+func (s *scratch) isEmergency(observation model.ObservationIndex) bool {
+	return seriousnessLevel(s.r.Observations[observation].Seriousness) >= model.Emergency
+}
+
+// yes is the probability that one of the suspects is there and brings a yes.
+func (s *scratch) yes(answers []float64) float64 {
+	sum := 0.0
+	for i, suspect := range s.suspects {
+		sum += suspect.p * answers[i]
+	}
+	return sum
+}
+
 // raisesLevel reports whether an observation, when present, would raise what
 // the evidence asks for: a red flag, alone or as the last of a tuple.
 func (s *scratch) raisesLevel(observation model.ObservationIndex) bool {
@@ -227,6 +273,7 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		s.answers(item)
 		if s.raisesLevel(item) {
 			c.danger += s.danger(s.answer)
+			c.itself = max(c.itself, s.emergencyItself(item, s.yes(s.answer)))
 		}
 		s.exclude(group)
 		c.bound += gainBound(s.reached, s.answer)

@@ -204,6 +204,47 @@ func TestRedFlagsOfLittleProbabilityAreStillAsked(t *testing.T) {
 	}
 }
 
+// TestWhatIsAnEmergencyByItselfIsAskedBeforeTheEnd: a harmless condition, as
+// good as certain, may bring what is an emergency by itself.
+func TestWhatIsAnEmergencyByItselfIsAskedBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		share       float64
+		seriousness model.Seriousness
+		stops       bool
+	}{
+		"an emergency in one of four":      {0.25, model.SeriousnessEmergency, false},
+		"an emergency in one of a hundred": {0.01, model.SeriousnessEmergency, true},
+		"serious in one of four":           {0.25, model.Serious, true},
+		"neither, in one of four":          {0.25, model.NotSerious, true},
+		"an ambulance in one of four":      {0.25, model.SeriousnessEmergencyAmbulance, false},
+	} {
+		for _, child := range []bool{false, true} {
+			b := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.01)
+			for _, id := range []string{"s_1", "s_2", "s_3", "s_4", "s_5"} {
+				b.Symptom(id, 0.001).Link("c_1", id, 0.9)
+			}
+			flag := func(o *model.DraftObservation) { o.Seriousness = test.seriousness }
+			if child {
+				b.Child("s_6", "s_1", model.Character, 0.0004, flag)
+			} else {
+				b.Symptom("s_6", 0.0004, flag)
+			}
+			r := b.Link("c_1", "s_6", test.share).Link("c_2", "s_1", 0.5).Build(t)
+			assessment := New().Assess(r, woman(t, r, "s_1! s_2 s_3 s_4 s_5"), Options{})
+			if assessment.ShouldStop != test.stops {
+				t.Errorf("%s, child %v: stops %v, want %v", name, child, assessment.ShouldStop, test.stops)
+			}
+			if q := assessment.Question; !test.stops && (q == nil || r.ObservationID(q.Items[0]) != "s_6") {
+				t.Errorf("%s, child %v: s_6 is not asked", name, child)
+			}
+			if stopped := New().Assess(r, woman(t, r, "s_1! s_2 s_3 s_4 s_5 -s_6"), Options{}); !stopped.ShouldStop {
+				t.Errorf("%s, child %v: the interview goes on after a no", name, child)
+			}
+		}
+	}
+}
+
 // TestTheLastOfATupleIsARedFlag asks what would make a tuple complete.
 func TestTheLastOfATupleIsARedFlag(t *testing.T) {
 	t.Parallel()

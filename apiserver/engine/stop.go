@@ -25,6 +25,10 @@ const (
 	// dangerLeft is the probability, of an emergency that shows itself by a red
 	// flag, from which the interview does not stop before that is asked.
 	dangerLeft = 0.0005
+	// emergencyLeft is the same for what is an emergency by itself, whatever
+	// condition brings it: one patient in fifty. Nobody ends an interview about
+	// low mood without asking about suicide.
+	emergencyLeft = 0.02
 	// nothing is the value from which a question tells anything.
 	nothing = 1e-4
 	// levelChangeLeft is the probability that an answer changes the triage
