@@ -14,12 +14,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-// posterior enumerates every set of conditions and everything that they and
-// the leak may bring.
+// posterior is how likely each condition is.
 func (w *world) posterior(a answers) []float64 {
+	with, all := w.enumerate(a)
+	for c := range with {
+		with[c] /= all
+	}
+	return with
+}
+
+// evidenceLikelihood is how likely the answers are.
+func (w *world) evidenceLikelihood(a answers) float64 {
+	_, all := w.enumerate(a)
+	return all
+}
+
+// enumerate goes through every set of conditions and everything that they and
+// the leak may bring. It returns how likely the answers are together with each
+// condition, and how likely they are.
+func (w *world) enumerate(a answers) (with []float64, all float64) {
 	a = w.withoutEmptyChoices(a)
-	with := make([]float64, len(w.priors))
-	all := 0.0
+	with = make([]float64, len(w.priors))
 	for set := range 1 << len(w.priors) {
 		weight := 1.0
 		for c := range w.priors {
@@ -39,10 +54,7 @@ func (w *world) posterior(a answers) []float64 {
 			}
 		}
 	}
-	for c := range with {
-		with[c] /= all
-	}
-	return with
+	return with, all
 }
 
 // withoutEmptyChoices are the answers but for those that deny every level of a
