@@ -3,6 +3,8 @@
 package content_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,5 +133,41 @@ func TestDurationsMoveTheRanking(t *testing.T) {
 				t.Errorf("odds of %s are %.4f for %v and %.4f for %v", test.long, soon, test.from, late, test.to)
 			}
 		})
+	}
+}
+
+// What a doctor asks first who wants to miss nothing dangerous is among the
+// first four red flags.
+func TestRedFlagsAreThoseOfTheComplaint(t *testing.T) {
+	t.Parallel()
+	w := openWard(t)
+	for complaints, flags := range map[string]string{
+		"headache":                          "headache_thunderclap neck_stiffness",
+		"back_pain_lower":                   "saddle_numbness",
+		"low_mood fatigue":                  "suicidal_thoughts",
+		"sore_throat fever":                 "mouth_opening_limited",
+		"chest_pain":                        "breathless_at_rest chest_pain_to_arm",
+		"heartburn":                         "black_stools vomiting_blood",
+		"cough fever":                       "fast_breathing",
+		"rash itching":                      "rash_spreading tongue_or_lip_swelling",
+		"abdominal_pain_lower_right nausea": "abdominal_pain_severe",
+	} {
+		var reported []engine.ReportedEvidence
+		for slug := range strings.FieldsSeq(complaints) {
+			reported = append(reported, engine.ReportedEvidence{ID: w.registry[slug], Choice: engine.Present, Source: engine.SourceInitial})
+		}
+		p, err := engine.NewPatient(w.release, model.Female, 34*12, reported)
+		if err != nil {
+			t.Fatal(complaints, err)
+		}
+		var first []string
+		for _, o := range engine.New().Suggest(w.release, p, engine.Options{}, engine.SuggestRedFlags, 4) {
+			first = append(first, w.release.ObservationID(o))
+		}
+		for slug := range strings.FieldsSeq(flags) {
+			if !slices.Contains(first, w.registry[slug]) {
+				t.Errorf("%s: %s (%s) is not among %v", complaints, slug, w.registry[slug], first)
+			}
+		}
 	}
 }

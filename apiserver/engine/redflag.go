@@ -2,7 +2,11 @@
 
 package engine
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
 
 // suggestRedFlags suggests the observations that would raise what the evidence
 // asks for, by their seriousness or as the last of a tuple, and that have to do
@@ -22,8 +26,10 @@ func (s *scratch) suggestRedFlags() {
 }
 
 // alarm is how likely the observation is there together with an emergency that
-// brings it, and together with any suspect that does. Below a present parent
-// it is that given the parent.
+// brings it and would bring the patient for what they report, and together with
+// any suspect that does. What is an emergency by itself, and so likely that no
+// interview ends without it, needs no other. Below a present parent it is all
+// that given the parent.
 func (s *scratch) alarm(o model.ObservationIndex) (danger, chance float64) {
 	if parent := s.r.Observations[o].Parent; parent != model.None && s.known[parent] == knownPresent {
 		s.answers(o)
@@ -37,10 +43,38 @@ func (s *scratch) alarm(o model.ObservationIndex) (danger, chance float64) {
 		}
 		chance += suspect.p * s.answer[i]
 		if suspect.dangerous {
-			danger += suspect.p * s.answer[i]
+			typical := s.typical(suspect.condition)
+			danger += suspect.p * s.answer[i] * typical * typical
 		}
 	}
+	if s.isEmergency(o) && chance >= emergencyLeft {
+		danger = max(danger, chance)
+	}
 	return danger, chance
+}
+
+// typical is how often patients with a condition report what this one does,
+// beside what they report most often: the mean over the findings. People come
+// for the main symptom of what they have, which the ranking does not know: one
+// in three with an abscess of the tonsil has a headache, but nobody comes for
+// that.
+func (s *scratch) typical(condition int32) float64 {
+	links := model.Part(s.r.LinksByCondition, s.r.Conditions[condition].Links)
+	most, sum, findings := 0.0, 0.0, 0
+	for _, link := range links {
+		most = max(most, link.Share)
+	}
+	for i := range s.p.findings {
+		f := &s.p.findings[i]
+		if f.choice != Present || f.refined || s.r.Observations[f.observation].Kind == model.RiskFactor {
+			continue
+		}
+		findings++
+		if at, ok := slices.BinarySearchFunc(links, int32(f.observation), byOther); ok {
+			sum += links[at].Share / most
+		}
+	}
+	return share(sum, float64(findings))
 }
 
 // reportable reports whether a patient could report an observation: it is open,

@@ -55,11 +55,11 @@ func TestSuggestedRedFlags(t *testing.T) {
 		"s_1 ?s_3": "s_2 p_1 s_7 s_5 s_14 s_6",
 		"s_1 -s_4": "s_2 s_3 p_1 s_7 s_14 s_6", // no child of what is absent
 		"s_1 ?s_4": "s_2 s_3 p_1 s_7 s_14 s_6",
-		"s_1 s_4":  "s_5 s_3 s_2 p_1 s_7 s_14 s_6", // c_3 is likelier, and s_5 a detail
+		"s_1 s_4":  "s_5 s_3 s_2 s_14 p_1 s_7 s_6", // c_3 is likelier and brings both, and s_5 is a detail
 		"s_1 s_9":  "s_2 s_3 p_1 s_7 s_5 s_14 s_6",
 		"s_1 -s_6": "s_2 s_3 p_1 s_7 s_5 s_14",
 		"s_1 s_13": "s_3 s_5", // serious evidence, which c_3 alone brings
-		"s_1 s_3":  "p_1 s_5", // an emergency: only what is worse
+		"s_1 s_3":  "s_5 p_1", // an emergency: only what is worse
 		"s_1 s_2":  "p_1",     // c_3 is as good as ruled out
 		"s_1 s_14": "s_5",
 		"s_1 s_7":  "p_1 s_5",
@@ -72,6 +72,27 @@ func TestSuggestedRedFlags(t *testing.T) {
 	} {
 		if got := suggested(t, r, words, SuggestRedFlags, 100); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
+// TestRedFlagsOfWhatPatientsComeForComeFirst: of two emergencies as likely,
+// that counts more whose patients report mostly what this one does; and what is
+// an emergency by itself counts whatever brings it, unless it is far from
+// likely.
+func TestRedFlagsOfWhatPatientsComeForComeFirst(t *testing.T) {
+	t.Parallel()
+	for itself, want := range map[float64]string{0.25: "s_6 s_4 s_5", 0.01: "s_4 s_5 s_6"} {
+		r := modeltest.New().
+			Condition("c_1", 0.05).Condition("c_2", 0.001, emergency).Condition("c_3", 0.002, emergency).
+			Symptom("s_1", 0.02).Symptom("s_2", 0.02).
+			Symptom("s_4", 0.001, serious).Symptom("s_5", 0.001, serious).Symptom("s_6", 0.001, redFlag).
+			Link("c_1", "s_1", 0.9).Link("c_1", "s_6", itself).
+			Link("c_2", "s_1", 0.9).Link("c_2", "s_4", 0.5).
+			Link("c_3", "s_1", 0.45).Link("c_3", "s_2", 0.9).Link("c_3", "s_5", 0.5).
+			Build(t)
+		if got := suggested(t, r, "s_1!", SuggestRedFlags, 100); got != want {
+			t.Errorf("with s_6 in %v of the likeliest condition: %q, want %q", itself, got, want)
 		}
 	}
 }
