@@ -453,3 +453,24 @@ func TestADurationChildCanBeARedFlag(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryCallSeesDurations compares a duration with the evidence that it
+// stands for, in all that the engine answers but for what names the evidence.
+func TestEveryCallSeesDurations(t *testing.T) {
+	t.Parallel()
+	r, e := dividedRelease(t), New()
+	answers := func(words string) []any {
+		p := woman(t, r, words)
+		reason, asked := e.Rationale(r, p, withDurations)
+		whom, known := e.Recommend(r, p, withDurations, nil)
+		return []any{
+			e.Assess(r, p, withDurations), e.Triage(r, p, withDurations), reason, asked, whom, known,
+			e.Suggest(r, p, withDurations, SuggestSymptoms, 20), e.Suggest(r, p, withDurations, SuggestRiskFactors, 20), e.Suggest(r, p, withDurations, SuggestRedFlags, 20),
+		}
+	}
+	for timed, plain := range map[string]string{"s_1!@24h -s_2": "s_1! s_11! -s_2", "s_1!@2400h -s_2": "s_1! s_13! -s_2"} {
+		if diff := cmp.Diff(answers(plain), answers(timed)); diff != "" {
+			t.Errorf("%q and %q differ: %s", plain, timed, diff)
+		}
+	}
+}

@@ -300,17 +300,33 @@ func replyMultiple(list []ReportedEvidence, random *rand.Rand) []ReportedEvidenc
 	return kept
 }
 
-// replyDuration says how long the patient has had a symptom, by the course of
-// their first condition, or that they do not know.
+// replyDuration says how long the patient has had a symptom, or that they do
+// not know.
 func (p *simulated) replyDuration(known []ReportedEvidence, symptom model.ObservationIndex, random *rand.Rand) []ReportedEvidence {
 	i := slices.IndexFunc(known, func(e ReportedEvidence) bool { return e.ID == p.r.ObservationID(symptom) })
+	if known[i].DurationUnknown = p.whimsical && random.IntN(3) == 0; !known[i].DurationUnknown {
+		minutes := min(p.drawMinutes(symptom, random), float64(100*year/time.Minute))
+		known[i].Duration = max(1, time.Duration(minutes*float64(time.Minute)))
+	}
+	return known
+}
+
+// drawMinutes draws how long the patient has had a symptom: within what the
+// child says that holds of a divided one, else by the course of their first
+// condition.
+func (p *simulated) drawMinutes(symptom model.ObservationIndex, random *rand.Rand) float64 {
+	patient := &Patient{sex: p.sex, ageMonths: p.ageMonths}
+	if whole := patient.divided(p.r, symptom); whole != model.None {
+		for _, child := range children(p.r, whole) {
+			if p.holds[child] && patient.measures(p.r, child) {
+				from, to := float64(p.r.Observations[child].LastsFrom), float64(p.r.Observations[child].LastsTo)
+				return min(max(from, 1)*math.Exp(random.Float64()*5), max(to-1, from))
+			}
+		}
+	}
 	course := p.r.Meta.LeakCourse
 	if len(p.conditions) > 0 {
 		course = p.r.Conditions[p.conditions[0]].Course
 	}
-	minutes := math.Exp(course.Mean + course.Deviation*random.NormFloat64())
-	if known[i].DurationUnknown = p.whimsical && random.IntN(3) == 0; !known[i].DurationUnknown {
-		known[i].Duration = max(1, time.Duration(min(minutes*float64(time.Minute), float64(100*year))))
-	}
-	return known
+	return math.Exp(course.Mean + course.Deviation*random.NormFloat64())
 }
