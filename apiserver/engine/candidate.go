@@ -34,7 +34,7 @@ type candidate struct {
 	levelGain   float64                // information about the triage level, in nats
 	value       float64                // both, weighed
 	danger      float64                // probability of an emergency that a red flag among the items would show
-	urgent      bool                   // it comes before anything else
+	urgent      bool                   // it is asked for its danger, before anything else or before the end
 	lead        float64                // the same for red flags that can be asked after it
 	itself      float64                // probability of a yes that is an emergency by itself, whatever brings it
 	duration    bool                   // it asks how long the observation has lasted, and nothing else counts
@@ -71,6 +71,7 @@ func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 	stop = s.shouldStop(best, o)
 	if stop && !s.tired(o) {
 		if left := s.mustAsk(flag, o); left.observation != model.None {
+			left.urgent = true
 			return left, false
 		}
 	}

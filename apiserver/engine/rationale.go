@@ -65,8 +65,9 @@ const (
 //	code  the question                                          names
 //	r5    is about a recent injury                              nothing
 //	r3    is worth most for its danger, or for the triage       conditions that a yes makes
-//	      level, and not for what it tells about the condition  likelier; for danger, emergencies
-//	                                                            by an item that raises the level
+//	      level, and not for what it tells about the condition  likelier: for danger one to an item
+//	                                                            that raises the level, emergencies
+//	                                                            if there are any
 //	r4    is about a risk factor                                the items
 //	r6    is about children of a present observation            the parent
 //	r6    is how long a symptom has lasted                      the symptom
@@ -129,14 +130,16 @@ func (s *scratch) rationale(c candidate) Rationale {
 // it was chosen for danger or for the triage level.
 func (t *trial) ruledInOrOut(c candidate, items []model.ObservationIndex) []model.ConditionIndex {
 	danger, level := dangerWeight*(c.danger+c.lead), levelWeight*c.levelGain
-	switch {
-	case c.urgent || danger > max(level, c.value-danger-level):
-		return t.raised(t.s.alarms(c, items), model.Emergency, dangerousFloor)
-	case level > c.value-danger-level:
-		return t.raised(items, model.NoTriageLevel, suspectFloor)
-	default:
-		return nil
+	if c.urgent || danger > max(level, c.value-danger-level) {
+		items = t.s.alarms(c, items)
+		if emergencies := t.raised(items, model.Emergency, dangerousFloor); len(emergencies) > 0 {
+			return emergencies
+		}
 	}
+	if c.urgent || level > c.value-danger-level {
+		return t.raised(items, model.NoTriageLevel, suspectFloor)
+	}
+	return nil
 }
 
 // alarms are the observations that make a question one of danger: the items

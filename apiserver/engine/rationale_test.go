@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -126,6 +127,27 @@ func TestRationaleOfDanger(t *testing.T) {
 		if got := reasons(r, got); !ok || got != test.want {
 			t.Errorf("%s: %v, %q, want %q", name, ok, got, test.want)
 		}
+	}
+}
+
+// TestRationaleOfAnEmergencyByItself: what is asked before the end because it is
+// an emergency whatever brings it rules in or out what does bring it.
+func TestRationaleOfAnEmergencyByItself(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.05).Symptom("s_1", 0.02).
+		Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.1)
+	for i := 2; i <= 5; i++ {
+		b.Symptom(fmt.Sprintf("s_%d", i), 0.02).Link("c_1", fmt.Sprintf("s_%d", i), 0.9)
+	}
+	r := b.Symptom("s_6", 0.001, redFlag).Link("c_1", "s_6", 0.25).Link("c_2", "s_6", 0.0011).Build(t)
+	p := woman(t, r, "s_1! s_2 s_3 s_4 -s_5")
+	q := New().Assess(r, p, Options{}).Question
+	if q == nil || r.ObservationID(q.Items[0]) != "s_6" {
+		t.Fatalf("the question is %+v, want one for s_6", q)
+	}
+	got, ok := New().Rationale(r, p, Options{})
+	if got := reasons(r, got); !ok || got != "r3 c_1" {
+		t.Errorf("%v, %q, want r3 c_1", ok, got)
 	}
 }
 
