@@ -52,8 +52,11 @@ type Options struct {
 type Ledger struct {
 	Options
 	// storing is held while storage is told or asked, so that what is entered
-	// is what the totals have. No call waits for it.
+	// is what the totals have. No call waits for it. It guards what follows.
 	storing sync.Mutex
+	// unsure says that storage may have taken the last batch and failed to say
+	// so: then its calls are counted here, and in the totals perhaps as well.
+	unsure bool
 
 	mu sync.Mutex
 	// current says that storage did what it was last asked to.
@@ -142,25 +145,31 @@ func (l *Ledger) end(begun *account, application, endpoint string, counts, count
 }
 
 // AddUsage hands a batch on to storage, and then reads the totals of the month if
-// any of its counts is limited. Its error is that of storage about the batch.
+// any of its counts is limited, or nobody could before. Its error is that of
+// storage about the batch, which has to be handed on again until there is none.
 func (l *Ledger) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	l.storing.Lock()
 	defer l.storing.Unlock()
 	if err := l.Store.AddUsage(ctx, batch); err != nil {
+		l.unsure = true
 		l.outdated()
 		return err
 	}
-	if l.enter(batch.Counts) {
+	if limited := l.enter(batch.Counts); limited || l.unsure {
 		l.Read(l.read(ctx))
 	}
+	l.unsure = false
 	return nil
 }
 
-// Refresh reads the totals of the month, as is due once storage is there.
+// Refresh reads the totals of the month, as is due once storage is there. It
+// leaves that to the next batch where the totals could hold calls twice.
 func (l *Ledger) Refresh(ctx context.Context) {
 	l.storing.Lock()
 	defer l.storing.Unlock()
-	l.Read(l.read(ctx))
+	if !l.unsure {
+		l.Read(l.read(ctx))
+	}
 }
 
 // enter notes what storage has by now, and reports whether any of it is

@@ -210,6 +210,54 @@ func TestStorageIsDown(t *testing.T) {
 	}
 }
 
+// Calls that storage took and could not say so do not count twice, whoever asks
+// for totals before they are sent again.
+func TestBatchThatStorageMayHave(t *testing.T) {
+	t.Parallel()
+	store := &memory{late: true}
+	r := newReplica(store, at(t, "2026-11-21T12:00:00Z").now, trial(4))
+	r.Refresh(t.Context())
+	wantAdmitted(t, "before", r.calls(2, "trial", triage), 2)
+	store.be(errDown)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	store.be(nil)
+	r.Refresh(t.Context())
+	wantAdmitted(t, "once storage is back", r.calls(2, "trial", triage), 2)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	wantAdmitted(t, "once storage says what it has", r.calls(9, "trial", triage), 0)
+	if got := store.triaged(storage.Date{Year: 2026, Month: 11, Day: 21}); got != 4 {
+		t.Errorf("storage has %d calls, want 4", got)
+	}
+}
+
+// Where no limited call is sent again, totals are read all the same: a replica
+// that was started while storage was down knows of what others have counted.
+func TestTotalsAreReadAfterAFailure(t *testing.T) {
+	t.Parallel()
+	clock, store := at(t, "2026-11-21T12:00:00Z"), &memory{}
+	other := newReplica(store, clock.now, trial(2))
+	other.calls(2, "trial", triage)
+	if err := other.flush(); err != nil {
+		t.Fatal(err)
+	}
+	r := newReplica(store, clock.now, trial(2))
+	store.be(errDown)
+	r.calls(1, "gold", triage)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	store.be(nil)
+	r.Refresh(t.Context())
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	wantAdmitted(t, "afterwards", r.calls(1, "trial", triage), 0)
+}
+
 // A call that ends while storage is being told of others is not forgotten.
 func TestCallsDuringFlush(t *testing.T) {
 	t.Parallel()

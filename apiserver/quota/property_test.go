@@ -3,6 +3,7 @@
 package quota
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ type world struct {
 	months   map[storage.Date]*month
 	views    []map[storage.Date]*view
 	current  []bool
+	unsure   []bool // whether storage may have what the replica will send again
 	pending  []pending
 }
 
@@ -113,20 +115,33 @@ func (w *world) flush(i int) {
 	if !something {
 		return
 	}
-	w.current[i] = err == nil
+	for date, truth := range w.months {
+		truth.stored = w.store.triaged(date)
+	}
+	w.current[i], w.unsure[i] = false, err != nil
 	if err != nil {
 		return
 	}
-	triaged := false
-	for date, v := range w.views[i] {
-		triaged = triaged || v.counted > v.stored
-		of(w.months, date).stored += v.counted - v.stored
+	for _, v := range w.views[i] {
 		v.stored = v.counted
 	}
-	w.current[i] = triaged && w.store.unread == nil
+	w.read(i)
+}
+
+// refresh lets a replica read what storage has, when that is sure.
+func (w *world) refresh(i int) {
+	w.replicas[i].Refresh(context.Background())
+	if !w.unsure[i] {
+		w.read(i)
+	}
+}
+
+// read is what a reading lets a replica know.
+func (w *world) read(i int) {
+	w.current[i] = w.store.err == nil && w.store.unread == nil
 	if w.current[i] {
 		v := of(w.views[i], w.today())
-		v.read, v.counted, v.stored = of(w.months, w.today()).stored, 0, 0
+		v.read, v.counted, v.stored = of(w.months, w.today()).stored, v.counted-v.stored, 0
 	}
 }
 
@@ -145,19 +160,21 @@ func TestLimitsAreKept(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "replicas") {
 			w.replicas = append(w.replicas, newReplica(w.store, w.clock.now, trial(int64(w.limit))))
 			w.views = append(w.views, map[storage.Date]*view{})
-			w.current = append(w.current, false)
+			w.current, w.unsure = append(w.current, false), append(w.unsure, false)
 		}
 		replica := rapid.IntRange(0, len(w.replicas)-1)
 		for range 100 {
 			switch step := rapid.IntRange(0, 29).Draw(t, "step"); {
 			case step == 0:
-				w.store.err = errDown
+				w.store.err, w.store.late = errDown, rapid.Bool().Draw(t, "late")
 			case step == 1:
 				w.store.unread = errDown
 			case step <= 4:
 				w.store.err, w.store.unread = nil, nil
 			case step == 5:
 				w.clock.time = w.clock.time.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
+			case step == 6:
+				w.refresh(replica.Draw(t, "replica"))
 			case step <= 12:
 				w.flush(replica.Draw(t, "replica"))
 			case step <= 19:

@@ -17,13 +17,16 @@ import (
 
 var errDown = errors.New("connection refused")
 
-// memory is storage that replicas share, and that is down while err is set.
+// memory is storage that replicas share, and that is down while err is set: it
+// then takes no counts or, when late is set, takes them without saying so.
 type memory struct {
 	mu     sync.Mutex
 	err    error  // of both
+	late   bool   // err comes after the counts are taken
 	unread error  // of totals only
 	during func() // is called while counts are taken, if set
 	counts []storage.UsageCount
+	last   map[string]int64 // the number of the last batch, by recorder
 	reads  int
 }
 
@@ -33,10 +36,24 @@ func (m *memory) AddUsage(_ context.Context, batch storage.UsageBatch) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err == nil {
+	if (m.err == nil || m.late) && batch.Number > m.last[batch.Recorder] {
+		if m.last == nil {
+			m.last = map[string]int64{}
+		}
+		m.last[batch.Recorder] = batch.Number
 		m.counts = append(m.counts, batch.Counts...)
 	}
 	return m.err
+}
+
+// triaged is how many calls to /v3/triage storage has of the month of a date.
+func (m *memory) triaged(date storage.Date) (calls int) {
+	for _, c := range m.counts {
+		if c.Endpoint == triage && firstDay(c.Date) == firstDay(date) {
+			calls += int(c.Calls)
+		}
+	}
+	return calls
 }
 
 func (m *memory) UsageTotals(_ context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
