@@ -45,16 +45,12 @@ func (p *Patient) collapse(r *model.Release) {
 	}
 }
 
-// believe makes the ancestors of a present finding present. An ancestor that
-// was itself given as initial hands that down to the child that stands for it.
+// believe makes the ancestors of a present finding present.
 func (p *Patient) believe(r *model.Release, f finding) {
-	initial := f.initial
 	for parent := r.Observations[f.observation].Parent; parent != model.None; parent = r.Observations[parent].Parent {
 		above := p.know(parent)
-		initial = initial || above.initial
 		above.choice, above.refined = Present, true
 	}
-	p.find(f.observation).initial = initial
 }
 
 // noneChosen reports whether an observation is a level of a present symptom, of
@@ -123,19 +119,29 @@ func (p *Patient) chosen(r *model.Release, group model.GroupIndex) model.Observa
 }
 
 // settle makes the items beside the chosen one, and all below them, known to
-// say nothing more. An item that was chosen too hands down that it was initial.
+// say nothing more. The chosen one stands for what was initial of these.
 func (p *Patient) settle(r *model.Release, group model.GroupIndex, chosen model.ObservationIndex) {
 	for _, item := range model.Part(r.GroupItems, r.Groups[group].Items) {
 		if item == chosen {
 			continue
 		}
-		beside := p.know(item)
-		initial := beside.choice == Present && beside.initial
-		beside.choice = Unknown
-		believed := p.find(chosen)
-		believed.initial = believed.initial || initial
+		if p.initialFrom(r, item) {
+			p.find(chosen).initial = true
+		}
+		p.know(item).choice = Unknown
 		p.silence(r, item)
 	}
+}
+
+// initialFrom reports whether an observation, or one below it, was given as
+// what brought the patient here; initialBelow whether one below it was.
+func (p *Patient) initialFrom(r *model.Release, o model.ObservationIndex) bool {
+	f := p.find(o)
+	return f != nil && f.initial || p.initialBelow(r, o)
+}
+
+func (p *Patient) initialBelow(r *model.Release, o model.ObservationIndex) bool {
+	return slices.ContainsFunc(p.findings, func(f finding) bool { return f.initial && descends(r, f.observation, o) })
 }
 
 // silence makes all that was said below an item say nothing.

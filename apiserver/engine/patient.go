@@ -70,7 +70,7 @@ type finding struct {
 	sent Choice
 	// reported says that the client sent it; else another finding implies it.
 	reported bool
-	// initial says that it, or a finding that it stands for, was given as what
+	// initial says that it, or an item that it overrules, was given as what
 	// brought the patient here.
 	initial bool
 	// refined says that a present descendant stands for it.
@@ -202,9 +202,20 @@ func (p *Patient) findOpeners(r *model.Release) {
 		if f.choice != Present || f.refined || r.Observations[f.observation].Kind != model.Symptom {
 			continue
 		}
-		if f.initial || !p.marked {
+		if f.initial || !p.marked || p.standsForInitial(r, f.observation) {
 			p.openers = append(p.openers, f.observation)
 			p.hasInitial = p.marked
 		}
 	}
+}
+
+// standsForInitial reports whether an observation above was given as what
+// brought the patient here, and none between or beside that would be closer.
+func (p *Patient) standsForInitial(r *model.Release, o model.ObservationIndex) bool {
+	for parent := r.Observations[o].Parent; parent != model.None; parent = r.Observations[parent].Parent {
+		if p.find(parent).initial {
+			return !p.initialBelow(r, parent)
+		}
+	}
+	return false
 }

@@ -214,7 +214,11 @@ func TestOpeners(t *testing.T) {
 		"p_1! s_1":        {"", false}, // no symptom is initial
 		"p_1":             {"", false},
 		"s_1! s_11! s_12": {"s_12", true},
-		"s_32! s_1":       {"s_1", false}, // what does not apply changes nothing, its source neither
+		"s_21! s_22":      {"s_22", true}, // the later item stands for the earlier one
+		"s_2! s_21":       {"s_2", true},
+		"s_1! s_2 s_21":   {"s_2 s_21", true}, // both stand for their parent
+		"s_1! s_2! s_21":  {"s_2", true},      // unless one was given itself
+		"s_32! s_1":       {"s_1", false},     // what does not apply changes nothing, its source neither
 		"s_32+ s_1! s_31": {"s_1", true},
 	} {
 		p := woman(t, r, evidence)

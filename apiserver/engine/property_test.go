@@ -81,33 +81,41 @@ func TestOrderAndRepetitionOfEvidenceChangeNothing(t *testing.T) {
 }
 
 // TestAParentBesideItsChildChangesNothing says more than the examples: for any
-// child of the content, and any answer about the parent. A parent that the
-// client sends as given initially gives its child that too, and one without a
-// source counts as an answer to the group that it is in.
+// child of the content and of small models of every kind, any answer about the
+// parent, and any other evidence. Without a source the parent counts as an
+// answer to the group that it is in, so that it is sent without one only where
+// it is in none.
 func TestAParentBesideItsChildChangesNothing(t *testing.T) {
 	t.Parallel()
-	r, e := real(t), New()
-	random := rand.New(rand.NewPCG(12, 12))
-	for i := range r.Observations {
-		parent := r.Observations[i].Parent
-		if parent == model.None {
-			continue
-		}
-		child := ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present, Source: []Source{SourceNone, SourceInitial}[random.IntN(2)]}
-		list := []ReportedEvidence{child}
-		for _, other := range anyEvidence(r, random) {
-			if other.ID != list[0].ID && other.ID != r.ObservationID(parent) {
-				list = append(list, other)
+	e, random := New(), rand.New(rand.NewPCG(12, 12))
+	releases := []*model.Release{real(t)}
+	for range 60 {
+		releases = append(releases, variedRelease(t, random))
+	}
+	for _, r := range releases {
+		for i := range r.Observations {
+			p := &Patient{sex: model.Sex(random.IntN(2)), ageMonths: random.IntN(1200)}
+			child, parent := model.ObservationIndex(i), r.Observations[i].Parent
+			if parent == model.None || !p.admits(&r.Observations[child]) || !p.admits(&r.Observations[parent]) {
+				continue
 			}
-		}
-		above := ReportedEvidence{ID: r.ObservationID(parent), Choice: Choice(i % 3), Source: child.Source}
-		if r.Observations[parent].Group == model.None && random.IntN(2) == 0 {
-			above.Source = SourceNone
-		}
-		o := drawOptions(random)
-		_, want := assessed(t, e, r, model.Female, 480, list, o)
-		if _, got := assessed(t, e, r, model.Female, 480, append(list, above), o); got != want {
-			t.Errorf("%+v beside %+v: %s\nwithout: %s", above, list, got, want)
+			list := []ReportedEvidence{{ID: r.ObservationID(child), Choice: Present, Source: Source(random.IntN(5))}}
+			above := ReportedEvidence{ID: r.ObservationID(parent), Choice: Choice(random.IntN(3)), Source: list[0].Source}
+			if grouped := r.Observations[parent].Group != model.None; grouped && above.Source == SourceNone {
+				continue
+			} else if !grouped && random.IntN(2) == 0 {
+				above.Source = SourceNone
+			}
+			for _, other := range anyEvidence(r, random) {
+				if other.ID != list[0].ID && other.ID != above.ID {
+					list = append(list, other)
+				}
+			}
+			o := drawOptions(random)
+			_, want := assessed(t, e, r, p.sex, p.ageMonths, list, o)
+			if _, got := assessed(t, e, r, p.sex, p.ageMonths, append(list, above), o); got != want {
+				t.Errorf("%+v beside %+v with %+v: %s\nwithout: %s", above, list, o, got, want)
+			}
 		}
 	}
 }

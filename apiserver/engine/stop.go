@@ -89,17 +89,15 @@ func (s *scratch) questionsAsked(o Options) int {
 	return asked
 }
 
-// answered reports whether a finding was answered in the interview. Where a
-// present one below stands for it, that one decides, so that it makes no
-// difference whether the finding was sent too.
+// answered reports whether a finding was answered in the interview. Where
+// present ones below stand for it, these decide, so that it makes no difference
+// whether the finding was sent too: some of them answered in the interview, and
+// nothing of it is what brought the patient here.
 func (p *Patient) answered(r *model.Release, f *finding) bool {
 	if !f.refined {
 		return f.reported && f.source == SourceNone
 	}
-	if f.source != SourceNone {
-		return false
-	}
-	return slices.ContainsFunc(p.findings, func(below finding) bool {
+	return !p.initialFrom(r, f.observation) && slices.ContainsFunc(p.findings, func(below finding) bool {
 		return below.reported && below.sent == Present && below.source == SourceNone && descends(r, below.observation, f.observation)
 	})
 }
