@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (i *interview) put(question *enginev3.Question) error {
 		i.print("%s > ", hint(question.Type))
 		if !i.in.Scan() {
 			i.print("\n")
-			return errors.Join(i.in.Err(), io.EOF)
+			return cmp.Or(i.in.Err(), io.EOF)
 		}
 		if answer(i.body.Evidence, question, strings.Fields(i.in.Text())) {
 			return nil

@@ -5,10 +5,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,6 +82,17 @@ see: Neurologist (personal_visit)
 		if diff := cmp.Diff(test.want, out.String()); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", test.name, diff)
 		}
+	}
+}
+
+// What cannot be read is not the end of the answers.
+func TestUnreadableAnswer(t *testing.T) {
+	t.Parallel()
+	asked := &command{URL: clinic(t).URL, Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
+	in := bufio.NewScanner(iotest.ErrReader(errors.New("the terminal is gone")))
+	err := asked.Run(t.Context(), in, &strings.Builder{})
+	if err == nil || !strings.Contains(err.Error(), "the terminal is gone") {
+		t.Errorf("got %v, want what became of the answers", err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/alecthomas/kong"
 
@@ -60,9 +59,9 @@ func extras() *enginev3.InterviewExtras {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	// An interrupt ends the program at once: a context that ends does not wake
+	// who waits for a line.
 	parsed := kong.Parse(&command{}, kong.Name("interview"), kong.Description("Hold a symptom interview in the terminal."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)), kong.Bind(bufio.NewScanner(os.Stdin)))
+		kong.BindTo(context.Background(), (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)), kong.Bind(bufio.NewScanner(os.Stdin)))
 	parsed.FatalIfErrorf(parsed.Run())
 }
