@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command registry gives ids to new concepts and laboratory tests: it adds to
-// core/registry.yaml the slugs that the content uses and the registry does not have, each with
-// the next number that its kind has never had. It changes and removes nothing.
+// core/registry.yaml the slugs that the content uses and the registry does not
+// have, each with the next number that its kind has never had. It changes and
+// removes nothing.
 //
 //	go run ./hack/registry [content directory]
 package main
