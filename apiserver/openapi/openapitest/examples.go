@@ -22,6 +22,10 @@ type Example struct {
 	Body         string // JSON; empty where the operation has none
 	// Answers says that the contract has an example of an answer, too.
 	Answers bool
+	// Answer is the example of the answer to this very request, as JSON: the
+	// one of the same name, for an operation without a body the only one;
+	// empty when there is none.
+	Answer string
 }
 
 // Examples are the requests that the contract gives as examples, in order of
@@ -34,15 +38,18 @@ func examplesOf(document *openapi3.T, base string) []Example {
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			example := Example{
-				Name: method + " " + base + path, Method: method, Path: base + exampleAddress(path, operation), Answers: answers(operation),
-			}
-			bodies := bodiesOf(operation)
+				Name: method + " " + base + path, Method: method, Path: base + exampleAddress(path, operation)}
+			bodies, answers := bodiesOf(operation), answersOf(operation)
+			example.Answers = len(answers) > 0
 			if len(bodies) == 0 {
+				if len(answers) == 1 {
+					example.Answer = slices.Collect(maps.Values(answers))[0]
+				}
 				examples = append(examples, example)
 			}
 			for name, body := range bodies {
 				withBody := example
-				withBody.Name, withBody.Body = example.Name+" "+name, body
+				withBody.Name, withBody.Body, withBody.Answer = example.Name+" "+name, body, answers[name]
 				examples = append(examples, withBody)
 			}
 		}
@@ -74,30 +81,30 @@ func exampleAddress(path string, operation *openapi3.Operation) string {
 
 // bodiesOf are the examples of an operation's body, by name.
 func bodiesOf(operation *openapi3.Operation) map[string]string {
-	bodies := map[string]string{}
 	if operation.RequestBody == nil {
-		return bodies
+		return nil
 	}
-	for name, example := range operation.RequestBody.Value.Content.Get("application/json").Examples {
-		body, err := json.Marshal(example.Value.Value)
+	return texts(operation.RequestBody.Value.Content)
+}
+
+// answersOf are the examples of an operation's answer 200, by name.
+func answersOf(operation *openapi3.Operation) map[string]string {
+	answer := operation.Responses.Value("200")
+	if answer == nil {
+		return nil
+	}
+	return texts(answer.Value.Content)
+}
+
+// texts are the examples of a content, by name, as JSON.
+func texts(content openapi3.Content) map[string]string {
+	list := map[string]string{}
+	for name, example := range content.Get("application/json").Examples {
+		text, err := json.Marshal(example.Value.Value)
 		if err != nil {
 			panic(err) // it was read from YAML
 		}
-		bodies[name] = string(body)
+		list[name] = string(text)
 	}
-	return bodies
-}
-
-// answers reports whether an operation has an example of its answer 200.
-func answers(operation *openapi3.Operation) bool {
-	answer := operation.Responses.Value("200")
-	if answer == nil {
-		return false
-	}
-	for media := range maps.Values(answer.Value.Content) {
-		if len(media.Examples) > 0 {
-			return true
-		}
-	}
-	return false
+	return list
 }
