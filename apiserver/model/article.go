@@ -58,7 +58,7 @@ func verifyArticles(r *Release) error {
 		last = a.Condition
 		err := errors.Join(sections.take(a.Sections), nodes.takeOne(a.Title))
 		if err == nil {
-			err = verifySections(r, Part(r.ArticleSections, a.Sections), &nodes)
+			err = errors.Join(verifyLoose(r.Nodes[a.Title:][:1]), verifySections(r, Part(r.ArticleSections, a.Sections), &nodes))
 		}
 		if err != nil {
 			return fmt.Errorf("article of %s: %w", r.ConditionID(a.Condition), err)
@@ -83,10 +83,18 @@ func verifySections(r *Release, sections []ArticleSection, nodes *tiling) error 
 		if err := errors.Join(nodes.takeOne(s.Title), nodes.take(s.Content)); err != nil {
 			return fmt.Errorf("section %v: %w", s.Name, err)
 		}
-		for _, n := range Part(r.Nodes, Span{Start: s.Title, End: s.Content.End}) {
-			if n.Type == ListItemNode {
-				return fmt.Errorf("section %v: a list-item that is in no list", s.Name)
-			}
+		if err := verifyLoose(Part(r.Nodes, Span{Start: s.Title, End: s.Content.End})); err != nil {
+			return fmt.Errorf("section %v: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// verifyLoose checks nodes that no other holds.
+func verifyLoose(nodes []Node) error {
+	for i := range nodes {
+		if nodes[i].Type == ListItemNode {
+			return errors.New("a list-item that is in no list")
 		}
 	}
 	return nil

@@ -214,6 +214,7 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a link that leads to a program", func(r *Release) { r.node(LinkNode).Text = r.Groups[0].Question }, "does not lead to https"},
 		{"a list of paragraphs", func(r *Release) { r.node(ListItemNode).Type = ParagraphNode }, "paragraph in unordered-list"},
 		{"a list item in a paragraph", func(r *Release) { r.node(UnorderedListNode).Type = ParagraphNode }, "list-item in paragraph"},
+		{"a list item for a title", func(r *Release) { r.Nodes[0].Type = ListItemNode }, "article of c_2: a list-item that is in no list"},
 		{"a list item by itself", func(r *Release) { r.node(ParagraphNode).Type = ListItemNode }, "list-item that is in no list"},
 		{"a node in front of its parent", func(r *Release) { r.Nodes[0].Children = Span{0, 1} }, "node 0: nodes [0,1)"},
 		{"nodes that hold one another without end", func(r *Release) {
