@@ -37,8 +37,7 @@ func examplesOf(document *openapi3.T, base string) []Example {
 	var examples []Example
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
-			example := Example{
-				Name: method + " " + base + path, Method: method, Path: base + exampleAddress(path, operation)}
+			example := Example{Name: method + " " + base + path, Method: method, Path: base + exampleAddress(path, operation)}
 			bodies, answers := bodiesOf(operation), answersOf(operation)
 			example.Answers = len(answers) > 0
 			if len(bodies) == 0 {
