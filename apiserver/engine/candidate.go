@@ -61,7 +61,8 @@ func (s *scratch) choose(o Options) (next candidate, stop bool) {
 }
 
 // best is the question worth most, or a red flag that must be asked before the
-// interview stops.
+// interview stops. In an interview for the level alone that comes first once the
+// least number of questions was asked: until it is asked the level is open.
 func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 	best = nothingToAsk()
 	s.weighCandidate(s.promising(), &best, o)
@@ -69,7 +70,8 @@ func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 		s.weighCandidate(&s.candidates[i], &best, o)
 	}
 	stop = s.shouldStop(best, o)
-	if stop && !s.tired(o) {
+	pressing := stop || o.Mode == ShortTriage && s.questionsAsked(o) >= minQuestions
+	if pressing && !s.tired(o) {
 		if left := s.mustAsk(flag, o); left.observation != model.None {
 			left.urgent = true
 			return left, false

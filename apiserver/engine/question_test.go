@@ -245,6 +245,23 @@ func TestWhatIsAnEmergencyByItselfIsAskedBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// TestShortTriageDoesNotPutOffRedFlags: what keeps the interview going is asked
+// before what tells more, as soon as the least number of questions was asked.
+func TestShortTriageDoesNotPutOffRedFlags(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.05)
+	for _, id := range []string{"s_1", "s_2", "s_3", "s_4", "s_5", "s_6", "s_7"} {
+		b.Symptom(id, 0.01).Link("c_1", id, 0.6).Link("c_2", id, 0.1)
+	}
+	r := b.Symptom("s_8", 0.001, redFlag).Link("c_1", "s_8", 0.1).Link("c_2", "s_8", 0.1).Build(t)
+	for mode, want := range map[Mode]int{ShortTriage: minQuestions, DefaultMode: 6} {
+		asked := questions(t, r, model.Female, "s_1!", Options{Mode: mode}, Absent)
+		if got := slices.Index(asked, "s_8"); got != want {
+			t.Errorf("mode %d: the red flag is asked after %d questions, want %d: %v", mode, got, want, asked)
+		}
+	}
+}
+
 // TestTheLastOfATupleIsARedFlag asks what would make a tuple complete.
 func TestTheLastOfATupleIsARedFlag(t *testing.T) {
 	t.Parallel()
