@@ -122,13 +122,13 @@ func parts(segment string, yield func(string) bool) bool {
 }
 
 // cutPart cuts before and behind the first punctuation that does not stand
-// between digits.
+// between digits, as that of a number does. An underscore is of none.
 func cutPart(segment string) (part, rest string) {
 	previous := rune(-1)
 	for at, c := range segment {
 		if !carries(c) && !unicode.IsMark(c) {
 			next, _ := utf8.DecodeRuneInString(segment[at+utf8.RuneLen(c):])
-			if !unicode.IsDigit(previous) || !unicode.IsDigit(next) {
+			if unicode.Is(unicode.Pc, c) || !unicode.IsDigit(previous) || !unicode.IsDigit(next) {
 				return segment[:at], segment[at+utf8.RuneLen(c):]
 			}
 		}
