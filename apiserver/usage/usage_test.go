@@ -131,6 +131,22 @@ func TestFlush(t *testing.T) {
 	}
 }
 
+// A day begins and ends on the instant, however often it was asked for.
+func TestMidnight(t *testing.T) {
+	t.Parallel()
+	clock := &clock{}
+	recorder := NewRecorder(clock.now)
+	for _, step := range []struct{ now, want string }{
+		{"2026-12-31T00:00:00Z", "2026-12-31"}, {"2026-12-31T23:59:59Z", "2026-12-31"}, {"2027-01-01T00:00:00Z", "2027-01-01"},
+		{"2026-12-31T23:59:59Z", "2026-12-31"}, {"2027-01-01T00:00:00Z", "2027-01-01"},
+	} {
+		clock.set(step.now)
+		if got := recorder.Count("portal", "GET /v3/info").String(); got != step.want {
+			t.Errorf("a call at %s counts on %s", step.now, got)
+		}
+	}
+}
+
 func TestFlushKeepsCountsOfAFailure(t *testing.T) {
 	t.Parallel()
 	clock, store := &clock{}, &memory{err: errors.New("connection refused")}
