@@ -70,17 +70,14 @@ func (s *scratch) markAskedGroups(o Options) {
 	}
 }
 
-// question puts a candidate into words.
+// question puts a candidate into words. What is left of a group when all but
+// one item is known is asked as that item.
 func (s *scratch) question(c candidate) *Question {
 	if c.duration {
 		return s.durationQuestion(c.observation)
 	}
 	if c.group == model.None {
-		o := &s.r.Observations[c.observation]
-		return &Question{
-			Type: Single, Group: model.None, Evidence: model.None, Items: []model.ObservationIndex{c.observation},
-			Text: s.r.Text(o.Question), TextThirdPerson: s.r.Text(o.QuestionThirdPerson),
-		}
+		return s.singleQuestion(c.observation)
 	}
 	g := &s.r.Groups[c.group]
 	q := &Question{
@@ -95,5 +92,16 @@ func (s *scratch) question(c candidate) *Question {
 			q.Items = append(q.Items, item)
 		}
 	}
+	if len(q.Items) == 1 {
+		return s.singleQuestion(q.Items[0])
+	}
 	return q
+}
+
+func (s *scratch) singleQuestion(observation model.ObservationIndex) *Question {
+	o := &s.r.Observations[observation]
+	return &Question{
+		Type: Single, Group: model.None, Evidence: model.None, Items: []model.ObservationIndex{observation},
+		Text: s.r.Text(o.Question), TextThirdPerson: s.r.Text(o.QuestionThirdPerson),
+	}
 }

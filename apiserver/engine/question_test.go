@@ -113,7 +113,7 @@ func TestQuestionsCoverWhatCanBeAskedAndNothingElse(t *testing.T) {
 		"a man":             {model.Male, "s_1!", Options{}, Absent, []string{"[s_5 s_6]", "[s_7 s_8]", "p_1", "s_12", "s_2", "s_4"}},
 		"without groups":    {model.Female, "s_1!", Options{DisableGroups: true}, Absent, []string{"p_1", "s_2", "s_4", "s_5", "s_6", "s_7", "s_8"}},
 		"one side is yes":   {model.Female, "s_1! s_7 -s_2 -s_4 -p_1 -s_5 -s_6", Options{DisableGroups: true}, Absent, nil},
-		"part of a group":   {model.Female, "s_1! s_5! -s_2 -s_4 -p_1 -s_7", Options{}, Absent, []string{"[s_6]"}},
+		"part of a group":   {model.Female, "s_1! s_5! -s_2 -s_4 -p_1 -s_7", Options{}, Absent, []string{"s_6"}},
 		"a group was asked": {model.Female, "s_1! s_5 -s_2 -s_4 -p_1 -s_7", Options{}, Absent, nil},
 		"nothing initial":   {model.Female, "s_1+ s_2", Options{}, Absent, nil},
 		"no source at all":  {model.Female, "s_1 -s_4 -s_5 -s_7 -p_1", Options{}, Absent, []string{"s_2"}},
@@ -143,9 +143,10 @@ func TestQuestionsHaveTheWordsOfTheRelease(t *testing.T) {
 	t.Parallel()
 	r := askingRelease(t)
 	for words, want := range map[string]*Question{
-		"s_1! -s_2 -s_4 -p_1 -s_7": {Type: GroupMultiple, Text: "Which of s_5, s_6?", TextThirdPerson: "Third person: Which of s_5, s_6?"},
-		"s_1! -s_2 -s_4 -p_1 -s_5": {Type: GroupSingle, Text: "Which of s_7, s_8?", TextThirdPerson: "Third person: Which of s_7, s_8?"},
-		"s_1! -s_5 -s_4 -p_1 -s_7": {Type: Single, Text: "s_2?", TextThirdPerson: "Third person: s_2?"},
+		"s_1! -s_2 -s_4 -p_1 -s_7":      {Type: GroupMultiple, Text: "Which of s_5, s_6?", TextThirdPerson: "Third person: Which of s_5, s_6?"},
+		"s_1! -s_2 -s_4 -p_1 -s_5":      {Type: GroupSingle, Text: "Which of s_7, s_8?", TextThirdPerson: "Third person: Which of s_7, s_8?"},
+		"s_1! s_5+ -s_2 -s_4 -p_1 -s_7": {Type: Single, Text: "s_6?", TextThirdPerson: "Third person: s_6?"}, // what is left of a group
+		"s_1! -s_5 -s_4 -p_1 -s_7":      {Type: Single, Text: "s_2?", TextThirdPerson: "Third person: s_2?"},
 	} {
 		got := first(t, r, words, Options{})
 		if got == nil || got.Type != want.Type || got.Text != want.Text || got.TextThirdPerson != want.TextThirdPerson {
