@@ -20,7 +20,7 @@ const (
 // timedAllocations the same where two of them have a duration.
 const (
 	patientAllocations = 12
-	timedAllocations   = 14
+	timedAllocations   = 18
 )
 
 func TestAllocationsHaveACeiling(t *testing.T) {

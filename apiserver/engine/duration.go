@@ -69,7 +69,7 @@ func (p *Patient) inTime(r *model.Release) *Patient {
 		return nil
 	}
 	timed := *p
-	timed.findings = slices.Clone(p.findings)
+	timed.findings = append(make([]finding, 0, cap(p.findings)), p.findings...)
 	for _, d := range divided {
 		timed.divide(r, d)
 	}

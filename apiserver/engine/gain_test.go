@@ -208,8 +208,8 @@ func TestChoiceIsCloseToTheBestByExpectedInformation(t *testing.T) {
 		worlds uint64
 		least  float64
 	}{
-		"roots":               {newFlatWorld, 150, 0.95},
-		"children and groups": {newBranchedWorld, 100, 0.95},
+		"roots":               {newFlatWorld, 80, 0.95},
+		"children and groups": {newBranchedWorld, 50, 0.95},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

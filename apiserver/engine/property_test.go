@@ -66,7 +66,7 @@ func TestOrderAndRepetitionOfEvidenceChangeNothing(t *testing.T) {
 	e := New()
 	for i := range 10_000 {
 		r := releases[0]
-		if i%5 > 0 {
+		if i%10 > 0 {
 			r = releases[1+i%(len(releases)-1)]
 		}
 		list, sex, age, o := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200), drawOptions(random)
