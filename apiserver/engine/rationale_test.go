@@ -236,7 +236,7 @@ func TestRationalesAreTrue(t *testing.T) {
 		}
 		o := Options{Mode: Mode(random.IntN(3))}
 		v := patient.converse(t, e, complaint, o, false, random)
-		for i := 0; i < len(v.questions); i += 1 + random.IntN(4) {
+		for i := range v.questions {
 			q, known := v.questions[i], v.known[i]
 			why, ok := e.Rationale(r, patient.after(t, known), o)
 			if !ok {

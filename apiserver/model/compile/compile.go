@@ -57,12 +57,14 @@ func Compile(content fs.FS, language string) (*Result, error) {
 	} {
 		step()
 	}
-	release := c.draft.Layout()
-	c.checkFrequencies(release)
+	authored := c.draft.Layout()
+	c.checkFrequencies(authored)
 	if err := c.problems.Err(); err != nil {
 		return nil, err
 	}
-	return c.result(release)
+	report := c.report(authored)
+	addUsualDetails(&c.draft)
+	return c.result(c.draft.Layout(), report)
 }
 
 // compiler is a compilation under way. Its steps add what they understand to
@@ -99,7 +101,7 @@ func (c *compiler) read(content fs.FS, language string) (err error) {
 
 // result encodes the release and reads it back: what a server would refuse is
 // never written.
-func (c *compiler) result(release *model.Release) (*Result, error) {
+func (c *compiler) result(release *model.Release, report Report) (*Result, error) {
 	file, err := model.Encode(release)
 	if err != nil {
 		return nil, fmt.Errorf("compiling %s: %w", release.Meta.ModelID, err)
@@ -107,7 +109,6 @@ func (c *compiler) result(release *model.Release) (*Result, error) {
 	if _, err := model.Decode(file); err != nil {
 		return nil, fmt.Errorf("the compiler made a release of %s that servers refuse, which is an error in the compiler: %w", release.Meta.ModelID, err)
 	}
-	report := c.report(release)
 	report.ReleaseBytes = len(file)
 	return &Result{Meta: release.Meta, Release: file, Report: report}, nil
 }

@@ -251,8 +251,8 @@ func writeConditions(draft *model.Draft, risks [][]float64, registry, core, word
 	}
 }
 
-// A draft that is written as sources and compiled is the draft again: nothing
-// is lost, mixed up or rounded on the way through YAML.
+// A draft that is written as sources and compiled is the draft again, with the
+// usual details: nothing is lost, mixed up or rounded on the way through YAML.
 func TestSourcesOfADraftCompileToTheDraft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -277,6 +277,7 @@ func TestSourcesOfADraftCompileToTheDraft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		addUsualDetails(draft)
 		want, err := model.Encode(draft.Layout())
 		if err != nil {
 			t.Fatal(err)
