@@ -44,7 +44,7 @@ func (s *scratch) tired(o Options) bool { return s.questionsAsked(o) >= maxQuest
 
 // over reports whether there is no question left to offer.
 func (s *scratch) over(next candidate, o Options) bool {
-	return !next.duration && next.value < nothing || s.tired(o)
+	return !next.duration && !next.urgent && next.value < nothing || s.tired(o)
 }
 
 // shouldStop reports whether more questions would hardly change the answer,

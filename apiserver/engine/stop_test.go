@@ -156,3 +156,22 @@ func TestShortTriageStopsWhenTheLevelIsSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestARedFlagThatTellsNothingIsAskedAllTheSame: with one condition all but
+// certain an answer tells nothing about which it is, yet the interview neither
+// stops nor ends before it is known.
+func TestARedFlagThatTellsNothingIsAskedAllTheSame(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.99).
+		Symptom("s_1", 0.00001).Symptom("s_2", 0.001, redFlag).
+		Link("c_1", "s_1", 0.99).Link("c_1", "s_2", 0.1).Build(t)
+	for _, mode := range []Mode{DefaultMode, TriageMode, ShortTriage} {
+		o := Options{Mode: mode}
+		if a := New().Assess(r, woman(t, r, "s_1!"), o); a.Question == nil || a.ShouldStop {
+			t.Errorf("mode %d: question %+v, stop %v; want to be asked about s_2", mode, a.Question, a.ShouldStop)
+		}
+		if a := New().Assess(r, woman(t, r, "s_1! -s_2"), o); a.Question != nil || !a.ShouldStop {
+			t.Errorf("mode %d: question %+v, stop %v after all was asked", mode, a.Question, a.ShouldStop)
+		}
+	}
+}
