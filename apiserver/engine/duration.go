@@ -20,7 +20,10 @@ import (
 // Elsewhere it speaks for the causes whose course it fits. What was observed is
 // then the symptom at about this duration, so that a cause that brings the
 // symptom with probability q explains it with q times the probability that its
-// course puts the duration near the one reported.
+// course puts the duration near the one reported. Complaints of one episode
+// mostly began together, so that several durations say little more than one:
+// of n of them each counts with the n-th root, and together they count as their
+// geometric mean.
 
 const (
 	// about is how far, as a factor, a duration may be from the one reported
@@ -170,16 +173,17 @@ func within(o *model.Observation, d time.Duration) bool {
 // scaleByDurations leaves in each row what the condition may have brought at
 // about the durations that the patient reports, and the same of the leak.
 func (s *scratch) scaleByDurations() {
+	part := 1 / float64(len(s.p.durations))
 	for _, d := range s.p.durations {
 		node := slices.IndexFunc(s.plan.nodes, func(n node) bool { return n.observation == d.symptom })
 		if node < 0 {
 			continue
 		}
 		at := math.Log(d.duration.Minutes())
-		s.leaks[node] *= near(s.r.Meta.LeakCourse, at)
+		s.leaks[node] *= math.Pow(near(s.r.Meta.LeakCourse, at), part)
 		for row, c := range s.touched {
 			if q := &s.row(int32(row))[node]; *q > 0 {
-				*q *= near(s.r.Conditions[c].Course, at)
+				*q *= math.Pow(near(s.r.Conditions[c].Course, at), part)
 			}
 		}
 	}

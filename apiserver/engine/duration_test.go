@@ -474,3 +474,24 @@ func TestEveryCallSeesDurations(t *testing.T) {
 		}
 	}
 }
+
+// TestDurationsOfOneEpisodeCountOnce: three complaints that began together say
+// little more of their cause's course than one of them, and not three times as
+// much.
+func TestDurationsOfOneEpisodeCountOnce(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().Condition("c_1", 0.01).Course("c_1", 30*day, 5*year)
+	for _, id := range []string{"s_1", "s_2", "s_3"} {
+		b.Symptom(id, 0.05).Link("c_1", id, 0.6)
+	}
+	r, e := b.Build(t), New()
+	shift := func(plain, timed string) float64 {
+		before, after := inferUnder(e, r, woman(t, r, plain), withDurations)[0], inferUnder(e, r, woman(t, r, timed), withDurations)[0]
+		return math.Log(after/(1-after)) - math.Log(before/(1-before))
+	}
+	one := shift("s_1! s_2! s_3!", "s_1!@24h s_2! s_3!")
+	three := shift("s_1! s_2! s_3!", "s_1!@24h s_2!@24h s_3!@24h")
+	if one > -1 || math.Abs(three-one) > math.Abs(one)/2 {
+		t.Errorf("one duration moves the log odds by %v, three by %v", one, three)
+	}
+}

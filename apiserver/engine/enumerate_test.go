@@ -117,7 +117,10 @@ func (w *world) families() [][]int {
 // nothing that the answers about a family deny, and together explain all that
 // they affirm.
 func (w *world) likelihood(family []int, set int, a answers) float64 {
-	timed := w.timed(family, a)
+	timed, all := w.timed(family, a), 0
+	for _, other := range w.families() {
+		all += len(w.timed(other, a))
+	}
 	explained := make([]float64, 1<<len(family))
 	explained[0] = 1
 	for c := range len(w.priors) + 1 {
@@ -127,7 +130,7 @@ func (w *world) likelihood(family []int, set int, a answers) float64 {
 		alone := make([]float64, len(explained))
 		for outcome := range alone {
 			if w.allowed(family, outcome, a) {
-				w.explain(family, c, outcome, timed, w.outcome(family, c, outcome), alone)
+				w.explain(family, c, outcome, timed, all, w.outcome(family, c, outcome), alone)
 			}
 		}
 		next := make([]float64, len(explained))
@@ -182,21 +185,22 @@ func (w *world) atOrBelow(node, ancestor int) bool {
 }
 
 // explain adds what a cause explains that brings an outcome: not the timed
-// nodes, nor anything below, that it brought at quite another time.
-func (w *world) explain(family []int, cause, outcome int, timed []int, chance float64, into []float64) {
+// nodes, nor anything below, that it brought at quite another time. Each of all
+// timed nodes, those of other families too, says its part of that.
+func (w *world) explain(family []int, cause, outcome int, timed []int, all int, chance float64, into []float64) {
 	if len(timed) == 0 {
 		into[outcome] += chance
 		return
 	}
-	near := w.near(cause, w.lasted[timed[0]])
+	near := math.Pow(w.near(cause, w.lasted[timed[0]]), 1/float64(all))
 	without := outcome
 	for i, node := range family {
 		if w.atOrBelow(node, timed[0]) {
 			without &^= 1 << i
 		}
 	}
-	w.explain(family, cause, outcome, timed[1:], chance*near, into)
-	w.explain(family, cause, without, timed[1:], chance*(1-near), into)
+	w.explain(family, cause, outcome, timed[1:], all, chance*near, into)
+	w.explain(family, cause, without, timed[1:], all, chance*(1-near), into)
 }
 
 // near is how likely the course of a cause puts a duration between half and
