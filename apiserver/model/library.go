@@ -64,6 +64,7 @@ func OpenLibrary(dir string, wanted []Wanted) (*Library, error) {
 	l := &Library{directory: dir, wanted: wanted}
 	l.shelf.Store(&shelf{})
 	if _, err := l.Refresh(); err != nil {
+		l.Close()
 		return nil, err
 	}
 	return l, nil
@@ -71,7 +72,9 @@ func OpenLibrary(dir string, wanted []Wanted) (*Library, error) {
 
 // Refresh looks into the directory again and serves what has become the
 // newest version of the models that were wanted without one. It reports
-// whether anything changed. After an error everything is as it was.
+// whether anything changed. A release that cannot be opened is part of the
+// error, and its model stays at what was served of it before; the others move
+// on all the same.
 func (l *Library) Refresh() (changed bool, err error) {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -84,27 +87,34 @@ func (l *Library) Refresh() (changed bool, err error) {
 		return false, err
 	}
 	old := l.shelf.Load()
-	next := &shelf{byID: map[string]*volume{}}
-	var opened []*volume
-	for _, w := range chosen {
-		v := old.byID[w.ID]
-		if v == nil || v.meta.Version != w.Version {
-			release, err := dir.open(w)
-			if err != nil {
-				letGo(opened)
-				return false, err
-			}
-			v = &volume{meta: release.Meta, release: release}
-			v.holders.Store(1)
-			opened = append(opened, v)
-		}
-		next.volumes = append(next.volumes, v)
-		next.byID[w.ID] = v
-	}
+	next, opened, err := old.replaced(dir, chosen)
 	l.shelf.Store(next)
 	dropped := missingFrom(next, old)
 	letGo(dropped)
-	return len(opened)+len(dropped) > 0, nil
+	return opened+len(dropped) > 0, err
+}
+
+// replaced is the next shelf: with the chosen releases, of which it opens those
+// that do not stand on this one yet.
+func (s *shelf) replaced(dir *directory, chosen []Wanted) (next *shelf, opened int, refused error) {
+	next = &shelf{byID: map[string]*volume{}}
+	for _, w := range chosen {
+		v := s.byID[w.ID]
+		if v == nil || v.meta.Version != w.Version {
+			release, err := dir.open(w)
+			if err == nil {
+				v = &volume{meta: release.Meta, release: release}
+				v.holders.Store(1)
+				opened++
+			}
+			refused = errors.Join(refused, err)
+		}
+		if v != nil {
+			next.volumes = append(next.volumes, v)
+			next.byID[w.ID] = v
+		}
+	}
+	return next, opened, refused
 }
 
 // missingFrom is what stands on the old shelf and not on the next.

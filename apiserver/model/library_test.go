@@ -218,19 +218,26 @@ func TestRefreshServesTheNewest(t *testing.T) {
 	}
 }
 
-func TestRefreshKeepsWhatItHasAfterAnError(t *testing.T) {
+// A damaged release holds up its own model only, a new one not even that.
+func TestRefreshPassesOverDamagedReleases(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	put(t, dir, model.Wanted{ID: "service-en", Version: may})
+	put(t, dir, model.Wanted{ID: "service-en", Version: may}, model.Wanted{ID: "service-en-us", Version: may})
 	library := openLibrary(t, dir)
-	if err := os.WriteFile(filepath.Join(dir, model.FileName("service-en", november)), []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"service-en", "service-de"} {
+		if err := os.WriteFile(filepath.Join(dir, model.FileName(id, november)), []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if changed, err := library.Refresh(); changed || err == nil {
-		t.Errorf("with a damaged release: %t, %v", changed, err)
-	}
-	if diff := cmp.Diff([]string{"service-en@" + may}, served(library)); diff != "" {
-		t.Error(diff)
+	put(t, dir, model.Wanted{ID: "service-en-us", Version: november})
+	for _, wantChanged := range []bool{true, false} {
+		changed, err := library.Refresh()
+		if changed != wantChanged || err == nil || !strings.Contains(err.Error(), "service-en@") || !strings.Contains(err.Error(), "service-de@") {
+			t.Errorf("got %t, %v; want %t and an error that names both files", changed, err, wantChanged)
+		}
+		if diff := cmp.Diff([]string{"service-en@" + may, "service-en-us@" + november}, served(library)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

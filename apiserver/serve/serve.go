@@ -174,12 +174,14 @@ func (p *process) refresh(ctx context.Context) {
 		case <-ticker.C:
 		}
 		changed, err := p.library.Refresh()
+		if changed {
+			p.log.Info("other releases are served", "models", p.releases())
+		}
 		switch {
 		case err == nil:
 			before = ""
 			if changed {
 				p.metrics.Reloaded("models", nil)
-				p.log.Info("other releases are served", "models", p.releases())
 			}
 		case err.Error() != before:
 			before = err.Error()
