@@ -8,17 +8,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
-// suggestRedFlags suggests the observations that would raise what the evidence
-// asks for, by their seriousness or as the last of a tuple, and that have to do
-// with a condition which the evidence makes possible. Those come first that
-// are likeliest to show an emergency, and then those that are likeliest to be
-// there.
+// suggestRedFlags suggests the symptoms that would raise what the evidence asks
+// for, by their seriousness or as the last of a tuple, and that have to do with
+// a condition which the evidence makes possible. Those come first that are
+// likeliest to show an emergency, and then those that are likeliest to be there.
+// A risk factor that completes a tuple, such as a pregnancy, is no alarm to
+// show to a patient: the interview asks for it.
 func (s *scratch) suggestRedFlags() {
 	s.findSuspects()
 	s.collectVotes()
 	s.findCompleting()
-	for i, voted := range s.voted {
-		if o := model.ObservationIndex(i); voted && s.raisesLevel(o) && s.reportable(o) {
+	from, to := s.r.ObservationsOfKind(model.Symptom)
+	for o := from; o < to; o++ {
+		if s.voted[o] && s.raisesLevel(o) && s.reportable(o) {
 			danger, chance := s.alarm(o)
 			s.suggest(o, 0, danger, chance)
 		}

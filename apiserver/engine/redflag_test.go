@@ -50,19 +50,19 @@ func TestSuggestedRedFlags(t *testing.T) {
 		"-s_1":     "",
 		"p_1":      "", // which is no finding
 		"s_9":      "s_6",
-		"s_1":      "s_2 s_3 p_1 s_7 s_5 s_14 s_6",
-		"s_1 -s_2": "s_3 s_5 p_1 s_7 s_14 s_6", // c_2 is less likely
-		"s_1 ?s_3": "s_2 p_1 s_7 s_5 s_14 s_6",
-		"s_1 -s_4": "s_2 s_3 p_1 s_7 s_14 s_6", // no child of what is absent
-		"s_1 ?s_4": "s_2 s_3 p_1 s_7 s_14 s_6",
-		"s_1 s_4":  "s_5 s_3 s_2 s_14 p_1 s_7 s_6", // c_3 is likelier and brings both, and s_5 is a detail
-		"s_1 s_9":  "s_2 s_3 p_1 s_7 s_5 s_14 s_6",
-		"s_1 -s_6": "s_2 s_3 p_1 s_7 s_5 s_14",
+		"s_1":      "s_2 s_3 s_7 s_5 s_14 s_6",
+		"s_1 -s_2": "s_3 s_5 s_7 s_14 s_6", // c_2 is less likely
+		"s_1 ?s_3": "s_2 s_7 s_5 s_14 s_6",
+		"s_1 -s_4": "s_2 s_3 s_7 s_14 s_6", // no child of what is absent
+		"s_1 ?s_4": "s_2 s_3 s_7 s_14 s_6",
+		"s_1 s_4":  "s_5 s_3 s_2 s_14 s_7 s_6", // c_3 is likelier and brings both, and s_5 is a detail
+		"s_1 s_9":  "s_2 s_3 s_7 s_5 s_14 s_6",
+		"s_1 -s_6": "s_2 s_3 s_7 s_5 s_14",
 		"s_1 s_13": "s_3 s_5", // serious evidence, which c_3 alone brings
-		"s_1 s_3":  "s_5 p_1", // an emergency: only what is worse
-		"s_1 s_2":  "p_1",     // c_3 is as good as ruled out
+		"s_1 s_3":  "s_5",     // an emergency: only what is worse
+		"s_1 s_2":  "",        // c_3 is as good as ruled out
 		"s_1 s_14": "s_5",
-		"s_1 s_7":  "p_1 s_5",
+		"s_1 s_7":  "s_5",
 		"s_1 p_1":  "", // the worst there is
 		"s_8":      "", // its emergency is there already
 		"s_3 -p_1": "s_5",
