@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -73,5 +74,9 @@ func compiled(out io.Writer) (string, error) {
 	}
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(out, "Compiling the medical content; the next start is faster.") })
 	defer slow.Stop()
-	return modelcmd.Cached(content.FS, root)
+	dir, err := modelcmd.Cached(content.FS, root)
+	// To compile takes more memory than to serve ever does. The first start
+	// gives it back at once, so that it is no larger than later ones.
+	debug.FreeOSMemory()
+	return dir, err
 }
