@@ -155,6 +155,7 @@ func TestOtherOwnersOfFieldsAreLeftInPeace(t *testing.T) {
 		deployment := read(p, "acme", &appsv1.Deployment{})
 		return deployment.Status.ObservedGeneration == deployment.Generation
 	}).Should(gomega.BeTrue())
+	p.reaches("acme", "Ready=True Ready")
 	p.settle()
 	before := p.writes.all()
 	p.visitAgain("acme")

@@ -101,7 +101,8 @@ func TestUsualSharesFit(t *testing.T) {
 		if usualShare(parent, parentLeak, first) < first {
 			t.Fatal("under its background")
 		}
-		if shares > parent || model.Lambda(shares, first+second) > model.Lambda(parent, parentLeak) {
+		const rounding = 1e-9
+		if shares > parent+rounding || model.Lambda(shares, first+second) > model.Lambda(parent, parentLeak)+rounding {
 			t.Fatalf("shares of %v together, where the parent has %v", shares, parent)
 		}
 	})
