@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 2
+const FormatVersion = 3
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"
@@ -96,6 +96,17 @@ var sectionTypes = []sectionType{
 	recordSection("wordings", func(r *Release) *[]Wording { return &r.Wordings }),
 	recordSection("words", func(r *Release) *[]Word { return &r.Words }),
 	recordSection("word uses", func(r *Release) *[]uint32 { return &r.WordUses }),
+	recordSection("vocabulary", func(r *Release) *[]byte { return &r.Vocabulary }),
+	recordSection("stem tree", func(r *Release) *[]byte { return &r.StemTree }),
+	recordSection("stems", func(r *Release) *[]Stem { return &r.Stems }),
+	recordSection("term references", func(r *Release) *[]Term { return &r.TermRefs }),
+	recordSection("terms", func(r *Release) *[]Span { return &r.TermPatterns }),
+	recordSection("pattern references", func(r *Release) *[]uint32 { return &r.PatternRefs }),
+	recordSection("patterns without terms", func(r *Release) *[]uint32 { return &r.NumberPatterns }),
+	recordSection("patterns", func(r *Release) *[]Pattern { return &r.Patterns }),
+	recordSection("elements", func(r *Release) *[]Element { return &r.Elements }),
+	recordSection("deletes", func(r *Release) *[]Delete { return &r.Deletes }),
+	recordSection("words of deletes", func(r *Release) *[]StringRef { return &r.DeleteWords }),
 	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),
 	recordSection("group items", func(r *Release) *[]ObservationIndex { return &r.GroupItems }),
 	recordSection("tuple items", func(r *Release) *[]ObservationIndex { return &r.TupleItems }),

@@ -211,6 +211,11 @@ type Meta struct {
 	Version string `json:"version"`
 	// Language is the BCP 47 tag of the words.
 	Language string `json:"language"`
+	// Experimental says that the words are not reviewed yet as those of other
+	// languages are.
+	Experimental bool `json:"experimental,omitempty"`
+	// Stemmer is the one of package stem that Stems were made with.
+	Stemmer string `json:"stemmer"`
 	// ChoicePresent, ChoiceAbsent and ChoiceUnknown are the labels of the
 	// three answers.
 	ChoicePresent string `json:"present"`
@@ -253,8 +258,24 @@ type Release struct {
 	// twice.
 	Wordings []Wording
 	// Words are the words of all wordings, in order of their bytes.
-	Words          []Word
-	WordUses       []uint32 // positions in Wordings
+	Words    []Word
+	WordUses []uint32 // positions in Wordings
+	// Vocabulary and StemTree are the trees of WordFrequency and FindStem.
+	Vocabulary []byte
+	StemTree   []byte
+	Stems      []Stem
+	TermRefs   []Term
+	// TermPatterns are, by Term, the patterns whose key it is.
+	TermPatterns []Span   // of PatternRefs
+	PatternRefs  []uint32 // positions in Patterns, ascending for each term
+	// NumberPatterns are those without any term, whose key is a number or a
+	// time.
+	NumberPatterns []uint32  // positions in Patterns, ascending
+	Patterns       []Pattern // by Meaning, then Observation
+	Elements       []Element
+	// Deletes lead from what is left of a word to the word, by Hash, then Word.
+	Deletes        []Delete
+	DeleteWords    []StringRef // the words that patterns use, in order of their bytes
 	ChildRefs      []ObservationIndex
 	GroupItems     []ObservationIndex
 	TupleItems     []ObservationIndex
@@ -262,5 +283,6 @@ type Release struct {
 	CategoryRefs   []uint32 // positions in Categories
 	SpecialistRefs []uint32 // positions in Specialists, the first preferred
 	strings        []byte
+	trees          trees
 	unmap          func() error // nil when the memory is the garbage collector's
 }

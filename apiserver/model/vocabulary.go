@@ -186,6 +186,7 @@ const (
 	CommonName WordingKind = iota
 	Name
 	Synonym
+	LayWording // what the lexicon has for free text, in its spoken form
 )
 
 // GroupType is the type of the question that asks a group.

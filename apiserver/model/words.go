@@ -26,8 +26,13 @@ var (
 	resultTypeWords      = []string{"none", "very_low", "low", "normal", "high", "very_high", "absent", "present"}
 	topicWords           = []string{"none", "injury"}
 	nodeTypeWords        = []string{"paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item"}
-	wordingKindWords     = []string{"common_name", "name", "synonym"}
-	sectionNameWords     = []string{
+	wordingKindWords     = []string{"common_name", "name", "synonym", "lay_wording"}
+	meaningWords         = []string{
+		"mentions", "mentions_after", "mentions_absent",
+		"negates", "negates_before", "neutral", "affirms", "ends", "joins", "questions", "hypotheticals", "past", "others", "patients",
+		"durations", "times",
+	}
+	sectionNameWords = []string{
 		"summary", "how_its_defined", "how_its_caused", "how_its_diagnosed", "how_it_can_be_treated_at_home",
 		"how_its_prevented", "when_to_see_professional", "disclaimer", "sources",
 	}
@@ -82,6 +87,9 @@ func (v NodeType) String() string { return word("NodeType", nodeTypeWords, v) }
 
 // String is the key of content sources: common_name, name or synonym.
 func (v WordingKind) String() string { return word("WordingKind", wordingKindWords, v) }
+
+// String is the key of content sources, such as negates_before.
+func (v Meaning) String() string { return word("Meaning", meaningWords, v) }
 
 // ParseSex is the inverse of Sex.String.
 func ParseSex(w string) (Sex, error) { return parse[Sex]("sex", sexWords, w) }
@@ -145,6 +153,13 @@ func ParseTopic(w string) (Topic, error) { return parse[Topic]("topic", topicWor
 // ParseSectionName is the inverse of SectionName.String.
 func ParseSectionName(w string) (SectionName, error) {
 	return parse[SectionName]("section", sectionNameWords, w)
+}
+
+// ParseCue is the inverse of Meaning.String for cues.
+func ParseCue(w string) (Meaning, error) {
+	first, end := CueNegates, CuePatients+1
+	v, err := parse[Meaning]("cue", meaningWords[first:end], w)
+	return first + v, err
 }
 
 // ParseNodeType is the inverse of NodeType.String.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "math"
+
+// A Term is what a wording is made of: a word, by its stem, or a class of
+// words. It is a position in Release.TermPatterns.
+type Term uint32
+
+// A Stem is what the forms of a word have in common, as the stemmer of the
+// language finds it.
+type Stem struct {
+	// Terms are the stem itself, if any pattern names it, and the classes that
+	// it belongs to.
+	Terms Span // of TermRefs
+	// Number is what a word says that stands for a number, as "three" does,
+	// and not a number for any other.
+	Number float64
+	// Minutes is how long the unit of time is that the word names, and 0 for
+	// any other word.
+	Minutes uint32
+	// Filler says that the word means nothing: it counts in no gap, and no
+	// wording of an observation has it.
+	Filler bool
+	_      [3]byte
+}
+
+// IsNumber reports whether the word stands for a number.
+func (s Stem) IsNumber() bool { return !math.IsNaN(s.Number) }
+
+// A Pattern is one form of a wording of an observation, of a cue or of a time:
+// elements that follow each other within a sentence.
+type Pattern struct {
+	Elements Span // of Elements, 1 to MostElements
+	// Observation is the one that the pattern says something of, None for cues
+	// and times.
+	Observation ObservationIndex
+	// Minutes is how long ago a SaysTime says, and 0 for any other meaning.
+	Minutes uint32
+	Meaning Meaning
+	// Key is the element by which the pattern is found, from its first: the
+	// rarest term; of a pattern without terms it is 0.
+	Key      uint8
+	AnyOrder bool
+	// Relative says that the pattern names a relative itself.
+	Relative bool
+}
+
+// MostElements is how many elements a pattern has at most.
+const MostElements = 8
+
+// An Element is what one token of a text must be.
+type Element struct {
+	// From and To are the least and the greatest number of a NumberElement.
+	From, To float64
+	Term     Term // of a TermElement
+	Kind     ElementKind
+	// Gap is how many words, fillers not counted, may stand between the
+	// element and the one before it. It says nothing of the first one, nor of
+	// a pattern in any order, whose elements have the same one.
+	Gap uint8
+	_   [2]byte
+}
+
+// ElementKind is what an element is met by.
+type ElementKind uint8
+
+// The kinds of elements: a word of a term, a number between two, and a time,
+// which is a number and a unit or what a pattern of SaysTime says.
+const (
+	TermElement ElementKind = iota
+	NumberElement
+	TimeElement
+)
+
+// Meaning is what a pattern says where it is found.
+type Meaning uint8
+
+// The meanings of patterns. What each cue does to what stands around it is
+// decided by package context.
+const (
+	Mentions       Meaning = iota // the observation
+	MentionsAfter                 // the observation, where its parent is known
+	MentionsAbsent                // that the observation is absent
+	CueNegates
+	CueNegatesBefore
+	CueNeutral
+	CueAffirms
+	CueEnds
+	CueJoins
+	CueQuestions
+	CueHypotheticals
+	CuePast
+	CueOthers
+	CuePatients
+	SaysDuration // how long: elements around a TimeElement
+	SaysTime     // a time without a number, as "last night"
+)
+
+// IsCue reports whether the meaning is that of a cue.
+func (v Meaning) IsCue() bool { return v >= CueNegates && v <= CuePatients }
+
+// A Delete says that a word is left when some letters of another one are
+// deleted, by which the misspellings of the other one are found.
+type Delete struct {
+	Hash uint32 // of what is left, as DeleteHashes yields it
+	Word uint32 // position in DeleteWords of what was whole
+}
