@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package context judges what the words around a mention make of it: whether
+// the text says that the patient has it, denies it, or says neither, because it
+// only asks, fears, supposes, remembers or speaks of somebody else.
+//
+// It follows the ConText and NegEx family (Chapman et al. 2001, Harkema et al.
+// 2009): cues open scopes, and scopes end at other cues and at the ends of
+// clauses. All words are content: a cue comes here as a kind and the tokens
+// that it takes, so that nothing here knows any language, text or release.
+// Finding cues and mentions is the work of package language.
+package context
+
+import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+
+// A Cue is a run of tokens that says something about the mentions around it.
+type Cue struct {
+	Kind model.Meaning // one of the cues
+	From int           // its first token
+	To   int           // the token after its last
+}
+
+// A Sentence is one sentence or several in a row, as much as its judge may see
+// of them. A whole text is best given at once: who it speaks for may stand in
+// another sentence.
+//
+// The slices are indexed by token and have Tokens entries; a nil slice has
+// none of what it marks.
+type Sentence struct {
+	Tokens int
+	// Cues are in order of From and do not overlap. The caller has chosen the
+	// longest of those that compete and left out those inside of mentions.
+	Cues []Cue
+	// Ends marks what ends a clause whatever follows: . ! ? ; a line break, a
+	// long dash, a bracket.
+	Ends []bool
+	// Asks marks, among the ends, question marks.
+	Asks []bool
+	// Commas marks commas and what else separates the items of a list.
+	Commas []bool
+	// Fillers marks words that mean nothing. They count as no distance and as
+	// no words between two items of a list.
+	Fillers []bool
+}
+
+// A Subject is a mention to be judged.
+type Subject struct {
+	// Positions are the tokens of the mention, ascending and at least one.
+	Positions []int
+	// RiskFactor says that the mention is of something that stays with the
+	// patient, so that having had it counts.
+	RiskFactor bool
+	// Relative says that its wording holds the relative whom it is about, as
+	// a family history does, so that it is not taken as somebody else's.
+	Relative bool
+	// SaidAbsent says that its wording is that of a denial.
+	SaidAbsent bool
+}
+
+// A Verdict is what the text says about a mention.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Present Verdict = iota
+	Absent
+	// Unsaid is what is asked, feared, supposed, over, or somebody else's.
+	Unsaid
+)
