@@ -67,3 +67,29 @@ const (
 	// Unsaid is what is asked, feared, supposed, over, or somebody else's.
 	Unsaid
 )
+
+// Judge says of every subject what the text makes of it, in their order. The
+// work is linear in tokens, cues and subjects.
+//
+// What is somebody else's, asked or supposed is unsaid, denied or not; what is
+// denied is absent, then and now; what is over is unsaid, unless it is a risk
+// factor, which stays.
+func Judge(s Sentence, subjects []Subject) []Verdict {
+	l := lay(s, subjects)
+	denials := l.denials()
+	asked := l.asked(denials)
+	over := l.over()
+	others := l.ofOthers()
+	verdicts := make([]Verdict, len(subjects))
+	for i, subject := range subjects {
+		switch {
+		case others[i] && !subject.Relative, asked[i]:
+			verdicts[i] = Unsaid
+		case denials[i].denies(subject):
+			verdicts[i] = Absent
+		case over[i] && !subject.RiskFactor:
+			verdicts[i] = Unsaid
+		}
+	}
+	return verdicts
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package context
+
+import "testing"
+
+type sentences []struct{ text, want string }
+
+func (table sentences) run(t *testing.T) {
+	t.Parallel()
+	for _, row := range table {
+		t.Run(row.text, func(t *testing.T) {
+			t.Parallel()
+			if got := read(row.text).judged(); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestNegationAhead(t *testing.T) {
+	sentences{
+		{"I have a fever", "fever+"},
+		{"no fever", "fever-"},
+		{"I don't have a fever", "fever-"},
+		{"no fever and no cough", "fever- cough-"},
+		{"no fever but a bad cough", "fever- cough+"},
+		{"a cough but no fever", "cough+ fever-"},
+		{"cough, fever, no rash", "cough+ fever+ rash-"},
+		{"no fever. cough since monday", "fever- cough+"},
+		{"no fever; cough", "fever- cough+"},
+		{"no fever — cough", "fever- cough+"},
+		{"no fever just a cough", "fever- cough+"},
+		{"haven't been out because of the cough", "cough+"},
+		{"no fever and I cough", "fever- cough+"},
+		{"I don't think I have a fever", "fever-"},
+		{"no fever that I know of", "fever-"},
+		{"I don't ever get any really bad headache", "headache-"},
+		{"I don't want to go to work all day long with this cough", "cough+"},
+		{"my chest#pain doesn't hurt#pain", "pain-"},
+		{"my chest#pain hurts#pain#arm but not my arm#arm", "pain+ arm-"},
+		{"my arm#arm hurts#arm#pain but my chest#pain doesn't", "arm+ pain-"},
+		{"no pain#chest#arm in the chest#chest or arm#arm", "chest- arm-"},
+		{"never had diabetes", "diabetes-"},
+		{"kein Fieber, aber Husten", "fieber- husten+"},
+		{"kein Fieber und kein Husten", "fieber- husten-"},
+		{"ich habe kein Fieber und ich habe Husten", "fieber- husten+"},
+		{"ohne Fieber", "fieber-"},
+		{"ich habe nie Kopfschmerzen", "kopfschmerzen-"},
+		{"ich rauche nicht", "rauche-"},
+	}.run(t)
+}
+
+func TestNegatedLists(t *testing.T) {
+	sentences{
+		{"denies fever, cough or rash", "fever- cough- rash-"},
+		{"denies fever, cough, or rash", "fever- cough- rash-"},
+		{"denies fever, nausea and vomiting", "fever- nausea- vomiting-"},
+		{"no fever or cough", "fever- cough-"},
+		{"no fever nor cough", "fever- cough-"},
+		{"no fever, no cough", "fever- cough-"},
+		{"no fever, a bad cough", "fever- cough+"},
+		{"no fever, I have a cough", "fever- cough+"},
+		{"no fever, but a cough or a rash", "fever- cough+ rash+"},
+		{"no fever, I have a cough and a rash", "fever- cough+ rash+"},
+		{"no fever, a really bad dry hacking cough or something", "fever- cough+"},
+		{"no fever, my sister has a cough or a rash", "fever- cough? rash?"},
+		{"no fever or cough, headache since monday", "fever- cough- headache+"},
+		{"no fever, cough or rash, headache all the time", "fever- cough- rash- headache+"},
+		{"no fever, cough or rash but nausea, chills and sweats", "fever- cough- rash- nausea+ chills+ sweats+"},
+		{"neither fever nor cough", "fever+ cough+"}, // joining is no denying: content says that neither negates
+		{"kein Fieber, Husten oder Schnupfen", "fieber- husten- schnupfen-"},
+		{"kein Fieber, Husten seit gestern", "fieber- husten+"},
+		{"kein Fieber noch Husten", "fieber- husten-"},
+	}.run(t)
+}
+
+func TestNegationBehind(t *testing.T) {
+	sentences{
+		{"the fever is gone", "fever-"},
+		{"fever absent", "fever-"},
+		{"fever and cough are gone", "fever- cough-"},
+		{"fever, cough, and rash: absent", "fever- cough- rash-"},
+		{"headache, the fever is gone", "headache+ fever-"},
+		{"headache, fever is gone", "headache+ fever-"},
+		{"I have a headache but the fever is gone", "headache+ fever-"},
+		{"my cough sounds better and the fever is gone", "cough+ fever-"},
+		{"I have a cough and my car is gone", "cough+"},
+		{"I have a cough, my car is gone", "cough+"},
+		{"it's gone the fever", "fever-"},
+		{"the fever is not gone", "fever+"},
+		{"the swelling#swelling is gone from the legs#swelling", "swelling-"},
+		{"chest#chest and arm#arm pain#chest#arm are gone", "chest- arm-"},
+		{"das Fieber ist weg", "fieber-"},
+		{"das Fieber ist nicht weg", "fieber+"},
+		{"Fieber und Husten sind weg", "fieber- husten-"},
+		{"Husten habe ich, das Fieber ist weg", "husten+ fieber-"},
+	}.run(t)
+}
+
+func TestDanglingNegation(t *testing.T) {
+	sentences{
+		{"Fever? No.", "fever-"},
+		{"Fever? No. Cough? No, none of it.", "fever- cough-"},
+		{"Fever or cough? No.", "fever- cough-"},
+		{"Fever, cough, chills? No.", "fever- cough- chills-"},
+		{"do I have a fever? No", "fever-"},
+		{"Fever? No cough.", "fever+ cough-"},
+		{"I have a fever. No.", "fever+"},
+		{"fever no, cough yes", "fever- cough+"},
+		{"fever: no", "fever-"},
+		{"cough yes fever no", "cough+ fever-"},
+		{"is the headache bad or not", "headache+"},
+		{"a headache, nothing else", "headache+"},
+		{"Fieber habe ich nicht", "fieber-"},
+		{"Fieber und Husten habe ich nicht", "fieber- husten-"},
+		{"Fieber habe ich nicht, aber Husten", "fieber- husten+"},
+		{"Husten, sonst nichts", "husten+"},
+		{"Fieber nicht und Husten nicht", "fieber- husten-"},
+		{"the headache means that I don't sleep", "headache+"},
+		{"mein Bauch#bauch tut nicht weh#bauch", "bauch-"},
+	}.run(t)
+}
+
+func TestNeutralAndDoubleNegation(t *testing.T) {
+	sentences{
+		{"not only fever but also a cough", "fever+ cough+"},
+		{"not only my fever, a cough as well", "fever+ cough+"},
+		{"I can't deny a cough", "cough+"},
+		{"not without fever", "fever+"},
+		{"no rash, not without fever", "rash- fever+"},
+		{"no idea why I have this headache", "headache+"},
+		{"no doubt a fever", "fever+"},
+		{"I don't have no fever", "fever-"},
+		{"nicht nur Fieber, sondern auch Husten", "fieber+ husten+"},
+		{"nicht ohne Fieber", "fieber+"},
+		{"eating-well", "eating-well-"},
+		{"not eating-well", "eating-well+"},
+		{"no fever and eating-well", "fever- eating-well-"},
+		{"no, eating-well", "eating-well-"},
+		{"afebrile, no cough", "afebrile- cough-"},
+		{"der Kleine isst-gut", "isst-gut-"},
+	}.run(t)
+}
+
+func TestQuestionsAndSuppositions(t *testing.T) {
+	sentences{
+		{"could it be a rash?", "rash?"},
+		{"could it be a rash, cough or fever?", "rash? cough? fever?"},
+		{"I have a fever, could it be asthma?", "fever+ asthma?"},
+		{"is it asthma? I have a cough", "asthma? cough+"},
+		{"worried about diabetes, I have a headache", "diabetes? headache+"},
+		{"worried about diabetes because I have a headache", "diabetes? headache+"},
+		{"could it be asthma but no fever", "asthma? fever-"},
+		{"do I have no fever?", "fever?"},
+		{"if I get a fever I take something", "fever?"},
+		{"pills to prevent nausea", "nausea?"},
+		{"in case of fever or cough", "fever? cough?"},
+		{"kann es Fieber sein?", "fieber?"},
+		{"ich habe Angst vor Übelkeit, jetzt Husten", "übelkeit? husten+"},
+		{"falls ich Fieber habe", "fieber?"},
+	}.run(t)
+}
+
+func TestPast(t *testing.T) {
+	sentences{
+		{"last year I had a fever", "fever?"},
+		{"last year, I had a fever", "fever?"},
+		{"I had a fever last year", "fever?"},
+		{"I had a fever and a cough last year", "fever? cough?"},
+		{"I had a fever, cough and rash last year", "fever? cough? rash?"},
+		{"I had a fever last year and now a cough", "fever? cough+"},
+		{"I had a fever last year and a cough", "fever? cough+"},
+		{"I have a headache, last year I had a fever", "headache+ fever?"},
+		{"I have a headache and last year I had a fever", "headache+ fever?"},
+		{"last year I had a fever, I have a headache", "fever? headache+"},
+		{"as a child I had asthma", "asthma+"},
+		{"I used to have a headache but not now", "headache?"},
+		{"in the past no fever", "fever-"},
+		{"letztes Jahr hatte ich Fieber", "fieber?"},
+		{"letztes Jahr hatte ich Fieber, jetzt Husten", "fieber? husten+"},
+		{"als Kind Kopfschmerzen", "kopfschmerzen?"},
+	}.run(t)
+}
+
+func TestOtherPeople(t *testing.T) {
+	sentences{
+		{"my father has a fever", "fever?"},
+		{"my father has no fever", "fever?"},
+		{"my father has a fever, cough and rash", "fever? cough? rash?"},
+		{"my father has a fever, a cough", "fever? cough?"},
+		{"my father has a fever and I have a cough", "fever? cough+"},
+		{"my father has a fever, I have a cough", "fever? cough+"},
+		{"my father has a fever but I have none", "fever?"},
+		{"my father has a fever. Headache since monday", "fever? headache+"},
+		{"a cough, my wife has it too", "cough+"},
+		{"my son has a fever", "fever+"},
+		{"my sister has a cough, my son a fever", "cough? fever+"},
+		{"family-stroke and my father has diabetes", "family-stroke+ diabetes?"},
+		{"my father had family-diabetes", "family-diabetes+"},
+		{"my father never had family-diabetes", "family-diabetes-"},
+		{"mein Vater hat Fieber, ich Husten", "fieber? husten+"},
+		{"meine Schwester hat Husten und mein Sohn Fieber", "husten? fieber+"},
+	}.run(t)
+}

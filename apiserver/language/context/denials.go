@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package context
+
+import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+
+const (
+	// deniedAhead is how many plain words may stand between a negation and
+	// what it denies, as in "don't really seem to suffer from headaches".
+	deniedAhead = 5
+	// deniedBehind is the same for what stands before, as in "the fever has
+	// since last night all gone".
+	deniedBehind = 4
+)
+
+// A denial is how a mention is denied.
+type denial uint8
+
+const (
+	undenied denial = iota
+	denied          // by a negation somewhere before or behind
+	directly        // by the negation that it follows
+	answered        // by the answer to a question that mentions it
+)
+
+// denies reports whether the subject is absent. What is said in the words of a
+// denial, "eating well", is absent already, and present after "not".
+func (d denial) denies(s Subject) bool {
+	if s.SaidAbsent {
+		return d != directly
+	}
+	return d != undenied
+}
+
+// denials says of every subject how it is denied.
+func (l *line) denials() []denial {
+	all := make([]denial, l.subjects)
+	l.deniedBehind(all)
+	opener := l.ahead(scope{
+		opens:    []model.Meaning{model.CueNegates},
+		shuts:    []model.Meaning{model.CueAffirms},
+		patience: deniedAhead,
+	})
+	for i, station := range l.stations {
+		if station.kind != subjectStation || opener[station.subject] < 0 {
+			continue
+		}
+		all[station.subject] = denied
+		if opener[station.subject] == i-1 {
+			all[station.subject] = directly
+		}
+	}
+	return all
+}
+
+// settleNegations turns every negation to the side on which it acts and leaves
+// out those that only look like one:
+//
+//   - "not gone": two that follow each other and undo each other;
+//   - "Fever? No.", "fever I have not": what has nothing ahead looks back;
+//   - "or not": but not after a joining word, where it denies nothing;
+//   - "gone is the fever": what has nothing before it looks ahead.
+func (l *line) settleNegations() {
+	mentioned := false // since the clause or the statement began
+	for i := range l.stations {
+		s := &l.stations[i]
+		switch {
+		case s.ends(), s.kind == commaStation:
+			mentioned = false
+		case s.kind == subjectStation:
+			mentioned = true
+		case s.is(model.CueNegates) && l.undone(i):
+			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
+		case s.is(model.CueNegates) && l.dangles(i):
+			s.cue = model.CueNegatesBefore
+			if i > 0 && l.stations[i-1].is(model.CueJoins) {
+				s.cue = model.CueNeutral
+			}
+		case s.is(model.CueNegatesBefore) && !mentioned && l.mentionFollows(i):
+			s.cue = model.CueNegates
+		}
+	}
+}
+
+// undone reports whether the negation at the station is followed by one that
+// looks back: "the pain has not gone".
+func (l *line) undone(i int) bool {
+	return i+1 < len(l.stations) && l.stations[i+1].is(model.CueNegatesBefore) &&
+		l.between(l.stations[i].to, l.stations[i+1].from) <= 1
+}
+
+// dangles reports whether nothing that could be denied follows the station.
+func (l *line) dangles(i int) bool {
+	if i+1 == len(l.stations) {
+		return l.between(l.stations[i].to, l.sentence.Tokens) == 0
+	}
+	next := l.stations[i+1]
+	return (next.ends() || next.separates()) && l.between(l.stations[i].to, next.from) == 0
+}
+
+// mentionFollows reports whether a mention comes next, with hardly a word
+// before it.
+func (l *line) mentionFollows(i int) bool {
+	return i+1 < len(l.stations) && l.stations[i+1].kind == subjectStation &&
+		l.between(l.stations[i].to, l.stations[i+1].from) <= 1
+}
+
+// deniedBehind marks what is denied by a negation that stands behind it: the
+// nearest mention, and those that it is joined with.
+func (l *line) deniedBehind(all []denial) {
+	var joined group
+	for i, s := range l.stations {
+		switch {
+		case s.kind == subjectStation:
+			joined.add(l, s)
+		case s.is(model.CueNegatesBefore):
+			joined.deny(all, l, i)
+		case s.kind == endStation && marked(l.sentence.Asks, s.from):
+			joined.asked, joined.parted = true, s.to
+		case s.ends():
+			joined = group{members: joined.members[:0]}
+		case s.separates():
+			joined.separate(s)
+		case !s.is(model.CueNeutral):
+			joined.apart = true
+		}
+	}
+}
+
+// A group is a run of mentions that follow each other as the items of a list.
+type group struct {
+	members []member
+	edge    int  // the token after the last member
+	comma   bool // a comma stands behind the last member
+	join    bool // a joining word does
+	apart   bool // another cue does, so that the next mention begins a group
+	asked   bool // a question mark does
+	parted  int  // the token after the last of these
+}
+
+type member struct {
+	subject int
+	comma   bool // only a comma stands between it and the member before
+}
+
+func (g *group) add(l *line, s station) {
+	joins := s.from < g.edge || ((g.comma || g.join) && l.between(g.edge, s.from) == 0)
+	if g.apart || g.asked || !joins {
+		g.members = g.members[:0]
+	}
+	g.members = append(g.members, member{subject: s.subject, comma: g.comma && !g.join && s.from >= g.edge})
+	*g = group{members: g.members, edge: s.to}
+}
+
+func (g *group) separate(s station) {
+	g.comma = g.comma || s.kind == commaStation
+	g.join = g.join || s.is(model.CueJoins)
+	g.parted = s.to
+}
+
+// deny marks the group as denied by the negation at the station, if that is
+// near and nothing stands between that it could be about, and empties it.
+//
+// Of a list with commas alone only the last mention is denied: "a headache,
+// fever is gone". The answer to a question denies all that was asked.
+func (g *group) deny(all []denial, l *line, i int) {
+	cue := l.stations[i]
+	near := l.between(g.edge, cue.from) <= deniedBehind
+	if g.comma || g.join || g.asked {
+		near = l.between(g.parted, cue.from) == 0
+	}
+	how := denied
+	if g.asked {
+		how = answered
+	}
+	list := g.asked
+	for k := len(g.members) - 1; k >= 0 && near; k-- {
+		all[g.members[k].subject] = how
+		if g.members[k].comma && !list {
+			break
+		}
+		list = true
+	}
+	*g = group{members: g.members[:0]}
+}

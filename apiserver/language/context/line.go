@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package context
+
+import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+
+// A station is a place of the text at which something begins, ends or is
+// mentioned.
+type station struct {
+	kind     stationKind
+	cue      model.Meaning // of a cueStation
+	subject  int           // of a subjectStation
+	from, to int           // its tokens; of a subject all from its first to its last
+}
+
+type stationKind uint8
+
+const (
+	endStation stationKind = iota
+	commaStation
+	cueStation
+	subjectStation // stands at the last token of its subject
+)
+
+func (s station) is(cue model.Meaning) bool { return s.kind == cueStation && s.cue == cue }
+
+// ends reports whether no scope goes past the station.
+func (s station) ends() bool { return s.kind == endStation || s.is(model.CueEnds) }
+
+// separates reports whether the station stands between the items of a list.
+func (s station) separates() bool { return s.kind == commaStation || s.is(model.CueJoins) }
+
+// introduces reports whether the station says whom the words after it are of.
+func (s station) introduces() bool { return s.is(model.CuePatients) || s.is(model.CueOthers) }
+
+// A line is a sentence as its judge walks it: stations in order, and how many
+// words of no known meaning stand between them.
+type line struct {
+	sentence Sentence
+	subjects int
+	stations []station
+	words    []int  // by token: plain words before it; one longer than the tokens
+	goesOn   []bool // by station: a comma within a list
+}
+
+func lay(s Sentence, subjects []Subject) line {
+	l := line{sentence: s, subjects: len(subjects), words: make([]int, s.Tokens+1)}
+	plain := make([]bool, s.Tokens)
+	for i := range plain {
+		plain[i] = !marked(s.Fillers, i) && !marked(s.Commas, i) && !marked(s.Ends, i)
+	}
+	for _, cue := range s.Cues {
+		clear(plain[cue.From:cue.To])
+	}
+	for _, subject := range subjects {
+		for _, position := range subject.Positions {
+			plain[position] = false
+		}
+	}
+	for i, is := range plain {
+		l.words[i+1] = l.words[i]
+		if is {
+			l.words[i+1]++
+		}
+	}
+	l.placeStations(subjects)
+	l.settleNegations()
+	l.goesOn = l.listsGoOn()
+	return l
+}
+
+// placeStations walks the tokens once. Subjects that end at one token follow
+// each other in their order.
+func (l *line) placeStations(subjects []Subject) {
+	last := make([]int, l.sentence.Tokens) // by token: 1 + the first subject that ends there
+	next := make([]int, len(subjects))     // 1 + the next one that ends at the same token
+	for i := len(subjects) - 1; i >= 0; i-- {
+		end := subjects[i].last()
+		next[i], last[end] = last[end], i+1
+	}
+	cues := l.sentence.Cues
+	for token := range l.sentence.Tokens {
+		if len(cues) > 0 && cues[0].From == token {
+			l.stations = append(l.stations, station{kind: cueStation, cue: cues[0].Kind, from: token, to: cues[0].To})
+			cues = cues[1:]
+		}
+		switch {
+		case marked(l.sentence.Ends, token):
+			l.stations = append(l.stations, station{kind: endStation, from: token, to: token + 1})
+		case marked(l.sentence.Commas, token):
+			l.stations = append(l.stations, station{kind: commaStation, from: token, to: token + 1})
+		}
+		for i := last[token]; i > 0; i = next[i-1] {
+			l.stations = append(l.stations, station{kind: subjectStation, subject: i - 1, from: subjects[i-1].Positions[0], to: token + 1})
+		}
+	}
+}
+
+func (s Subject) last() int { return s.Positions[len(s.Positions)-1] }
+
+func marked(marks []bool, token int) bool { return token < len(marks) && marks[token] }
+
+// between counts the plain words between two tokens; it is never negative, as
+// the first may stand behind the second where mentions share tokens.
+func (l *line) between(from, to int) int { return max(0, l.words[to]-l.words[min(from, to)]) }
+
+// afterSeparator reports whether the station follows the one before it, which
+// separates, with no word between them: it begins a new statement.
+func (l *line) afterSeparator(i int) bool {
+	return i > 0 && l.stations[i-1].separates() && l.between(l.stations[i-1].to, l.stations[i].from) == 0
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package context
+
+import (
+	"math"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A scope says how far cues of some kind act on what follows them.
+type scope struct {
+	opens []model.Meaning
+	shuts []model.Meaning // besides the ends of every scope
+	// patience is how many plain words may stand before a mention, counted
+	// from the cue or from the mention before.
+	patience int
+	// fronted lets a comma right after the cue pass: "last year, I had".
+	fronted bool
+	// loose lets every comma pass, as one who is spoken of stays the same.
+	loose bool
+}
+
+const anyPatience = math.MaxInt
+
+// ahead tells for every subject which station opened the scope that it stands
+// in, or -1. A scope goes on over joining words and through lists; it ends with
+// the clause, at a comma that begins a statement, and where somebody is named
+// right after a comma or a joining word: "no fever and I cough".
+func (l *line) ahead(sc scope) []int {
+	opener := slices.Repeat([]int{-1}, l.subjects)
+	open, edge := -1, 0
+	for i, s := range l.stations {
+		switch {
+		case s.kind == subjectStation:
+			if open >= 0 && l.between(edge, s.from) > sc.patience {
+				open = -1
+			}
+			opener[s.subject] = open
+			edge = s.to
+		case s.kind == cueStation && slices.Contains(sc.opens, s.cue):
+			open, edge = i, s.to
+		case open >= 0 && l.closes(i, open, sc):
+			open = -1
+		}
+	}
+	return opener
+}
+
+// closes reports whether the station ends the scope that another one opened.
+func (l *line) closes(i, open int, sc scope) bool {
+	s := l.stations[i]
+	switch {
+	case s.ends(), s.kind == cueStation && slices.Contains(sc.shuts, s.cue):
+		return true
+	case s.kind == commaStation:
+		return !sc.loose && !l.goesOn[i] && !(sc.fronted && i == open+1)
+	case s.introduces():
+		return l.afterSeparator(i) && !(sc.fronted && i == open+2)
+	}
+	return false
+}
