@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// validText is text without bytes that are not UTF-8.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// answer is the result, in memory of its own.
+func (p *parser) answer() Result {
+	result := Result{Obvious: p.obvious()}
+	if len(p.matcher.words) > 0 {
+		result.Tokens = make([]string, len(p.matcher.words))
+	}
+	for i := range p.matcher.words {
+		result.Tokens[i] = p.matcher.words[i].text
+	}
+	for i := range p.findings {
+		if f := &p.findings[i]; !f.dropped {
+			result.Mentions = append(result.Mentions, p.mention(f))
+		}
+	}
+	return result
+}
+
+func (p *parser) mention(f *finding) Mention {
+	tokens := p.tokensOf(f)
+	positions, orth := make([]int, len(tokens)), make([]string, len(tokens))
+	for i, token := range tokens {
+		positions[i], orth[i] = int(token), p.matcher.words[token].text
+	}
+	return Mention{Observation: f.observation, Absent: f.absent, Orth: strings.Join(orth, " "), Positions: positions, Head: int(f.head)}
+}
+
+// obvious reports whether nothing in the text is open: there is a mention, each
+// word belongs to one, to a cue, to a time, or means nothing, none was misspelt
+// or written apart, and no wording lost against another one of the same words.
+func (p *parser) obvious() bool {
+	if p.chooser.rivals {
+		return false
+	}
+	p.taken = resized(p.taken, len(p.matcher.words))
+	p.takeAll(p.judge.cues)
+	p.takeAll(p.durations)
+	mentions := false
+	for i := range p.findings {
+		f := &p.findings[i]
+		mentions = mentions || !f.dropped
+		for _, token := range p.tokensOf(f) {
+			p.taken[token] = true
+		}
+	}
+	for i := range p.matcher.words {
+		w := &p.matcher.words[i]
+		if w.corrected || w.kind != markToken && !w.filler && !p.taken[i] {
+			return false
+		}
+	}
+	return mentions
+}
+
+// takeAll marks the tokens of matches.
+func (p *parser) takeAll(matches []int) {
+	for _, i := range matches {
+		for _, token := range p.matcher.tokens(&p.matcher.matches[i]) {
+			p.taken[token] = true
+		}
+	}
+}

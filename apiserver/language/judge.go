@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/context"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A judge prepares a text for package context. There a line break is an end of
+// its own, and here it is none of the tokens: places counts both.
+type judge struct {
+	places   []int // by token
+	sentence context.Sentence
+	cues     []int // matches
+	subjects []context.Subject
+}
+
+// judgeFindings finds the cues that stand outside of the findings and sets what
+// is said of each finding.
+func (p *parser) judgeFindings() {
+	j := &p.judge
+	p.layPlaces()
+	p.chooseCues()
+	j.subjects = j.subjects[:0]
+	for i := range p.findings {
+		j.subjects = append(j.subjects, p.subject(&p.findings[i]))
+	}
+	for i, verdict := range context.Judge(j.sentence, j.subjects) {
+		p.findings[i].absent, p.findings[i].unsaid = verdict == context.Absent, verdict == context.Unsaid
+	}
+}
+
+// layPlaces copies what the tokens are between words.
+func (p *parser) layPlaces() {
+	j, words := &p.judge, p.matcher.words
+	n := len(words)
+	for i := range words {
+		if words[i].breaks {
+			n++
+		}
+	}
+	s := &j.sentence
+	j.places, s.Tokens = j.places[:0], n
+	s.Ends, s.Asks, s.Commas, s.Fillers = resized(s.Ends, n), resized(s.Asks, n), resized(s.Commas, n), resized(s.Fillers, n)
+	place := 0
+	for i := range words {
+		w := &words[i]
+		j.places = append(j.places, place)
+		s.Ends[place], s.Asks[place], s.Commas[place] = w.ends, w.asks, w.comma
+		s.Fillers[place] = w.filler || w.kind == markToken
+		place++
+		if w.breaks {
+			s.Ends[place] = true
+			place++
+		}
+	}
+}
+
+// chooseCues gives the judge the cues that share no token with a finding and
+// not with a longer cue.
+func (p *parser) chooseCues() {
+	j, m := &p.judge, &p.matcher
+	j.cues, p.taken = j.cues[:0], resized(p.taken, len(m.words))
+	for i := range m.matches {
+		if m.patternOf(i).Meaning.IsCue() {
+			j.cues = append(j.cues, i)
+		}
+	}
+	slices.SortFunc(j.cues, p.chooser.compare)
+	for i := range p.findings {
+		for _, token := range p.tokensOf(&p.findings[i]) {
+			p.taken[token] = true
+		}
+	}
+	j.cues = slices.DeleteFunc(j.cues, func(i int) bool { return !p.claim(m.tokens(&m.matches[i])) })
+	p.layCues()
+}
+
+// claim takes tokens if all of them are free.
+func (p *parser) claim(tokens []int32) bool {
+	for _, token := range tokens {
+		if p.taken[token] {
+			return false
+		}
+	}
+	for _, token := range tokens {
+		p.taken[token] = true
+	}
+	return true
+}
+
+// layCues writes the cues down in the order of the text.
+func (p *parser) layCues() {
+	j, m := &p.judge, &p.matcher
+	slices.SortFunc(j.cues, m.compareTokens)
+	j.sentence.Cues = j.sentence.Cues[:0]
+	for _, i := range j.cues {
+		tokens := m.tokens(&m.matches[i])
+		from, to := j.places[tokens[0]], j.places[tokens[len(tokens)-1]]+1
+		if n := len(j.sentence.Cues); n > 0 && from < j.sentence.Cues[n-1].To {
+			continue // one that stands in the gap of another
+		}
+		j.sentence.Cues = append(j.sentence.Cues, context.Cue{Kind: m.patternOf(i).Meaning, From: from, To: to})
+	}
+}
+
+func (p *parser) subject(f *finding) context.Subject {
+	pattern := p.matcher.patternOf(f.match)
+	subject := context.Subject{
+		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
+		Relative:   pattern.Relative, SaidAbsent: pattern.Meaning == model.MentionsAbsent,
+	}
+	for _, token := range p.tokensOf(f) {
+		subject.Positions = append(subject.Positions, p.judge.places[token])
+	}
+	return subject
+}

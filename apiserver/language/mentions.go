@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// chooseMentions chooses among the matches, and then finds what else a list
+// says of the mentions in it.
+func (p *parser) chooseMentions() {
+	p.chooser.choose(0)
+	p.findListed()
+	p.gatherFindings()
+}
+
+// listPasses is how often a text is searched for further items of lists: each
+// time those are found that stand behind the ones found before.
+const listPasses = 2
+
+// looserInLists is what a match across the items of a list comes behind others.
+const looserInLists = 8
+
+// findListed finds the further items of lists, as the jaw in "pain in my chest,
+// left arm and jaw": between elements the items with the same word count for
+// nothing, and no others may stand there.
+func (p *parser) findListed() {
+	m := &p.matcher
+	m.passes, m.admits = p.passes, p.admitsListed
+	for range listPasses {
+		before, chosen := len(m.matches), len(p.chooser.chosen)
+		if chosen == 0 || p.chooser.separators[len(m.words)] == 0 {
+			break
+		}
+		m.matchAll()
+		for i := before; i < len(m.matches); i++ {
+			m.matches[i].loose += looserInLists
+		}
+		p.chooser.choose(before)
+		if len(p.chooser.chosen) == chosen {
+			break
+		}
+	}
+	m.passes, m.admits = nil, p.admits
+}
+
+func (p *parser) admitsListed(pattern *model.Pattern) bool {
+	return pattern.Observation != model.None && pattern.Meaning != model.MentionsAfter && p.applies(pattern.Observation)
+}
+
+// passes says for how many words a token counts between an element and the
+// next when lists are searched.
+func (p *parser) passes(token, anchor int) (words int) {
+	switch {
+	case p.joins[token] || p.matcher.words[token].comma || p.chooser.sharesHolder(token, anchor):
+		return 0
+	case p.chooser.held[token] > 0:
+		return mostScanned
+	}
+	return 1
+}
+
+// gatherFindings makes findings of the chosen matches, in order of appearance.
+func (p *parser) gatherFindings() {
+	p.findings = p.findings[:0]
+	for _, i := range p.chooser.chosen {
+		found := &p.matcher.matches[i]
+		p.findings = append(p.findings, finding{
+			observation: p.matcher.patternOf(i).Observation, match: i, from: found.from, to: found.to, head: found.head,
+		})
+	}
+	slices.SortStableFunc(p.findings, p.compareFindings)
+}
+
+func (p *parser) compareFindings(a, b finding) int {
+	return slices.Compare(p.tokensOf(&a), p.tokensOf(&b))
+}
+
+// tokensOf are the positions of a finding.
+func (p *parser) tokensOf(f *finding) []int32 { return p.matcher.positions[f.from:f.to] }
+
+// resolveVague chooses anew, with the vague wordings of which it is now known
+// what they are about: an observation of the family is in the context of the
+// request, or present earlier in the text. It is false when there are none.
+func (p *parser) resolveVague() bool {
+	known := false
+	for i := range p.matcher.matches {
+		found := &p.matcher.matches[i]
+		if p.matcher.patternOf(i).Meaning == model.MentionsAfter {
+			found.known = p.knownBefore(i)
+			known = known || found.known > 0
+		}
+	}
+	if !known {
+		return false
+	}
+	p.chooser.begin(&p.matcher, p.isJoin)
+	p.chooser.choose(0)
+	p.gatherFindings()
+	return true
+}
+
+// knownBefore is by what the family of a match is known: 0 by nothing, 1 by the
+// context, and more the later it was mentioned in the text before.
+func (p *parser) knownBefore(i int) int32 {
+	root, first := p.matcher.root(p.matcher.patternOf(i).Observation), p.matcher.tokens(&p.matcher.matches[i])[0]
+	known := int32(0)
+	for _, o := range p.query.Context {
+		if p.matcher.root(o) == root {
+			known = 1
+		}
+	}
+	for at := range p.findings {
+		f := &p.findings[at]
+		begins := p.tokensOf(f)[0]
+		if !f.absent && !f.unsaid && begins < first && p.matcher.root(f.observation) == root {
+			known = max(known, begins+2)
+		}
+	}
+	return known
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// mostHolders is how many mentions may share one token.
+const mostHolders = 4
+
+// A chooser chooses among matches that overlap. More elements beat fewer,
+// tighter ones looser ones, those in order others; then the more specific
+// observation wins, and the wording that names more of the words itself.
+//
+// Mentions may share tokens when each keeps one of its own: those of one
+// family, which refine the same thing, and the items of a list, as in "pain in
+// my chest and left arm". All others that share a token with a better one are
+// dropped: "sore throat and runny nose" is no sore nose.
+type chooser struct {
+	*matcher
+	order  []int // of matches, the best first
+	chosen []int // matches, in the order chosen
+	// holders are the chosen matches by token: their positions in chosen.
+	holders [][mostHolders]int16
+	held    []uint8
+	// separators counts the joining words and commas before a token.
+	separators []int32
+	rivals     bool // a match lost against one of the same tokens
+}
+
+// begin forgets what was chosen.
+func (c *chooser) begin(m *matcher, joins func(token int) bool) {
+	c.matcher, c.order, c.chosen, c.rivals = m, c.order[:0], c.chosen[:0], false
+	n := len(m.words)
+	c.holders = slices.Grow(c.holders[:0], n)[:n]
+	c.held = slices.Grow(c.held[:0], n)[:n]
+	clear(c.held)
+	c.separators = append(c.separators[:0], 0)
+	for i := range m.words {
+		separates := int32(0)
+		if m.words[i].comma || joins(i) {
+			separates = 1
+		}
+		c.separators = append(c.separators, c.separators[i]+separates)
+	}
+}
+
+// choose takes the best of the matches from one on, besides those chosen
+// before.
+func (c *chooser) choose(from int) {
+	c.order = c.order[:0]
+	for i := from; i < len(c.matches); i++ {
+		if c.isMention(i) {
+			c.order = append(c.order, i)
+		}
+	}
+	slices.SortFunc(c.order, c.compare)
+	for _, i := range c.order {
+		if len(c.chosen) < math.MaxInt16 && c.fits(i) {
+			c.take(i)
+		}
+	}
+}
+
+// isMention reports whether a match is of an observation, and is known to be
+// about it.
+func (c *chooser) isMention(i int) bool {
+	p := c.patternOf(i)
+	return p.Observation != model.None && (p.Meaning != model.MentionsAfter || c.matches[i].known > 0)
+}
+
+func (m *matcher) patternOf(i int) *model.Pattern { return &m.r.Patterns[m.matches[i].pattern] }
+
+// compare is negative when the first match is the better one.
+func (c *chooser) compare(i, j int) int {
+	a, b := &c.matches[i], &c.matches[j]
+	return cmp.Or(
+		-cmp.Compare(a.elements, b.elements),
+		cmp.Compare(a.loose, b.loose),
+		compareFlags(a.disordered, b.disordered),
+		-cmp.Compare(a.known, b.known),
+		-cmp.Compare(a.depth, b.depth),
+		-cmp.Compare(a.literal, b.literal),
+		slices.Compare(c.tokens(a), c.tokens(b)),
+		cmp.Compare(a.pattern, b.pattern),
+	)
+}
+
+func compareFlags(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// fits reports whether a match can stand beside those that were chosen.
+func (c *chooser) fits(i int) bool {
+	tokens, own := c.tokens(&c.matches[i]), false
+	for _, token := range tokens {
+		own = own || c.held[token] == 0
+	}
+	for _, token := range tokens {
+		for _, holder := range c.holders[token][:c.held[token]] {
+			other := c.chosen[holder]
+			if !own {
+				c.rivals = c.rivals || c.isRival(i, other)
+				return false
+			}
+			if c.held[token] == mostHolders || !c.share(i, other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isRival reports whether two matches of the same tokens say different things.
+func (c *chooser) isRival(i, other int) bool {
+	return c.patternOf(i).Observation != c.patternOf(other).Observation &&
+		!c.related(c.patternOf(i).Observation, c.patternOf(other).Observation) &&
+		slices.Equal(c.tokens(&c.matches[i]), c.tokens(&c.matches[other]))
+}
+
+// share reports whether a match may share tokens with another one, that was
+// chosen: it says something else, the other one keeps a token of its own, and
+// they refine the same thing or are items of one list.
+func (c *chooser) share(i, other int) bool {
+	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
+	return a != b && c.keepsOwn(other, i) && (c.related(a, b) || c.listed(i, other))
+}
+
+// keepsOwn reports whether a match that was chosen still has a token of its own
+// beside another match.
+func (c *chooser) keepsOwn(chosen, beside int) bool {
+	for _, token := range c.tokens(&c.matches[chosen]) {
+		if c.held[token] == 1 && !c.holds(beside, token) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) holds(i int, token int32) bool {
+	_, ok := slices.BinarySearch(m.tokens(&m.matches[i]), token)
+	return ok
+}
+
+// related reports whether two observations have the same topmost ancestor.
+func (m *matcher) related(a, b model.ObservationIndex) bool {
+	return m.root(a) == m.root(b)
+}
+
+// root is the topmost ancestor of an observation, which may be itself.
+func (m *matcher) root(o model.ObservationIndex) model.ObservationIndex {
+	for m.r.Observations[o].Parent != model.None {
+		o = m.r.Observations[o].Parent
+	}
+	return o
+}
+
+// listed reports whether what two matches do not share stands on either side of
+// a comma or a joining word.
+func (c *chooser) listed(i, other int) bool {
+	first, last, ok := c.extent(i, other)
+	otherFirst, otherLast, otherOK := c.extent(other, i)
+	switch {
+	case !ok || !otherOK:
+		return false
+	case last < otherFirst:
+		return c.separators[otherFirst] > c.separators[last+1]
+	case otherLast < first:
+		return c.separators[first] > c.separators[otherLast+1]
+	}
+	return false
+}
+
+// extent is the first and the last token of a match that another one does not
+// have.
+func (c *chooser) extent(i, other int) (first, last int32, ok bool) {
+	for _, token := range c.tokens(&c.matches[i]) {
+		if c.holds(other, token) {
+			continue
+		}
+		if !ok {
+			first, ok = token, true
+		}
+		last = token
+	}
+	return first, last, ok
+}
+
+func (c *chooser) take(i int) {
+	holder := int16(len(c.chosen))
+	c.chosen = append(c.chosen, i)
+	for _, token := range c.tokens(&c.matches[i]) {
+		c.holders[token][c.held[token]] = holder
+		c.held[token]++
+	}
+}
+
+// sharesHolder reports whether a chosen match has both tokens.
+func (c *chooser) sharesHolder(a, b int) bool {
+	for _, holder := range c.holders[a][:c.held[a]] {
+		if slices.Contains(c.holders[b][:c.held[b]], holder) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"math"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A word is a token and what the release knows of it.
+type word struct {
+	textToken
+	stem  model.Stem
+	terms []model.Term
+	// joined are the terms of the word that it makes with the next token,
+	// which was written apart, as in "head ache"; joinedTo is that token.
+	joined   []model.Term
+	joinedTo int
+	known    bool // to the release, or to its language
+	filler   bool
+	// comma and ends say what the token is between words: a separator of the
+	// items of a list, or the end of a clause. stops says that no wording goes
+	// on behind it.
+	comma, ends, asks, stops bool
+	sentence                 int32
+	time                     int32 // position in the times found that has the token, or none
+}
+
+const none = -1
+
+// A reader makes words of the tokens of a text.
+type reader struct {
+	r       *model.Release
+	stemmer stem.Stemmer
+	cutter  cutter
+	speller speller
+	words   []word
+}
+
+// read cuts a text and looks its words up. Unless the spelling is kept,
+// misspelt ones are replaced, and two that were written as one are set apart.
+func (d *reader) read(r *model.Release, text string, keepSpelling bool) {
+	d.r, d.speller.r = r, r
+	d.stemmer, _ = stem.For(r.Meta.Stemmer)
+	if d.stemmer == nil {
+		d.stemmer, _ = stem.For(stem.None)
+	}
+	d.words = d.words[:0]
+	d.cutter = cutter{tokens: d.cutter.tokens[:0], isWord: d.isKnown}
+	d.cutter.cut(text)
+	for _, t := range d.cutter.tokens {
+		w := d.lookUp(t)
+		if keepSpelling || w.known || w.kind != wordToken || !d.mend(w) {
+			d.words = append(d.words, w)
+		}
+	}
+	d.punctuate()
+	d.countSentences()
+	if !keepSpelling {
+		d.joinWords()
+	}
+}
+
+// lookUp is a token with its terms.
+func (d *reader) lookUp(t textToken) word {
+	w := word{textToken: t, time: none}
+	if w.folded == "" {
+		return w
+	}
+	if w.stem, w.known = d.r.FindStem(d.stemmer(w.folded)); w.known {
+		w.terms = model.Part(d.r.TermRefs, w.stem.Terms)
+		w.filler = w.stem.Filler
+		return w
+	}
+	w.stem = model.Stem{Number: math.NaN()}
+	_, w.known = d.r.WordFrequency(w.folded)
+	return w
+}
+
+// isKnown reports whether letters are a word of the release or its language.
+func (d *reader) isKnown(folded string) bool {
+	if _, known := d.r.WordFrequency(folded); known {
+		return true
+	}
+	_, known := d.r.FindStem(d.stemmer(folded))
+	return known
+}
+
+// isTerm reports whether patterns use a word.
+func (d *reader) isTerm(folded string) bool {
+	_, known := d.r.WordFrequency(folded)
+	if !known {
+		return false
+	}
+	found, _ := d.r.FindStem(d.stemmer(folded))
+	return found.Terms.Len() > 0
+}
+
+// mend adds what an unknown word is taken for: a word that is one edit away,
+// two words that were written as one, a word that is two edits away. It is
+// false when it adds nothing.
+func (d *reader) mend(w word) bool {
+	near, found := d.speller.suggest(w.folded, 1)
+	if !found {
+		if at, ok := d.speller.split(w.folded, d.isTerm); ok {
+			d.addParts(w, at)
+			return true
+		}
+		near, found = d.speller.suggest(w.folded, 2)
+	}
+	if found {
+		meant := d.r.Text(d.r.DeleteWords[near.word])
+		d.addCorrected(w.textToken, meant, inCaseOf(w.text, meant))
+	}
+	return found
+}
+
+func (d *reader) addCorrected(t textToken, folded, text string) {
+	t.folded, t.text, t.corrected = folded, text, true
+	d.words = append(d.words, d.lookUp(t))
+}
+
+// addParts adds the two words of one, which ends behind so many bytes when
+// folded.
+func (d *reader) addParts(w word, at int) {
+	first, second := w.textToken, w.textToken
+	first.breaks, second.spaced = false, true
+	d.addCorrected(first, w.folded[:at], inCaseOf(w.text, w.folded[:at]))
+	d.addCorrected(second, w.folded[at:], w.folded[at:])
+}
+
+// joinWords finds words that were written apart and that patterns use as one.
+// What they say apart stays as it is.
+func (d *reader) joinWords() {
+	for i := range d.words {
+		next := i + 1
+		if next < len(d.words) && d.words[next].text == "-" {
+			next++
+		}
+		if next < len(d.words) && d.canJoin(i) && d.canJoin(next) {
+			whole := d.words[i].folded + d.words[next].folded
+			if _, known := d.r.WordFrequency(whole); known {
+				found, _ := d.r.FindStem(d.stemmer(whole))
+				d.words[i].joined, d.words[i].joinedTo = model.Part(d.r.TermRefs, found.Terms), next
+			}
+		}
+	}
+}
+
+func (d *reader) canJoin(i int) bool {
+	w := &d.words[i]
+	return w.kind == wordToken && len(w.folded) >= leastPart && len(w.folded) <= mostLetters
+}
+
+// punctuate says of the tokens what they are between words.
+func (d *reader) punctuate() {
+	for i := range d.words {
+		w := &d.words[i]
+		w.stops = w.breaks
+		if w.kind != markToken {
+			continue
+		}
+		switch w.text {
+		case ",", "،", "、", "，", "/", "&", "+", "•", "|":
+			w.comma = true
+		case "-", "–":
+			w.comma = w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
+		case ".", "…", "..":
+			d.fullStop(i)
+		case "!", ";", "—", "―", "。", "！", "‼":
+			w.ends, w.stops = true, true
+		case "?", "？", "؟", "⁇", "⁈", "⁉", "¿":
+			w.ends, w.stops, w.asks = true, true, true
+		case "(", ")", "[", "]", "{", "}":
+			w.ends = true
+		}
+	}
+}
+
+// countSentences numbers the sentences.
+func (d *reader) countSentences() {
+	sentence := int32(0)
+	for i := range d.words {
+		d.words[i].sentence = sentence
+		if d.words[i].stops {
+			sentence++
+		}
+	}
+}
+
+// fullStop says what a point is: one behind an abbreviation such as "p.m." is
+// nothing; several in a row end a clause, but not a wording, as those who type
+// them think on.
+func (d *reader) fullStop(i int) {
+	w := &d.words[i]
+	if d.abbreviates(i) {
+		return
+	}
+	w.ends = true
+	inRow := w.text != "." || d.isPoint(i-1) || d.isPoint(i+1)
+	w.stops = w.stops || !inRow
+}
+
+func (d *reader) isPoint(i int) bool {
+	return i >= 0 && i < len(d.words) && d.words[i].text == "."
+}
+
+// abbreviates reports whether a point follows a single letter that another one
+// follows or goes before.
+func (d *reader) abbreviates(i int) bool {
+	letter := func(i int) bool {
+		return i >= 0 && i < len(d.words) && d.words[i].kind == wordToken && len(d.words[i].folded) == 1
+	}
+	glued := func(i int) bool { return i >= 0 && i < len(d.words) && !d.words[i].spaced }
+	if d.words[i].text != "." || !letter(i-1) || d.words[i].spaced {
+		return false
+	}
+	return letter(i+1) && glued(i+1) || d.isPoint(i-2) && glued(i-1) && glued(i-2) && letter(i-3)
+}
+
+// end lets go of the text and the release.
+func (d *reader) end() {
+	clear(d.words)
+	clear(d.cutter.tokens)
+	d.r, d.speller.r, d.cutter.isWord, d.stemmer = nil, nil, nil, nil
+}
