@@ -17,6 +17,7 @@ type Draft struct {
 	Specialists  []*DraftNamed
 	Categories   []*DraftNamed
 	LabTests     []*DraftLabTest
+	Lexicon      DraftLexicon
 }
 
 // A DraftCondition becomes a Condition; fields of the same name mean the same.
@@ -60,6 +61,7 @@ type DraftObservation struct {
 	Name, CommonName              string
 	Question, QuestionThirdPerson string
 	Synonyms                      []string
+	LayWordings                   []string          // of the lexicon, as they are spoken
 	Parent                        *DraftObservation // nil: none
 	Relation                      Relation
 	AgeFrom, AgeTo                uint16
@@ -119,4 +121,40 @@ type DraftNode struct {
 	Type     NodeType
 	Text     string
 	Children []DraftNode
+}
+
+// A DraftLexicon is what free text is read by. Its words are folded, as package
+// token does it; the stems of them are those of Meta.Stemmer.
+type DraftLexicon struct {
+	Patterns []DraftPattern
+	Fillers  []string
+	Numbers  map[string]float64
+	Units    map[string]uint32 // in minutes
+	Ordinary []string          // words that no misspelling is corrected from
+}
+
+// A DraftPattern becomes a Pattern; fields of the same name mean the same.
+type DraftPattern struct {
+	Meaning     Meaning
+	Observation *DraftObservation // nil: none
+	Elements    []DraftElement
+	AnyOrder    bool
+	Relative    bool
+	Minutes     uint32
+}
+
+// A DraftElement becomes an Element; fields of the same name mean the same. A
+// TermElement is a class or, when it has none, a word.
+type DraftElement struct {
+	Kind     ElementKind
+	Word     string
+	Class    *DraftClass
+	From, To float64
+	Gap      uint8
+}
+
+// A DraftClass is a class of single words, which becomes a Term.
+type DraftClass struct {
+	Name  string
+	Words []string
 }

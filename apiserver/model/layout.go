@@ -10,9 +10,10 @@ import (
 // Layout sorts the concepts by their numbers, replaces pointers by positions
 // and derives what the engine reads: both directions of every link with its
 // lambda and entropy, the children of each observation, the factors by
-// observation, the groups of laboratory results, the words of all wordings. The
-// same draft, its lists in whatever order, gives the same
-// release, except that groups and tuples keep the order they were given in.
+// observation, the groups of laboratory results, the words of all wordings,
+// the stems, terms and deletes of the lexicon. The same draft, its lists in
+// whatever order, gives the same release, except that groups, tuples and the
+// patterns of an observation keep the order they were given in.
 // The lists of the draft are sorted in place: what stands at a position of
 // the draft then stands at the same one of the release.
 //
@@ -42,6 +43,7 @@ func (d *Draft) Layout() *Release {
 	l.layLabTests()
 	l.layArticles()
 	l.layWordings()
+	l.layLexicon()
 	return l.release
 }
 

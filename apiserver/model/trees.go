@@ -3,6 +3,9 @@
 package model
 
 import (
+	"encoding/binary"
+	"fmt"
+
 	"github.com/blevesearch/vellum"
 )
 
@@ -36,4 +39,64 @@ func lookUp(tree *vellum.FST, key string) (value uint64, ok bool) {
 	}
 	value, ok, err := tree.Get([]byte(key))
 	return value, ok && err == nil
+}
+
+// loadTrees makes the trees of their sections ready to be looked up. A tree
+// with a step that leads out of it is refused, so that no later look-up can.
+func (r *Release) loadTrees() error {
+	var err error
+	if r.trees.vocabulary, err = loadTree(r.Vocabulary); err != nil {
+		return fmt.Errorf("vocabulary: %w", err)
+	}
+	if r.trees.stems, err = loadTree(r.StemTree); err != nil {
+		return fmt.Errorf("stem tree: %w", err)
+	}
+	return nil
+}
+
+// treeFooter is the size of what stands at the end of a tree: the number of its
+// keys, and the address of its first state, 8 bytes each.
+const treeFooter = 16
+
+// loadTree visits every state of a tree once, as look-ups will. Package vellum
+// panics at what is damaged, and makes room for as many states as an address
+// says: none may be out of the tree.
+func loadTree(data []byte) (tree *vellum.FST, err error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	defer func() {
+		if damage := recover(); damage != nil {
+			tree, err = nil, fmt.Errorf("damaged: %v", damage)
+		}
+	}()
+	if tree, err = vellum.Load(data); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	size := uint64(len(data))
+	if first := binary.LittleEndian.Uint64(data[size-treeFooter+8:]); first >= size {
+		return nil, fmt.Errorf("damaged: it begins at byte %d of %d", first, size)
+	}
+	if err := tree.Debug(func(_ int, state any) error { return checkState(state.(treeState), size) }); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	return tree, nil
+}
+
+// A treeState is what package vellum shows of a state.
+type treeState interface {
+	FinalOutput() uint64
+	NumTransitions() int
+	TransitionAt(i int) byte
+	TransitionFor(b byte) (position, to int, output uint64)
+}
+
+func checkState(s treeState, size uint64) error {
+	s.FinalOutput()
+	for i := range s.NumTransitions() {
+		if _, to, _ := s.TransitionFor(s.TransitionAt(i)); uint64(to) >= size {
+			return fmt.Errorf("a step to byte %d of %d", to, size)
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ func verify(r *Release) error {
 		verifyArticles,
 		verifyWordings,
 		verifyWords,
+		verifyLexicon,
 		verifyFrequencies,
 	}
 	for _, check := range checks {

@@ -14,16 +14,16 @@ import (
 // layWordings lists what each concept is called, and then every word of it.
 func (l *layout) layWordings() {
 	for i, o := range l.draft.Observations {
-		l.layConcept(Wording{Concept: int32(i)}, o.CommonName, o.Name, o.Synonyms)
+		l.layConcept(Wording{Concept: int32(i)}, o.CommonName, o.Name, o.Synonyms, o.LayWordings)
 	}
 	for i, c := range l.draft.Conditions {
-		l.layConcept(Wording{Concept: int32(i), Condition: true}, c.CommonName, c.Name, c.Synonyms)
+		l.layConcept(Wording{Concept: int32(i), Condition: true}, c.CommonName, c.Name, c.Synonyms, nil)
 	}
 	l.layWords()
 }
 
 // layConcept adds the wordings of a concept, equal ones once.
-func (l *layout) layConcept(of Wording, commonName, name string, synonyms []string) {
+func (l *layout) layConcept(of Wording, commonName, name string, synonyms, layWordings []string) {
 	first := len(l.release.Wordings)
 	add := func(kind WordingKind, text string) {
 		of.Kind, of.Text = kind, l.text(text)
@@ -36,6 +36,9 @@ func (l *layout) layConcept(of Wording, commonName, name string, synonyms []stri
 	add(Name, name)
 	for _, synonym := range synonyms {
 		add(Synonym, synonym)
+	}
+	for _, wording := range layWordings {
+		add(LayWording, wording)
 	}
 }
 

@@ -147,12 +147,12 @@ func TestCheckRefusesTheFormatBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file[8] = 1
+	file[8] = model.FormatVersion - 1
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = command(t, "check", "--models", dir)
-	for _, says := range []string{path, "a release of format 1, where this program reads format 2", "model build"} {
+	for _, says := range []string{path, "a release of format 2, where this program reads format 3", "model build"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("check says %v, want %q in it", err, says)
 		}

@@ -54,6 +54,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		c.addWords,
 		c.checkWordings,
 		c.addArticles,
+		c.addLexicon,
 	} {
 		step()
 	}
@@ -126,6 +127,7 @@ func (c *compiler) checkMeta() {
 		ModelID:       c.text(w.File, "model", w.Model),
 		Version:       version.Text,
 		Language:      c.text(w.File, "language", w.Language),
+		Experimental:  w.Experimental.Value,
 		ChoicePresent: c.text(w.File, "choices.present", w.Choices.Present),
 		ChoiceAbsent:  c.text(w.File, "choices.absent", w.Choices.Absent),
 		ChoiceUnknown: c.text(w.File, "choices.unknown", w.Choices.Unknown),

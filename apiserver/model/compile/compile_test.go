@@ -66,7 +66,7 @@ func TestCompileMeta(t *testing.T) {
 	t.Parallel()
 	result := compileFiles(t, edited(t))
 	want := model.Meta{
-		ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en",
+		ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en", Stemmer: "english",
 		ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know",
 		DurationQuestion: "How long have you had this: {symptom}?", DurationQuestionThirdPerson: "How long have they had this: {symptom}?",
 		LeakCourse: model.CourseBetween(6*60, 365*24*60),

@@ -22,7 +22,11 @@ type Report struct {
 	LabTests     int    `json:"lab_tests"`
 	Articles     int    `json:"articles"`
 	Links        int    `json:"links"`
+	Patterns     int    `json:"patterns"`
 	ReleaseBytes int    `json:"release_bytes"`
+	// Untranslated is how many concepts, groups and articles an experimental
+	// language takes from its base as they are.
+	Untranslated int `json:"untranslated"`
 	// FewFindings are the conditions with fewer than fewFindings findings.
 	FewFindings []string `json:"few_findings"`
 	// OneCondition are the symptoms and laboratory results that one condition
@@ -35,6 +39,9 @@ type Report struct {
 	UsualCourse []string `json:"usual_course"`
 	// NoArticle are the common conditions that patients can read nothing about.
 	NoArticle []string `json:"no_article"`
+	// NoWordings are the symptoms and risk factors that the lexicon says nothing
+	// of.
+	NoWordings []string `json:"no_wordings"`
 	// Unseparated are the pairs of conditions that the same patient could
 	// have and no observation tells apart.
 	Unseparated [][2]string `json:"unseparated"`
@@ -60,6 +67,11 @@ func (c *compiler) report(r *model.Release) Report {
 		LabTests:   len(r.LabTests),
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
+		Patterns:   len(r.Patterns),
+		NoWordings: c.withoutWordings(),
+	}
+	if c.words.Experimental.Value {
+		report.Untranslated = c.words.Inherited
 	}
 	for i, o := range r.Observations {
 		switch o.Kind {
@@ -162,8 +174,11 @@ func separate(sharesA, sharesB, oddsA, oddsB []float64) bool {
 // String is the report as people read it in a terminal.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d articles, %d links, %d bytes\n",
-		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Articles, r.Links, r.ReleaseBytes)
+	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d articles, %d links, %d patterns, %d bytes\n",
+		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Articles, r.Links, r.Patterns, r.ReleaseBytes)
+	if r.Untranslated > 0 {
+		fmt.Fprintf(&b, "an experimental language, with concepts, groups and articles as they are in its base: %d\n", r.Untranslated)
+	}
 	section := func(title string, lines []string) {
 		fmt.Fprintf(&b, "%s: %d\n", title, len(lines))
 		for _, line := range lines {
@@ -175,6 +190,7 @@ func (r Report) String() string {
 	section("observations that no condition and no tuple names", r.NoCondition)
 	section("conditions with the usual course of any as acute", r.UsualCourse)
 	section("common conditions without an article", r.NoArticle)
+	section("symptoms and risk factors that the lexicon says nothing of", r.NoWordings)
 	pairs := make([]string, len(r.Unseparated))
 	for i, pair := range r.Unseparated {
 		pairs[i] = pair[0] + " / " + pair[1]

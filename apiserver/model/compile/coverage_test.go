@@ -16,12 +16,16 @@ func TestReport(t *testing.T) {
 	result := compileFiles(t, edited(t))
 	want := compile.Report{
 		Model: "service-en", Version: "2026-11-21T00:00:00Z",
-		Conditions: 2, Symptoms: 9, RiskFactors: 2, LabResults: 1, LabTests: 1, Links: 8, ReleaseBytes: len(result.Release),
+		Conditions: 2, Symptoms: 9, RiskFactors: 2, LabResults: 1, LabTests: 1, Links: 8, Patterns: 13, ReleaseBytes: len(result.Release),
 		FewFindings:  []string{"migraine", "brain_bleed"},
 		OneCondition: []string{"headache_mild", "nausea", "sudden_onset", "crp_high"},
 		NoCondition:  []string{"headache_temples", "headache_forehead", "missed_period"},
 		UsualCourse:  []string{"migraine", "brain_bleed"},
 		NoArticle:    []string{"migraine"},
+		NoWordings: []string{
+			"headache", "headache_mild", "headache_severe", "headache_temples", "headache_forehead", "nausea", "missed_period",
+			"sudden_onset", "reflex_sign", "family_migraine", "smoking",
+		},
 	}
 	if diff := cmp.Diff(want, result.Report); diff != "" {
 		t.Error(diff)

@@ -3,23 +3,15 @@
 package compile
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 )
 
 const (
-	hour  = 60 // in minutes, as all that follows
-	day   = 24 * hour
-	week  = 7 * day
-	month = 30 * day
-	year  = 365 * day
+	hour = 60 // in minutes, as all that follows
+	day  = 24 * hour
+	year = 365 * day
 )
-
-var units = map[string]uint64{"min": 1, "h": hour, "d": day, "w": week, "mo": month, "y": year}
 
 // usualCourse is that of conditions whose sources name none.
 var usualCourse = [...]model.Course{
@@ -29,21 +21,9 @@ var usualCourse = [...]model.Course{
 	model.Chronic:                  model.CourseBetween(14*day, 5*year),
 }
 
-// parseDuration gives the minutes of a time such as 90min, 6h, 2d, 3w, 6mo or
-// 5y. A month has 30 days, a year 365.
-func parseDuration(s string) (minutes uint32, err error) {
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.ParseUint(digits, 10, 32)
-	unit := units[s[len(digits):]]
-	if err != nil || unit == 0 || n*unit >= model.NoEnd {
-		return 0, fmt.Errorf("time %q: expected a whole number and one of min, h, d, w, mo, y, as in 6h or 2w", s)
-	}
-	return uint32(n * unit), nil
-}
-
-// duration is parseDuration of a word, whose problem it tells.
+// duration is source.ParseDuration of a word, whose problem it tells.
 func duration(p place, w source.Word) (minutes uint32, ok bool) {
-	minutes, err := parseDuration(w.Text)
+	minutes, err := source.ParseDuration(w.Text)
 	if err != nil {
 		p.line(w.Line).add("%v", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/lexicon"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
@@ -278,6 +280,7 @@ func TestSourcesOfADraftCompileToTheDraft(t *testing.T) {
 			t.Fatal(err)
 		}
 		addUsualDetails(draft)
+		addNames(t, draft)
 		want, err := model.Encode(draft.Layout())
 		if err != nil {
 			t.Fatal(err)
@@ -286,6 +289,24 @@ func TestSourcesOfADraftCompileToTheDraft(t *testing.T) {
 			t.Fatal("the sources of the draft compile to something else")
 		}
 	})
+}
+
+// addNames makes the observations of a draft such as free text finds.
+func addNames(t *rapid.T, draft *model.Draft) {
+	var concepts []lexicon.Concept
+	for _, o := range draft.Observations {
+		if o.Kind != model.LabResult {
+			words := &source.Words{Name: source.Word{Text: o.Name}, CommonName: source.Word{Text: o.CommonName}}
+			for _, synonym := range o.Synonyms {
+				words.Synonyms = append(words.Synonyms, source.Word{Text: synonym})
+			}
+			concepts = append(concepts, lexicon.Concept{Slug: model.FormatID(o.Kind.Prefix(), o.Number), Observation: o, Words: words})
+		}
+	}
+	var problems source.Problems
+	if lexicon.Add(draft, concepts, nil, &problems); problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
 }
 
 // BenchmarkCompileFullSize compiles sources of the size of the full catalogue.

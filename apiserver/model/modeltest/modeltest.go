@@ -38,6 +38,7 @@ type Builder struct {
 	draft        model.Draft
 	conditions   map[string]*model.DraftCondition
 	observations map[string]*model.DraftObservation
+	lexicons     []string
 	err          error
 }
 
@@ -284,6 +285,7 @@ func (b *Builder) Build(t TB) *model.Release {
 func (b *Builder) Bytes(t TB) []byte {
 	t.Helper()
 	b.completeLabTests()
+	b.completeLexicon()
 	if b.err != nil {
 		t.Fatalf("building a release for this test: %v", b.err)
 	}

@@ -65,14 +65,20 @@ func derive(base, own *Language, problems *Problems) *Language {
 	derived.Groups = d.words(own.Groups, base.Groups)
 	derived.LabTests = d.words(own.LabTests, base.LabTests)
 	derived.Articles = d.articles(own.Articles, base.Articles)
+	derived.Lexicons = d.lexicons(own.Lexicons, base.Lexicons)
+	if len(own.OrdinaryWords) == 0 {
+		derived.OrdinaryWords = base.OrdinaryWords
+	}
+	derived.Inherited = d.inherited
 	d.replacer.refuseUnused(own, problems)
 	return &derived
 }
 
 // derivation is a language being derived.
 type derivation struct {
-	replacer *replacer
-	at       int // the line that names the base
+	replacer  *replacer
+	at        int // the line that names the base
+	inherited int // concepts, groups and articles that the base alone has words of
 }
 
 // pick is a text of the language's own, or else the one of its base, which
@@ -128,6 +134,7 @@ func (d *derivation) words(own, base []*Words) []*Words {
 func (d *derivation) entry(own, base *Words) *Words {
 	line := func(of Word) int { return of.Line }
 	if own == nil {
+		d.inherited++
 		own = &Words{File: base.File, Slug: base.Slug}
 	} else {
 		line = func(Word) int { return own.Slug.Line }
@@ -158,6 +165,7 @@ func (d *derivation) articles(own, base []*Article) []*Article {
 		if slices.ContainsFunc(own, func(o *Article) bool { return o.Slug.Text == a.Slug.Text }) {
 			continue
 		}
+		d.inherited++
 		article := &Article{File: a.File, Slug: a.Slug, Title: d.nodes(a.Title)}
 		for _, s := range a.Sections {
 			article.Sections = append(article.Sections, &Section{Name: s.Name, Title: d.nodes(s.Title), Content: d.nodes(s.Content)})

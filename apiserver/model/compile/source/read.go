@@ -100,7 +100,12 @@ func readFolder(content fs.FS, language string, problems *Problems) (*Language, 
 	words := &Language{File: path.Join(folder, languageFile)}
 	r := reader{content: content, problems: problems}
 	r.read(words.File, words)
+	words.Lexicons = r.lexicons(folder)
+	words.OrdinaryWords = r.ordinaryWords(folder)
 	for _, name := range r.files(folder, ".yaml", words.File) {
+		if isLexicon(folder, name) {
+			continue
+		}
 		file := wordsFile{}
 		r.read(name, &file)
 		words.add(name, file)
@@ -173,8 +178,7 @@ func (r *reader) fail(err error) {
 	}
 }
 
-// read decodes one file strictly: a key that its form does not have is a
-// problem.
+// read decodes a file that must be there.
 func (r *reader) read(name string, into any) {
 	data, err := fs.ReadFile(r.content, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,23 +189,28 @@ func (r *reader) read(name string, into any) {
 		r.fail(err)
 		return
 	}
+	decode(name, data, into, r.problems)
+}
+
+// decode reads YAML strictly: a key that its form does not have is a problem.
+func decode(name string, data []byte, into any, problems *Problems) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
-	err = decoder.Decode(into)
+	err := decoder.Decode(into)
 	if errors.Is(err, io.EOF) {
 		return
 	}
 	if messages, ok := asTypeError(err); ok {
 		for _, message := range messages {
-			r.problems.add(name, message)
+			problems.add(name, message)
 		}
 	} else if err != nil {
-		r.problems.broken = true
-		r.problems.add(name, strings.TrimPrefix(err.Error(), "yaml: "))
+		problems.broken = true
+		problems.add(name, strings.TrimPrefix(err.Error(), "yaml: "))
 		return
 	}
 	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		r.problems.Add(Position{File: name}, "a second document, behind a line of three dashes, is not read: make it a file of its own")
+		problems.Add(Position{File: name}, "a second document, behind a line of three dashes, is not read: make it a file of its own")
 	}
 }
 

@@ -13,10 +13,12 @@
 //	lang/<xx>/language.yaml
 //	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests
 //	lang/<xx>/articles/<slug of a condition>.md
+//	lang/<xx>/lexicon*.yaml        what free text says, and how
+//	lang/<xx>/ordinary-words.txt   words that are no misspellings
 //
 // A language may be derived from another one, its base. Then it says only what
 // differs: whole words that are others, and what a concept is called in place
-// of that.
+// of that. It takes the lexicon of its base unless it has one of its own.
 package source
 
 // The files with a name of their own.
@@ -159,6 +161,14 @@ type Language struct {
 	Groups        []*Words      `yaml:"-"`
 	LabTests      []*Words      `yaml:"-"`
 	Articles      []*Article    `yaml:"-"`
+	// Experimental says that the words are not reviewed yet as those of other
+	// languages are.
+	Experimental  Flag       `yaml:"experimental"`
+	Lexicons      []*Lexicon `yaml:"-"`
+	OrdinaryWords []Word     `yaml:"-"`
+	// Inherited are the concepts, groups and articles that the base alone has
+	// words of.
+	Inherited int `yaml:"-"`
 }
 
 // Choices are the labels of the three answers.

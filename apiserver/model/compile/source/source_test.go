@@ -168,7 +168,8 @@ func TestDerivedLanguageKeepsFileAndLine(t *testing.T) {
 			{File: "lang/en/a.yaml", Slug: Word{"b", 3}, Name: Word{"B", 3}},
 			{File: own, Slug: Word{"c", 2}, Name: Word{"C", 2}},
 		},
-		LabTests: []*Words{{File: "lang/en/a.yaml", Slug: Word{"d", 5}, Name: Word{"D", 5}}},
+		LabTests:  []*Words{{File: "lang/en/a.yaml", Slug: Word{"d", 5}, Name: Word{"D", 5}}},
+		Inherited: 2,
 	}
 	if diff := cmp.Diff(want, words, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexicon
+
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/pattern"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+// A class is a set of words and phrases that mean the same in wordings. Its
+// words become a term. Its phrases cannot, and stand in patterns of their own.
+type class struct {
+	at      source.Position
+	laid    *model.DraftClass
+	spoken  string     // the first of them, as it was written
+	phrases [][]string // folded, without fillers
+	used    bool
+}
+
+// relativeClass is the one whose words are relatives of the patient.
+const relativeClass = "relative"
+
+// addClasses adds what a file says of classes. Several files may add to one.
+func (b *builder) addClasses(file *source.Lexicon) {
+	for _, name := range source.ByLine(keys(file.Classes)) {
+		at := source.Position{File: file.File, Line: name.Line}
+		if _, err := pattern.Parse("<" + name.Text + ">"); err != nil {
+			b.problems.Add(at, "class %q: expected a name of letters, digits and underscores", name.Text)
+			continue
+		}
+		c := b.classes[name.Text]
+		if c == nil {
+			c = &class{at: at, laid: &model.DraftClass{Name: name.Text}}
+			b.classes[name.Text] = c
+		}
+		for _, member := range file.Classes[name] {
+			b.addMember(c, source.Position{File: file.File, Line: member.Line}, member.Text)
+		}
+	}
+}
+
+// addMember adds a word or a phrase, with alternatives in all its forms.
+func (b *builder) addMember(c *class, at source.Position, text string) {
+	w, err := pattern.Parse(text)
+	var forms [][]pattern.Element
+	if err == nil {
+		forms, err = w.Expand()
+	}
+	if err != nil {
+		b.problems.Add(at, "%q in class %s: %v", text, c.laid.Name, err)
+		return
+	}
+	for _, form := range forms {
+		words, ok := plain(form)
+		if !ok || w.AnyOrder {
+			b.problems.Add(at, "%q in class %s: expected plain words", text, c.laid.Name)
+			return
+		}
+		c.add(b.telling(words))
+	}
+	if spoken, ok := w.Spoken(nil); ok && c.spoken == "" {
+		c.spoken = spoken
+	}
+}
+
+// add adds a form of a member, once.
+func (c *class) add(words []string) {
+	same := func(phrase []string) bool { return slices.Equal(phrase, words) }
+	switch {
+	case len(words) > 1 && !slices.ContainsFunc(c.phrases, same):
+		c.phrases = append(c.phrases, words)
+	case len(words) == 1 && !slices.Contains(c.laid.Words, words[0]):
+		c.laid.Words = append(c.laid.Words, words[0])
+	}
+}
+
+// plain are the words of a form that holds nothing else.
+func plain(form []pattern.Element) (words []string, ok bool) {
+	for _, e := range form {
+		if e.Kind != pattern.Word || e.Wide {
+			return nil, false
+		}
+		words = append(words, e.Text)
+	}
+	return words, true
+}
+
+// telling leaves out the fillers of a phrase, unless it is made of nothing else.
+func (b *builder) telling(words []string) []string {
+	told := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return b.fillers[word] })
+	if len(told) == 0 {
+		return words
+	}
+	return told
+}
+
+// closeClasses refuses classes of nothing, when all files have been read.
+func (b *builder) closeClasses() {
+	for _, c := range b.classes {
+		if c.spoken == "" {
+			b.problems.Add(c.at, "class %s has no words", c.laid.Name)
+		}
+	}
+}
+
+// refuseUnused refuses classes that no wording names.
+func (b *builder) refuseUnused() {
+	for _, c := range b.classes {
+		if !c.used {
+			b.problems.Add(c.at, "class %s is used by no wording", c.laid.Name)
+		}
+	}
+}
+
+// options are what may stand for a class: one of its words, or a phrase.
+func (c *class) options() [][]model.DraftElement {
+	var options [][]model.DraftElement
+	if len(c.laid.Words) > 0 {
+		options = append(options, []model.DraftElement{{Class: c.laid}})
+	}
+	for _, phrase := range c.phrases {
+		elements := make([]model.DraftElement, len(phrase))
+		for i, word := range phrase {
+			elements[i].Word = word
+		}
+		options = append(options, elements)
+	}
+	return options
+}
+
+// namesRelative reports whether elements say of a relative that it is one.
+func (b *builder) namesRelative(elements []model.DraftElement) bool {
+	relatives := b.classes[relativeClass]
+	if relatives == nil {
+		return false
+	}
+	return slices.ContainsFunc(elements, func(e model.DraftElement) bool {
+		return e.Class == relatives.laid || e.Kind == model.TermElement && e.Class == nil && slices.Contains(relatives.laid.Words, e.Word)
+	})
+}

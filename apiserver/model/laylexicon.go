@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/blevesearch/vellum"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/stem"
+)
+
+// layLexicon numbers the terms, and makes of the draft's patterns what finds
+// them: by their rarest term, by the stems of words, by misspellings.
+func (l *layout) layLexicon() {
+	stemmer, ok := stem.For(l.release.Meta.Stemmer)
+	if !ok {
+		stemmer, _ = stem.For(stem.None)
+	}
+	x := lexiconLayout{layout: l, stem: stemmer, terms: map[any]Term{}}
+	patterns := x.sorted()
+	x.numberTerms(patterns)
+	x.layPatterns(patterns)
+	x.layTerms()
+	x.layStems()
+	x.layVocabulary(patterns)
+	if err := l.release.loadTrees(); err != nil {
+		panic("model: a tree that was just built does not load: " + err.Error())
+	}
+}
+
+// lexiconLayout is the lexicon of a release in the making.
+type lexiconLayout struct {
+	*layout
+	stem stem.Stemmer
+	// terms are numbered by what they are: a stem, or a *DraftClass.
+	terms   map[any]Term
+	stems   []string      // those that are terms, in order
+	classes []*DraftClass // those that patterns name, in order of use
+}
+
+// sorted are the patterns in the order of the release.
+func (x *lexiconLayout) sorted() []DraftPattern {
+	return slices.SortedStableFunc(slices.Values(x.draft.Lexicon.Patterns), func(a, b DraftPattern) int {
+		return cmp.Or(cmp.Compare(a.Meaning, b.Meaning), cmp.Compare(x.observation(a.Observation), x.observation(b.Observation)))
+	})
+}
+
+func (x *lexiconLayout) observation(o *DraftObservation) ObservationIndex {
+	if o == nil {
+		return None
+	}
+	return ObservationIndex(position(x.observationAt, o))
+}
+
+// numberTerms numbers the stems and the classes that patterns name, the stems
+// first, in their order.
+func (x *lexiconLayout) numberTerms(patterns []DraftPattern) {
+	stems, classes := map[string]bool{}, map[*DraftClass]bool{}
+	for _, p := range patterns {
+		for _, e := range p.Elements {
+			switch {
+			case e.Kind != TermElement:
+			case e.Class == nil:
+				stems[x.stem(e.Word)] = true
+			case !classes[e.Class]:
+				classes[e.Class] = true
+				x.classes = append(x.classes, e.Class)
+			}
+		}
+	}
+	x.stems = slices.Sorted(maps.Keys(stems))
+	for _, s := range x.stems {
+		x.terms[s] = Term(len(x.terms))
+	}
+	for _, c := range x.classes {
+		x.terms[c] = Term(len(x.terms))
+	}
+}
+
+func (x *lexiconLayout) element(e DraftElement) Element {
+	laid := Element{Kind: e.Kind, From: e.From, To: e.To, Gap: e.Gap}
+	switch {
+	case e.Kind != TermElement:
+	case e.Class != nil:
+		laid.Term = x.terms[e.Class]
+	default:
+		laid.Term = x.terms[x.stem(e.Word)]
+	}
+	return laid
+}
+
+func (x *lexiconLayout) layPatterns(patterns []DraftPattern) {
+	r := x.release
+	for _, p := range patterns {
+		elements := make([]Element, len(p.Elements))
+		for i, e := range p.Elements {
+			elements[i] = x.element(e)
+		}
+		r.Patterns = append(r.Patterns, Pattern{
+			Elements: appendSpan(&r.Elements, elements...), Observation: x.observation(p.Observation), Minutes: p.Minutes,
+			Meaning: p.Meaning, AnyOrder: p.AnyOrder, Relative: p.Relative,
+		})
+	}
+}
+
+// layTerms chooses the key of each pattern, its term that the fewest elements
+// are, and lists the patterns by it.
+func (x *lexiconLayout) layTerms() {
+	r := x.release
+	uses := make([]int, len(x.terms))
+	for _, e := range r.Elements {
+		if e.Kind == TermElement {
+			uses[e.Term]++
+		}
+	}
+	byKey := make([][]uint32, len(x.terms))
+	for i := range r.Patterns {
+		p := &r.Patterns[i]
+		elements := Part(r.Elements, p.Elements)
+		key := rarest(elements, uses)
+		if key == None {
+			r.NumberPatterns = append(r.NumberPatterns, uint32(i))
+			continue
+		}
+		p.Key = uint8(key)
+		byKey[elements[key].Term] = append(byKey[elements[key].Term], uint32(i))
+	}
+	for _, patterns := range byKey {
+		r.TermPatterns = append(r.TermPatterns, appendSpan(&r.PatternRefs, patterns...))
+	}
+}
+
+// rarest is the first of the elements with the fewest uses, None without terms.
+func rarest(elements []Element, uses []int) int {
+	best := None
+	for i, e := range elements {
+		if e.Kind == TermElement && (best == None || uses[e.Term] < uses[elements[best].Term]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// layStems gives every stem what is known of it.
+func (x *lexiconLayout) layStems() {
+	stems := map[string]*draftStem{}
+	of := func(word string) *draftStem {
+		s := x.stem(word)
+		if stems[s] == nil {
+			stems[s] = &draftStem{stem: Stem{Number: math.NaN()}}
+		}
+		return stems[s]
+	}
+	for _, s := range x.stems {
+		stems[s] = &draftStem{stem: Stem{Number: math.NaN()}, terms: []Term{x.terms[s]}}
+	}
+	for _, c := range x.classes {
+		for _, word := range c.Words {
+			of(word).add(x.terms[c])
+		}
+	}
+	for _, word := range x.draft.Lexicon.Fillers {
+		of(word).stem.Filler = true
+	}
+	for word, number := range x.draft.Lexicon.Numbers {
+		of(word).stem.Number = number
+	}
+	for word, minutes := range x.draft.Lexicon.Units {
+		of(word).stem.Minutes = minutes
+	}
+	r, positions := x.release, map[string]uint64{}
+	for _, s := range slices.Sorted(maps.Keys(stems)) {
+		stems[s].stem.Terms = appendSpan(&r.TermRefs, stems[s].terms...)
+		positions[s] = uint64(len(r.Stems))
+		r.Stems = append(r.Stems, stems[s].stem)
+	}
+	r.StemTree = buildTree(positions)
+}
+
+// draftStem is a stem before its terms are laid out.
+type draftStem struct {
+	stem  Stem
+	terms []Term
+}
+
+// add adds a class, once.
+func (s *draftStem) add(t Term) {
+	if !slices.Contains(s.terms, t) {
+		s.terms = append(s.terms, t)
+	}
+}
+
+// layVocabulary counts the words, those of the language as one, and lists what
+// is left of those of patterns when letters are deleted.
+func (x *lexiconLayout) layVocabulary(patterns []DraftPattern) {
+	frequency := x.frequencies(patterns)
+	r := x.release
+	for i, word := range slices.Sorted(maps.Keys(frequency)) {
+		r.DeleteWords = append(r.DeleteWords, x.text(word))
+		for hash := range DeleteHashes(word) {
+			r.Deletes = append(r.Deletes, Delete{Hash: hash, Word: uint32(i)})
+		}
+	}
+	slices.SortFunc(r.Deletes, compareDeletes)
+	r.Deletes = slices.Compact(r.Deletes)
+	for _, word := range x.draft.Lexicon.Ordinary {
+		if _, ok := frequency[word]; !ok && word != "" {
+			frequency[word] = 1
+		}
+	}
+	r.Vocabulary = buildTree(frequency)
+}
+
+// frequencies are how many elements each word may stand for, and one for the
+// words that numbers, units and fillers are.
+func (x *lexiconLayout) frequencies(patterns []DraftPattern) map[string]uint64 {
+	frequency := map[string]uint64{}
+	classUses := map[*DraftClass]uint64{}
+	for _, p := range patterns {
+		for _, e := range p.Elements {
+			switch {
+			case e.Kind != TermElement:
+			case e.Class != nil:
+				classUses[e.Class]++
+			default:
+				frequency[e.Word]++
+			}
+		}
+	}
+	for c, uses := range classUses {
+		for _, word := range c.Words {
+			frequency[word] += uses
+		}
+	}
+	lexicon := x.draft.Lexicon
+	for _, words := range [][]string{lexicon.Fillers, slices.Collect(maps.Keys(lexicon.Numbers)), slices.Collect(maps.Keys(lexicon.Units))} {
+		for _, word := range words {
+			frequency[word] = max(frequency[word], 1)
+		}
+	}
+	return frequency
+}
+
+func compareDeletes(a, b Delete) int {
+	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Word, b.Word))
+}
+
+// buildTree makes a transducer of what keys lead to, and nothing of no keys.
+// Writing to memory, in order, does not fail.
+func buildTree(values map[string]uint64) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	builder, err := vellum.New(&b, nil)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if err == nil {
+			err = builder.Insert([]byte(key), values[key])
+		}
+	}
+	if err == nil {
+		err = builder.Close()
+	}
+	if err != nil {
+		panic(fmt.Sprintf("model: building a tree of %d keys in memory: %v", len(values), err))
+	}
+	return b.Bytes()
+}
