@@ -69,7 +69,7 @@ const (
 )
 
 // Judge says of every subject what the text makes of it, in their order. The
-// work is linear in tokens, cues and subjects.
+// work is linear in tokens and cues, and in subjects but for sorting them.
 //
 // What is somebody else's, asked or supposed is unsaid, denied or not; what is
 // denied is absent, then and now; what is over is unsaid, unless it is a risk

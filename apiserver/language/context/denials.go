@@ -41,12 +41,16 @@ func (l *line) denials() []denial {
 		shuts:    []model.Meaning{model.CueAffirms},
 		patience: deniedAhead,
 	})
+	before := -1 // the station before the mentions that end at one token
 	for i, station := range l.stations {
+		if i > 0 && l.stations[i-1].to != station.to {
+			before = i - 1
+		}
 		if station.kind != subjectStation || opener[station.subject] < 0 {
 			continue
 		}
 		all[station.subject] = denied
-		if opener[station.subject] == i-1 {
+		if opener[station.subject] == before {
 			all[station.subject] = directly
 		}
 	}

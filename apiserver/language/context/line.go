@@ -2,7 +2,12 @@
 
 package context
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
 
 // A station is a place of the text at which something begins, ends or is
 // mentioned.
@@ -69,19 +74,18 @@ func lay(s Sentence, subjects []Subject) line {
 	return l
 }
 
-// placeStations walks the tokens once. Subjects that end at one token follow
-// each other in their order.
+// placeStations walks the tokens once, each with its mark or cue and then the
+// subjects that end there, the longest first, so that their order in the
+// argument does not matter. Neutral cues are no stations: they have taken their
+// words from other cues, and that is all.
 func (l *line) placeStations(subjects []Subject) {
-	last := make([]int, l.sentence.Tokens) // by token: 1 + the first subject that ends there
-	next := make([]int, len(subjects))     // 1 + the next one that ends at the same token
-	for i := len(subjects) - 1; i >= 0; i-- {
-		end := subjects[i].last()
-		next[i], last[end] = last[end], i+1
-	}
+	order := byEnd(subjects)
 	cues := l.sentence.Cues
 	for token := range l.sentence.Tokens {
 		if len(cues) > 0 && cues[0].From == token {
-			l.stations = append(l.stations, station{kind: cueStation, cue: cues[0].Kind, from: token, to: cues[0].To})
+			if cues[0].Kind != model.CueNeutral {
+				l.stations = append(l.stations, station{kind: cueStation, cue: cues[0].Kind, from: token, to: cues[0].To})
+			}
 			cues = cues[1:]
 		}
 		switch {
@@ -90,10 +94,24 @@ func (l *line) placeStations(subjects []Subject) {
 		case marked(l.sentence.Commas, token):
 			l.stations = append(l.stations, station{kind: commaStation, from: token, to: token + 1})
 		}
-		for i := last[token]; i > 0; i = next[i-1] {
-			l.stations = append(l.stations, station{kind: subjectStation, subject: i - 1, from: subjects[i-1].Positions[0], to: token + 1})
+		for ; len(order) > 0 && subjects[order[0]].last() == token; order = order[1:] {
+			l.stations = append(l.stations, station{kind: subjectStation, subject: order[0], from: subjects[order[0]].Positions[0], to: token + 1})
 		}
 	}
+}
+
+func byEnd(subjects []Subject) []int {
+	order := make([]int, len(subjects))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(
+			cmp.Compare(subjects[a].last(), subjects[b].last()),
+			cmp.Compare(subjects[a].Positions[0], subjects[b].Positions[0]),
+		)
+	})
+	return order
 }
 
 func (s Subject) last() int { return s.Positions[len(s.Positions)-1] }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// run runs the command with arguments as they are given to it.
+func run(t *testing.T, arguments ...string) string {
+	t.Helper()
+	var c command
+	parser, err := kong.New(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(arguments); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := c.Run(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestCommandPrintsOnePart(t *testing.T) {
+	t.Parallel()
+	got := run(t, "--part", "work", "--language", "en", "--style", "chat")
+	for _, want := range []string{"work en: ", " all ", " chat ", "mentions P", "negation P"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	for _, other := range []string{"measure", "work de", "forum"} {
+		if strings.Contains(got, other) {
+			t.Errorf("%q is in\n%s", other, got)
+		}
+	}
+}
+
+// TestMeasuredSentencesStayHidden holds that the misses of the part to measure
+// on are shown only where somebody asks for them by name.
+func TestMeasuredSentencesStayHidden(t *testing.T) {
+	t.Parallel()
+	hidden := run(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
+	for _, s := range choose(part(t, measurePart), "en", "chat") {
+		if strings.Contains(hidden, s.ID) || strings.Contains(hidden, s.Text) {
+			t.Errorf("%s is shown", s.ID)
+		}
+	}
+}
+
+func TestPrintScores(t *testing.T) {
+	t.Parallel()
+	outcomes := []outcome{
+		judge(sentence{ID: "a", Style: "forum", Mentions: read("fever -cough")}, read("fever cough")),
+		judge(sentence{ID: "b", Style: "chat", Mentions: read("-rash")}, read("-rash")),
+	}
+	var out strings.Builder
+	if err := printScores(&out, "work en", outcomes); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	fields := func(line string) string { return strings.Join(strings.Fields(line), " ") }
+	for i, want := range []string{
+		"work en: 2 sentences, 1 exact",
+		"n mentions P R F1 right/wrong/missing concepts P R F1 right/wrong/missing negation P R F1 right/wrong/missing",
+		"all 2 0.667 0.667 0.667 2/1/1 1.000 1.000 1.000 3/0/0 1.000 0.500 0.667 1/0/1",
+		"chat 1 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0",
+		"forum 1 0.500 0.500 0.500 1/1/1 1.000 1.000 1.000 2/0/0 1.000 0.000 0.000 0/0/1",
+	} {
+		if i >= len(lines) || fields(lines[i]) != want {
+			t.Fatalf("line %d is not %q:\n%s", i+1, want, out.String())
+		}
+	}
+}
+
+func TestPrintMisses(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	printMisses(&out, []outcome{judge(sentence{
+		ID: "en-1", Style: "chat", Text: "hot, no cough", Age: age{34, "year"}, Sex: "male",
+		Context: []string{"chills"}, Mentions: read("fever -cough"),
+	}, read("-cough rash"))})
+	want := `
+en-1 chat 34 year male
+  hot, no cough
+  context   chills
+  missing   fever
+  wrong     rash
+  right     -cough
+`
+	if got := out.String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed corpus
+var corpusFiles embed.FS
+
+// The parts of the corpus: one to learn from, one only to measure on.
+const (
+	workPart    = "work"
+	measurePart = "measure"
+)
+
+// A sentence is what a patient might write, and what of the catalogue it says.
+type sentence struct {
+	ID       string    `json:"id"`
+	Text     string    `json:"text"`
+	Age      age       `json:"age"`
+	Sex      string    `json:"sex"` // female, male or empty
+	Context  []string  `json:"context"`
+	Style    string    `json:"style"`
+	Tags     []string  `json:"tags"`
+	Mentions []mention `json:"mentions"`
+
+	language string // of its file, en or de
+	file     string
+}
+
+type age struct {
+	Value int    `json:"value"`
+	Unit  string `json:"unit"` // year or month
+}
+
+func (a age) months() int {
+	if a.Unit == "month" {
+		return a.Value
+	}
+	return 12 * a.Value
+}
+
+// A mention is a concept, by slug, and whether it is present or absent.
+type mention struct {
+	Concept string `json:"concept"`
+	Choice  string `json:"choice"`
+}
+
+// The choices of a mention.
+const (
+	present = "present"
+	absent  = "absent"
+)
+
+// readPart reads the sentences of a part in the order of their files and lines.
+// The language of a file is the beginning of its name, as de in de-chat.jsonl.
+func readPart(files fs.FS, part string) ([]sentence, error) {
+	names, err := fs.Glob(files, path.Join("corpus", part, "*.jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("listing the corpus: %w", err)
+	}
+	slices.Sort(names)
+	var all []sentence
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the corpus: %w", err)
+		}
+		sentences, err := decodeFile(name, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sentences...)
+	}
+	return all, nil
+}
+
+func decodeFile(name string, text []byte) ([]sentence, error) {
+	language, _, ok := strings.Cut(path.Base(name), "-")
+	if !ok {
+		return nil, fmt.Errorf("%s: the name must begin with a language and a hyphen, as en-chat.jsonl", name)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var all []sentence
+	for {
+		s := sentence{language: language, file: name}
+		switch err := decoder.Decode(&s); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: sentence %d: %w", name, len(all)+1, err)
+		}
+		all = append(all, s)
+	}
+}
+
+// choose returns the sentences of a language and a style, where one is given.
+func choose(sentences []sentence, language, style string) []sentence {
+	return slices.DeleteFunc(slices.Clone(sentences), func(s sentence) bool {
+		return s.language != cmp.Or(language, s.language) || s.Style != cmp.Or(style, s.Style)
+	})
+}
+
+// values returns the different values of a field, sorted.
+func values(sentences []sentence, field func(sentence) string) []string {
+	all := make([]string, len(sentences))
+	for i, s := range sentences {
+		all[i] = field(s)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func part(t *testing.T, name string) []sentence {
+	t.Helper()
+	sentences, err := readPart(corpusFiles, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sentences
+}
+
+// TestCorpus holds the form of every sentence. It names sentences by id only,
+// so that a failure tells nothing of the part to measure on.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	slugs, err := observationIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seenIDs, seenTexts := map[string]bool{}, map[string]string{}
+	for _, name := range []string{workPart, measurePart} {
+		for _, s := range part(t, name) {
+			if seenIDs[s.ID] {
+				t.Errorf("%s: the id %q is there twice", s.file, s.ID)
+			}
+			seenIDs[s.ID] = true
+			folded := strings.Join(strings.Fields(strings.ToLower(s.Text)), " ")
+			if other, ok := seenTexts[folded]; ok {
+				t.Errorf("%s says the same as %s", s.ID, other)
+			}
+			seenTexts[folded] = s.ID
+			for _, problem := range problems(s, slugs) {
+				t.Errorf("%s: %s: %s", s.file, s.ID, problem)
+			}
+		}
+	}
+}
+
+// problems says what is wrong with a sentence.
+func problems(s sentence, slugs map[string]string) []string {
+	var all []string
+	expect := func(ok bool, problem string) {
+		if !ok {
+			all = append(all, problem)
+		}
+	}
+	expect(strings.HasPrefix(s.ID, s.language+"-"), "the id must begin with the language of the file")
+	expect(strings.TrimSpace(s.Text) != "" && len([]rune(s.Text)) <= 2048, "the text must have 1 to 2048 characters")
+	expect(s.Age.Value >= 0 && s.Age.months() <= 130*12, "the age must be 0 to 130 years")
+	expect(s.Age.Unit == "year" || s.Age.Unit == "month", "the unit of the age must be year or month")
+	expect(s.Sex == "" || s.Sex == "female" || s.Sex == "male", "the sex must be female or male")
+	expect(s.Style != "", "it has no style")
+	concepts := map[string]bool{}
+	for _, m := range s.Mentions {
+		expect(strings.HasPrefix(slugs[m.Concept], "s_") || strings.HasPrefix(slugs[m.Concept], "p_"), "no symptom or risk factor: "+m.Concept)
+		expect(m.Choice == present || m.Choice == absent, "the choice must be present or absent: "+m.Choice)
+		expect(!concepts[m.Concept], "mentioned twice: "+m.Concept)
+		concepts[m.Concept] = true
+	}
+	for _, slug := range s.Context {
+		expect(slugs[slug] != "", "unknown in the context: "+slug)
+	}
+	return all
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	slugs := map[string]string{"fever": "s_1", "smoking": "p_2", "low_sodium": "lt_3"}
+	good := sentence{ID: "en-1", Text: "hot", Age: age{34, "year"}, Style: "chat", language: "en",
+		Context: []string{"fever"}, Mentions: []mention{{"fever", present}, {"smoking", absent}}}
+	for want, spoil := range map[string]func(*sentence){
+		"": func(*sentence) {},
+		"the id must begin with the language of the file": func(s *sentence) { s.ID = "1" },
+		"the text must have 1 to 2048 characters":         func(s *sentence) { s.Text = " " },
+		"the age must be 0 to 130 years":                  func(s *sentence) { s.Age.Value = 131 },
+		"the unit of the age must be year or month":       func(s *sentence) { s.Age.Unit = "week" },
+		"the sex must be female or male":                  func(s *sentence) { s.Sex = "f" },
+		"it has no style":                                 func(s *sentence) { s.Style = "" },
+		"no symptom or risk factor: low_sodium":           func(s *sentence) { s.Mentions = []mention{{"low_sodium", present}} },
+		"the choice must be present or absent: maybe":     func(s *sentence) { s.Mentions = []mention{{"fever", "maybe"}} },
+		"mentioned twice: fever":                          func(s *sentence) { s.Mentions = []mention{{"fever", present}, {"fever", absent}} },
+		"unknown in the context: heat":                    func(s *sentence) { s.Context = []string{"heat"} },
+	} {
+		s := good
+		spoil(&s)
+		if got := strings.Join(problems(s, slugs), ", "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestCorpusIsLargeEnough holds what issue 4 asks for.
+func TestCorpusIsLargeEnough(t *testing.T) {
+	t.Parallel()
+	all := append(part(t, workPart), part(t, measurePart)...)
+	for language, least := range map[string]int{"en": 1000, "de": 200} {
+		if got := len(choose(all, language, "")); got < least {
+			t.Errorf("%d sentences in %s, want %d", got, language, least)
+		}
+	}
+	styles := values(choose(all, "en", ""), func(s sentence) string { return s.Style })
+	want := []string{"chat", "elderly", "forum", "intake", "nonnative", "parent"}
+	if diff := cmp.Diff(want, styles); diff != "" {
+		t.Errorf("styles in English:\n%s", diff)
+	}
+}
+
+// TestPartsAreAlike holds that what is measured is like what is worked on: each
+// part has each language and style, and denials among its mentions.
+func TestPartsAreAlike(t *testing.T) {
+	t.Parallel()
+	kind := func(s sentence) string { return s.language + " " + s.Style }
+	work, measure := part(t, workPart), part(t, measurePart)
+	if diff := cmp.Diff(values(work, kind), values(measure, kind)); diff != "" {
+		t.Errorf("languages and styles of the parts:\n%s", diff)
+	}
+	for name, sentences := range map[string][]sentence{workPart: work, measurePart: measure} {
+		for _, language := range values(sentences, func(s sentence) string { return s.language }) {
+			denials := 0
+			for _, s := range choose(sentences, language, "") {
+				denials += len(keys(s.Mentions, func(m mention) (mention, bool) { return m, m.Choice == absent }))
+			}
+			if denials < 20 {
+				t.Errorf("%s %s: %d denials are too few to measure negation by", name, language, denials)
+			}
+		}
+	}
+}
+
+func TestReadPart(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"corpus/work/de-chat.jsonl":    {Data: []byte(`{"id":"de-1","text":"heiß","age":{"value":8,"unit":"month"},"style":"chat","mentions":[]}`)},
+		"corpus/work/en-chat.jsonl":    {Data: []byte("{\"id\":\"en-1\",\"text\":\"hot\",\"style\":\"chat\"}\n\n{\"id\":\"en-2\",\"text\":\"cold\",\"style\":\"forum\"}\n")},
+		"corpus/measure/en-chat.jsonl": {Data: []byte(`{"id":"en-3"}`)},
+		"corpus/work/README.md":        {Data: []byte("not a sentence")},
+	}
+	got, err := readPart(files, workPart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sentence{
+		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: "corpus/work/de-chat.jsonl"},
+		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: "corpus/work/en-chat.jsonl"},
+		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: "corpus/work/en-chat.jsonl"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sentence{})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want[1:2], choose(got, "en", "chat"), cmp.AllowUnexported(sentence{})); diff != "" {
+		t.Errorf("those in English from a chat:\n%s", diff)
+	}
+}
+
+func TestReadPartRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"id":"a"} {"id":`:         "sentence 2",
+		`{"id":"a","mention":[]}`:   `unknown field "mention"`,
+		`{"id":"a","age":34}`:       "sentence 1",
+		`{"id":"a"}` + "\nnot JSON": "sentence 2",
+	} {
+		_, err := readPart(fstest.MapFS{"corpus/work/en-a.jsonl": {Data: []byte(text)}}, workPart)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "en-a.jsonl") {
+			t.Errorf("%s: got %v, want an error with %q", text, err, want)
+		}
+	}
+	if _, err := readPart(fstest.MapFS{"corpus/work/chat.jsonl": {}}, workPart); err == nil {
+		t.Error("a file without a language is read")
+	}
+}
+
+func TestAgeInMonths(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[age]int{{34, "year"}: 408, {8, "month"}: 8, {}: 0} {
+		if got := in.months(); got != want {
+			t.Errorf("%+v: got %d months, want %d", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// printScores prints the figures of some outcomes: all of them, and by style.
+func printScores(out io.Writer, title string, outcomes []outcome) error {
+	fmt.Fprintf(out, "%s: %d sentences, %d exact\n", title, len(outcomes), total(outcomes).exact)
+	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "\tn\t  mentions P\tR\tF1\tright/wrong/missing\t  concepts P\tR\tF1\tright/wrong/missing\t  negation P\tR\tF1\tright/wrong/missing\t")
+	printRow(table, "all", total(outcomes))
+	for style, of := range byStyle(outcomes) {
+		printRow(table, style, total(of))
+	}
+	return table.Flush()
+}
+
+func printRow(out io.Writer, name string, s score) {
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", name, s.sentences, cells(s.mentions), cells(s.concepts), cells(s.negation))
+}
+
+func cells(c count) string {
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%d/%d/%d", c.precision(), c.recall(), c.f1(), c.right, c.wrong, c.missing)
+}
+
+// printMisses prints each outcome with what was expected of it and what was
+// found.
+func printMisses(out io.Writer, missed []outcome) {
+	for _, o := range missed {
+		fmt.Fprintf(out, "\n%s %s %d %s %s\n  %s\n", o.ID, o.Style, o.Age.Value, o.Age.Unit, o.Sex, o.Text)
+		if len(o.Context) > 0 {
+			fmt.Fprintf(out, "  context   %s\n", strings.Join(o.Context, " "))
+		}
+		fmt.Fprintf(out, "  missing   %s\n  wrong     %s\n  right     %s\n",
+			show(without(o.Mentions, o.found)), show(without(o.found, o.Mentions)), show(within(o.found, o.Mentions)))
+	}
+}
+
+// show writes mentions as a line, with a minus before what is absent.
+func show(mentions []mention) string {
+	words := make([]string, len(mentions))
+	for i, m := range mentions {
+		words[i] = m.Concept
+		if m.Choice == absent {
+			words[i] = "-" + m.Concept
+		}
+	}
+	return strings.Join(words, " ")
+}
