@@ -35,7 +35,7 @@ func better(a, b candidate) int {
 		cmp.Compare(b.exact, a.exact),
 		cmp.Compare(b.worst, a.worst),
 		cmp.Compare(b.sum, a.sum),
-		cmp.Compare(professional(a.kind), professional(b.kind)),
+		cmp.Compare(speaker(a.kind), speaker(b.kind)),
 		cmp.Compare(a.others, b.others),
 		cmp.Compare(a.kind, b.kind),
 		cmp.Compare(a.depth, b.depth),
@@ -44,12 +44,17 @@ func better(a, b candidate) int {
 	)
 }
 
-// professional is 1 for the names that doctors use, and else 0.
-func professional(kind model.WordingKind) int {
-	if kind == model.Name {
+// speaker ranks kinds of wordings by whose words they are: those that patients
+// choose from, those of doctors, those of free text.
+func speaker(kind model.WordingKind) int {
+	switch kind {
+	case model.CommonName, model.Synonym:
+		return 0
+	case model.Name:
 		return 1
+	default:
+		return 2
 	}
-	return 0
 }
 
 // A hit covers at least three fifths of what the best one does.
@@ -74,9 +79,18 @@ func (f *finder) hits(q Query) []Hit {
 			break
 		}
 		w := &f.r.Wordings[f.best[i].wording]
-		hits = append(hits, Hit{ID: id(f.r, w), Label: f.r.Text(w.Text)})
+		hits = append(hits, Hit{ID: id(f.r, w), Label: f.label(w)})
 	}
 	return hits
+}
+
+// label is the wording, but for one of free text the common name: it was made
+// to be found, not to be read.
+func (f *finder) label(w *model.Wording) string {
+	if w.Kind == model.LayWording && !w.Condition {
+		return f.r.Text(f.r.Observations[w.Concept].CommonName)
+	}
+	return f.r.Text(w.Text)
 }
 
 // total is what a wording is worth that holds all words that any holds.

@@ -37,8 +37,9 @@ type Query struct {
 	Most int
 }
 
-// A Hit is a concept and the wording by which it was found. The label lives as
-// long as the release's lease.
+// A Hit is a concept and the wording by which it was found, or its common name
+// when that was one of the lexicon. The label lives as long as the release's
+// lease.
 type Hit struct{ ID, Label string }
 
 // Find is the hits for a query, the best first, each concept once; none for a
@@ -55,7 +56,7 @@ type Hit struct{ ID, Label string }
 //   - wordings that consist of words of the phrase, of more of them first;
 //   - those that hold them whole, then written as one, then as beginnings,
 //     then without their endings, then misspelt;
-//   - those of patients, then those of doctors;
+//   - those of patients, then those of doctors, then those of the lexicon;
 //   - those with fewer other words;
 //   - names, then synonyms;
 //   - those of parents, then those of their children;
