@@ -29,6 +29,9 @@ const (
 	// mostScanned is how many tokens are passed over at most, fillers
 	// included, in search of the next element.
 	mostScanned = 24
+	// gapInLists is how many words may stand between elements that are apart
+	// in a list, besides the other items of it.
+	gapInLists = 1
 	// workPerToken bounds how many comparisons of a token and an element, or
 	// of a pattern and a text, are made for every token of it.
 	workPerToken = 4000
@@ -45,9 +48,9 @@ type matcher struct {
 	positions []int32
 	work      int // that is left
 	admits    func(*model.Pattern) bool
-	// passes says, when it is not nil, for how many words a token counts
-	// between an element and the next.
-	passes func(token, anchor int) int
+	// passable says, when it is not nil, that lists are searched, and which
+	// tokens count for nothing there.
+	passable func(token int) bool
 }
 
 // begin takes over the words and notes their terms.
@@ -55,7 +58,7 @@ func (m *matcher) begin(r *model.Release, words []word) {
 	m.r, m.words = r, words
 	m.matches, m.positions, m.times = m.matches[:0], m.positions[:0], m.times[:0]
 	m.work = workPerToken * len(words)
-	m.passes = nil
+	m.passable = nil
 	if need := (len(r.TermPatterns) + 63) / 64; len(m.present) < need {
 		m.present = make([]uint64, need)
 	}
@@ -306,6 +309,9 @@ func (t *trial) step(wanted uint8, direction, gap int) bool {
 // look is the nearest token in a direction that is one of the wanted elements,
 // and how many words stand before it; none when there are more than the gap.
 func (t *trial) look(wanted uint8, direction, gap int) (token, words int) {
+	if t.passable != nil {
+		gap = min(gap, gapInLists)
+	}
 	anchor := t.last
 	if direction < 0 {
 		anchor = t.first
@@ -314,7 +320,7 @@ func (t *trial) look(wanted uint8, direction, gap int) (token, words int) {
 		if t.isWanted(wanted, i) {
 			return i, words
 		}
-		if words += t.counts(i, anchor); words > gap {
+		if words += t.counts(i); words > gap {
 			break
 		}
 	}
@@ -347,13 +353,13 @@ func (t *trial) isWanted(wanted uint8, token int) bool {
 
 // counts is for how many words a token stands in a gap: fillers and marks but
 // commas are none.
-func (t *trial) counts(token, anchor int) int {
+func (t *trial) counts(token int) int {
 	w := &t.words[token]
 	switch {
 	case w.filler, w.kind == markToken && !w.comma && !w.ends:
 		return 0
-	case t.passes != nil:
-		return t.passes(token, anchor)
+	case t.passable != nil && t.passable(token):
+		return 0
 	}
 	return 1
 }

@@ -24,42 +24,48 @@ const listPasses = 2
 const looserInLists = 8
 
 // findListed finds the further items of lists, as the jaw in "pain in my chest,
-// left arm and jaw": between elements the items with the same word count for
-// nothing, and no others may stand there.
+// left arm and jaw": the items with the same word count for nothing between
+// elements, and no others may stand there.
 func (p *parser) findListed() {
 	m := &p.matcher
-	m.passes, m.admits = p.passes, p.admitsListed
+	m.passable, m.admits = p.passable, p.admitsListed
 	for range listPasses {
 		before, chosen := len(m.matches), len(p.chooser.chosen)
 		if chosen == 0 || p.chooser.separators[len(m.words)] == 0 {
 			break
 		}
 		m.matchAll()
-		for i := before; i < len(m.matches); i++ {
-			m.matches[i].loose += looserInLists
-		}
+		p.keepAdjacent(before)
 		p.chooser.choose(before)
 		if len(p.chooser.chosen) == chosen {
 			break
 		}
 	}
-	m.passes, m.admits = nil, p.admits
+	m.passable, m.admits = nil, p.admits
+}
+
+// keepAdjacent leaves of the matches from one on those that pass over nothing
+// but other items of their list.
+func (p *parser) keepAdjacent(from int) {
+	m := &p.matcher
+	kept := from
+	for _, found := range m.matches[from:] {
+		if p.chooser.adjacent(m.tokens(&found)) {
+			found.loose += looserInLists
+			m.matches[kept] = found
+			kept++
+		}
+	}
+	m.matches = m.matches[:kept]
 }
 
 func (p *parser) admitsListed(pattern *model.Pattern) bool {
 	return pattern.Observation != model.None && pattern.Meaning != model.MentionsAfter && p.applies(pattern.Observation)
 }
 
-// passes says for how many words a token counts between an element and the
-// next when lists are searched.
-func (p *parser) passes(token, anchor int) (words int) {
-	switch {
-	case p.joins[token] || p.matcher.words[token].comma || p.chooser.sharesHolder(token, anchor):
-		return 0
-	case p.chooser.held[token] > 0:
-		return mostScanned
-	}
-	return 1
+// passable reports whether a token counts for nothing while lists are searched.
+func (p *parser) passable(token int) bool {
+	return p.joins[token] || p.matcher.words[token].comma || p.chooser.held[token] > 0
 }
 
 // gatherFindings makes findings of the chosen matches, in order of appearance.

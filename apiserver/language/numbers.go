@@ -12,11 +12,11 @@ import (
 // digits sets off thousands; what has more than one point or comma, such as a
 // date, is no number.
 func numberOf(digits string) (number float64, ok bool) {
-	if whole, thousands, found := strings.Cut(digits, ","); found {
-		if len(thousands) == 3 {
-			digits = whole + thousands
+	if whole, rest, found := strings.Cut(digits, ","); found {
+		if thousands, _, _ := strings.Cut(rest, "."); len(thousands) == 3 {
+			digits = whole + rest
 		} else {
-			digits = whole + "." + thousands
+			digits = whole + "." + rest
 		}
 	}
 	number, err := strconv.ParseFloat(digits, 64)

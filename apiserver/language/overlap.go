@@ -11,7 +11,7 @@ import (
 )
 
 // mostHolders is how many mentions may share one token.
-const mostHolders = 4
+const mostHolders = 8
 
 // A chooser chooses among matches that overlap. More elements beat fewer,
 // tighter ones looser ones, those in order others; then the more specific
@@ -206,8 +206,21 @@ func (c *chooser) take(i int) {
 	}
 }
 
+// adjacent reports whether every token that stands between those of a match and
+// is held is of a chosen match that shares a token with it.
+func (c *chooser) adjacent(tokens []int32) bool {
+	for i := 1; i < len(tokens); i++ {
+		for token := tokens[i-1] + 1; token < tokens[i]; token++ {
+			if c.held[token] > 0 && !slices.ContainsFunc(tokens, func(t int32) bool { return c.sharesHolder(token, t) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // sharesHolder reports whether a chosen match has both tokens.
-func (c *chooser) sharesHolder(a, b int) bool {
+func (c *chooser) sharesHolder(a, b int32) bool {
 	for _, holder := range c.holders[a][:c.held[a]] {
 		if slices.Contains(c.holders[b][:c.held[b]], holder) {
 			return true

@@ -198,7 +198,7 @@ func (d *reader) fullStop(i int) {
 	if d.abbreviates(i) {
 		return
 	}
-	w.ends = true
+	w.ends = !d.isPoint(i - 1)
 	inRow := w.text != "." || d.isPoint(i-1) || d.isPoint(i+1)
 	w.stops = w.stops || !inRow
 }

@@ -175,9 +175,8 @@ func (c *cutter) word(text string) {
 
 func (c *cutter) add(text string, of kind) {
 	t := textToken{text: text, folded: token.Fold(text), kind: of, spaced: c.spaced}
-	if of == wordToken {
-		// "℃" folds to a degree sign and a letter.
-		t.folded = strings.TrimLeftFunc(t.folded, func(c rune) bool { return !carries(c) })
+	if bare := strings.TrimLeftFunc(t.folded, func(c rune) bool { return !carries(c) }); bare != "" {
+		t.folded = bare // "℃" folds to a degree sign and a letter
 	}
 	if of == numberToken {
 		var ok bool

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+func TestParseFindsWordings(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"":                              "",
+		" \n\t":                         "",
+		"🤮":                             "",
+		"Hello, how are you?":           "",
+		"I have a headache":             "s_1",
+		"HEADACHE":                      "s_1",
+		"my head is killing me":         "s_1",
+		"head hurts, tummy aches":       "s_1 s_5",
+		"headache headache":             "s_1",
+		"no, really, my mother is fine": "",
+		// Gaps.
+		"pain in my lower right tummy":                       "s_6",
+		"right lower belly pain":                             "s_6",
+		"pain that nobody understands in my belly":           "s_5",
+		"pain that nobody else ever understands in my belly": "",
+		"pain. My belly":                                     "",
+		"pain\nbelly":                                        "",
+		"pain... belly":                                      "s_5",
+		"pain (belly)":                                       "s_5",
+		"the worst headache of my whole life":                "s_2",
+		// Numbers and units.
+		"temperature of 39.5": "s_7",
+		"39,5 °C":             "s_7",
+		"39.5C":               "s_7",
+		"it is 38℃":           "s_7",
+		"103 F":               "s_7",
+		"103F":                "s_7",
+		"temperature of 36.5": "",
+		"36.6 C":              "",
+		"98.6 F":              "",
+		"103":                 "",
+		"lungs are clear":     "-s_8",
+	})
+}
+
+func TestParseSpelling(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"hedache":             "s_1",
+		"headahce and nausia": "s_1 s_15",
+		"stomachache":         "s_5",
+		"head ache":           "s_1",
+		"head-ache":           "s_1",
+		"dont have a cough":   "-s_8",
+		"don't have a cough":  "-s_8",
+		"don`t have a cough":  "-s_8",
+		"couhg":               "s_8",
+		"coghs":               "",
+		"xqzzy fevr":          "s_7",
+		"hefdxche":            "s_1",
+		"heafxxche":           "",
+	})
+}
+
+func TestParseKeepsSpelling(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	for _, text := range []string{"hedache", "stomachache", "nausia"} {
+		q := adult(text)
+		q.KeepSpelling = true
+		got := Parse(r, q)
+		if diff := cmp.Diff(Result{Tokens: []string{text}}, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
+func TestParseOverlaps(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"sore throat and runny nose":                 "s_9 s_10",
+		"runny nose and sore throat":                 "s_10 s_9",
+		"pain in my chest and left arm":              "s_11 s_12",
+		"pain in my chest, left arm and jaw":         "s_11 s_12 s_14",
+		"chest, arm and jaw pain":                    "s_11 s_12 s_14",
+		"chest, arm, jaw, head and belly pain":       "s_11 s_12 s_14 s_1 s_5",
+		"pain in my chest, fever and my arm is fine": "s_11 s_7",
+		"terrible headache":                          "s_2",
+		"terrible pain in the chest":                 "s_18",
+		"headache, a terrible headache":              "s_2",
+		"sore throat but no sore belly":              "s_9 -s_5",
+		"throat is fine but sore head":               "s_1",
+	})
+}
+
+func TestParseContext(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"no fever but a bad cough":              "-s_7 s_8",
+		"denies chest pain, nausea or vomiting": "-s_11 -s_15",
+		"never had diabetes":                    "-p_3",
+		"not only headache but fever":           "s_1 s_7",
+		"could it be a stroke?":                 "",
+		"last year I had a headache":            "",
+		"last year I had a stroke":              "p_1",
+		"my father had a stroke":                "p_2",
+		"my father has a headache":              "",
+		"no appetite":                           "s_13",
+		"my head doesn't hurt":                  "-s_1",
+		"no fever\nheadache":                    "-s_7 s_1",
+	})
+}
+
+func TestParseDurations(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"headache for three days":                     "s_3",
+		"headache for 3 weeks":                        "s_4",
+		"headache since yesterday":                    "s_3",
+		"for a couple of days I have had a headache":  "s_3",
+		"headache for one and a half years":           "s_4",
+		"headache for half a day":                     "s_3",
+		"headache for 2-3 days":                       "s_3",
+		"headache for two or three weeks":             "s_4",
+		"a terrible headache for three days":          "s_2 s_3",
+		"headache and cough for 3 days":               "s_3 s_19",
+		"headache for 3 days and a cough for 5 weeks": "s_3 s_20",
+		"I have a headache. It began 2 days ago":      "s_3",
+		"since yesterday, for 3 days":                 "",
+		"no headache for three days":                  "-s_1",
+		"sore throat for three days":                  "s_9",
+		"for 5 weeks cough and headache":              "s_20 s_4",
+	})
+}
+
+func TestParseVagueWordings(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"it is worse when I move":                            "",
+		"belly pain, worse when I move":                      "s_6",
+		"chest pain. It is worse when I move":                "s_18",
+		"belly pain and chest pain. It is worse when I move": "s_5 s_18",
+		"It is worse when I move. belly pain":                "s_5",
+		"no belly pain. It is worse when I move":             "-s_5",
+		"tummy ache on the lower right side":                 "s_6",
+	})
+	r := world(t)
+	belly, _ := r.ObservationByID("s_5")
+	q := adult("it is worse when I move, for 3 days")
+	q.Context = []model.ObservationIndex{belly}
+	if got := told(r, Parse(r, q)); got != "s_6" {
+		t.Errorf("with belly pain in the context: got %q, want s_6", got)
+	}
+	q.Text = "for 3 days"
+	headache, _ := r.ObservationByID("s_1")
+	q.Context = append(q.Context, headache)
+	if got := told(r, Parse(r, q)); got != "s_3" {
+		t.Errorf("with belly pain and headache in the context: got %q, want s_3", got)
+	}
+	cough, _ := r.ObservationByID("s_8")
+	q.Context = append(q.Context, cough)
+	if got := told(r, Parse(r, q)); got != "" {
+		t.Errorf("with two in the context that it may be said of: got %q, want none", got)
+	}
+}
+
+func TestParseOnePerObservation(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	for text, want := range map[string][2]string{
+		"headache, my head hurts":           {"s_1", "s_1 s_1"},
+		"no headache. headache":             {"s_1", "-s_1 s_1"},
+		"headache. no headache":             {"s_1", "s_1 -s_1"},
+		"no headache, no headache":          {"-s_1", "-s_1 -s_1"},
+		"headache, terrible headache":       {"s_2", "s_2"},
+		"no headache, no terrible headache": {"-s_1", "-s_1"},
+		"headache but no terrible headache": {"s_1 -s_2", "s_1 -s_2"},
+		"no headache but terrible headache": {"s_2", "s_2"},
+	} {
+		q := adult(text)
+		once := told(r, Parse(r, q))
+		q.EveryMention = true
+		if diff := cmp.Diff(want, [2]string{once, told(r, Parse(r, q))}); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+func TestParseForWhom(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	male := model.Male
+	for _, c := range []struct {
+		change func(*Query)
+		want   string
+	}{
+		{func(*Query) {}, "s_16 p_3"},
+		{func(q *Query) { q.Sex = &male }, "p_3"},
+		{func(q *Query) { q.Sex = nil }, "s_16 p_3"},
+		{func(q *Query) { q.AgeMonths = 11 }, "s_16 s_17 p_3"},
+		{func(q *Query) { q.RiskFactors = false }, "s_16"},
+		{func(q *Query) { q.Symptoms = false }, "p_3"},
+		{func(q *Query) { q.Symptoms, q.RiskFactors = false, false }, ""},
+	} {
+		q := adult("missed period, colic, diabetes")
+		c.change(&q)
+		if got := told(r, Parse(r, q)); got != c.want {
+			t.Errorf("%+v: got %q, want %q", q, got, c.want)
+		}
+	}
+}
+
+// A word of what was not asked for is not taken for something else.
+func TestParseIgnoresKindsInTheEnd(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	q := adult("my father had a stroke")
+	q.RiskFactors = false
+	if got := told(r, Parse(r, q)); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestParseResult(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	index := func(id string) model.ObservationIndex {
+		o, ok := r.ObservationByID(id)
+		if !ok {
+			t.Fatal(id)
+		}
+		return o
+	}
+	for text, want := range map[string]Result{
+		"Pain, in my Lower right Tummy!": {
+			Tokens:   []string{"Pain", ",", "in", "my", "Lower", "right", "Tummy", "!"},
+			Mentions: []Mention{{Observation: index("s_6"), Orth: "Pain Lower right Tummy", Positions: []int{0, 4, 5, 6}, Head: 5}},
+			Obvious:  true,
+		},
+		"No FEVRE 🤮": {
+			Tokens:   []string{"No", "FEVER", "🤮"},
+			Mentions: []Mention{{Observation: index("s_7"), Absent: true, Orth: "FEVER", Positions: []int{1}, Head: 1}},
+		},
+		"Stomachache since\nyesterday": {
+			Tokens:   []string{"Stomach", "ache", "since", "yesterday"},
+			Mentions: []Mention{{Observation: index("s_5"), Orth: "Stomach ache", Positions: []int{0, 1}, Head: 0}},
+		},
+		"39.5C, headache for 3 days": {
+			Tokens: []string{"39.5", "C", ",", "headache", "for", "3", "days"},
+			Mentions: []Mention{
+				{Observation: index("s_7"), Orth: "39.5 C", Positions: []int{0, 1}, Head: 1},
+				{Observation: index("s_3"), Orth: "headache for 3 days", Positions: []int{3, 4, 5, 6}, Head: 3},
+			},
+			Obvious: true,
+		},
+		"a headache tomorrow": {
+			Tokens:   []string{"a", "headache", "tomorrow"},
+			Mentions: []Mention{{Observation: index("s_1"), Orth: "headache", Positions: []int{1}, Head: 1}},
+		},
+		"it is": {Tokens: []string{"it", "is"}},
+	} {
+		if diff := cmp.Diff(want, Parse(r, adult(text))); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", text, diff)
+		}
+	}
+}

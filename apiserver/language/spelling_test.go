@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestEditDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int // 3 for more than 2
+	}{
+		{"fever", "fever", 0},
+		{"fver", "fever", 1},
+		{"feverr", "fever", 1},
+		{"fevir", "fever", 1},
+		{"feevr", "fever", 1},
+		{"hedaceh", "headache", 2},
+		{"nausia", "nausea", 1},
+		{"diarea", "diarrhoea", 3},
+		{"übel", "ubel", 1},
+		{"abcdef", "badcfe", 3},
+		{"ca", "abc", 3}, // restricted: no letter is edited twice
+	} {
+		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+			if got := min(editDistance([]rune(pair[0]), pair[1], 2), 3); got != c.want {
+				t.Errorf("%q and %q: got %d, want %d", pair[0], pair[1], got, c.want)
+			}
+		}
+	}
+}
+
+// slowDistance is the definition.
+func slowDistance(a, b []rune) int {
+	table := make([][]int, len(a)+1)
+	for i := range table {
+		table[i] = make([]int, len(b)+1)
+		for j := range table[i] {
+			switch {
+			case i == 0 || j == 0:
+				table[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				table[i][j] = table[i-1][j-1]
+			default:
+				table[i][j] = 1 + min(table[i-1][j-1], table[i-1][j], table[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				table[i][j] = min(table[i][j], 1+table[i-2][j-2])
+			}
+		}
+	}
+	return table[len(a)][len(b)]
+}
+
+func TestEditDistanceIsTheDefinition(t *testing.T) {
+	t.Parallel()
+	words := rapid.StringOfN(rapid.RuneFrom([]rune("abcß")), 1, mostLetters, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := []rune(words.Draw(t, "a")), words.Draw(t, "b")
+		most := rapid.IntRange(1, 2).Draw(t, "most")
+		want := slowDistance(a, []rune(b))
+		if got := editDistance(a, b, most); got != want && (got <= most || want <= most) {
+			t.Errorf("%q and %q within %d: got %d, want %d", string(a), b, most, got, want)
+		}
+	})
+}
+
+func TestInCaseOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ original, word, want string }{
+		{"hedache", "headache", "headache"},
+		{"Hedache", "headache", "Headache"},
+		{"HEDACHE", "headache", "HEADACHE"},
+		{"A", "ab", "Ab"},
+		{"Übelkiet", "ubelkeit", "Ubelkeit"},
+	} {
+		if got := inCaseOf(c.original, c.word); got != c.want {
+			t.Errorf("%q for %q: got %q, want %q", c.word, c.original, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// ordinals are digits with letters that are one word.
+var ordinals = []string{"2nd", "1st", "24h"}
+
+func cutText(text string) []textToken {
+	c := cutter{isWord: func(folded string) bool { return slices.Contains(ordinals, folded) }}
+	c.cut(validText(text))
+	return c.tokens
+}
+
+func textsOf(tokens []textToken) []string {
+	var texts []string
+	for _, t := range tokens {
+		texts = append(texts, t.text)
+	}
+	return texts
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":                           nil,
+		" \t\r\n\u2003\u0000\u200b ": nil,
+		"Sore throat, COUGH!":        {"Sore", "throat", ",", "COUGH", "!"},
+		"can't can’t can`t can´t":    {"can't", "can’t", "can`t", "can´t"},
+		"don`":                       {"don", "`"},
+		"'pain' `bad`":               {"'", "pain", "'", "`", "bad", "`"},
+		"39.5°C":                     {"39.5", "°", "C"},
+		"39,5C 103F 38 ℃":            {"39,5", "C", "103", "F", "38", "℃"},
+		"3days, 2nd 2weeks":          {"3", "days", ",", "2nd", "2", "weeks"},
+		"covid-19 b12":               {"covid", "-", "19", "b12"},
+		"fever.cough;rash":           {"fever", ".", "cough", ";", "rash"},
+		"a_b":                        {"a", "_", "b"},
+		"1,000.5 1.2.3":              {"1,000.5", "1.2.3"},
+		"e.g. p.m.":                  {"e", ".", "g", ".", "p", ".", "m", "."},
+		"pain🤮🤮 👩‍👩‍👧 🇩🇪❤️":               {"pain", "🤮", "🤮", "👩‍👩‍👧", "🇩🇪", "❤️"},
+		"Ménière’s Me\u0301nie\u0300re's": {"Ménière’s", "Me\u0301nie\u0300re's"},
+		"صداع، شديد":                      {"صداع", "،", "شديد"},
+		"头痛":                              {"头", "痛"},
+		"feb\u00adris":                    {"feb\u00adris"},
+		"a\xffb":                          {"a", "\uFFFD", "b"},
+		"(left side)":                     {"(", "left", "side", ")"},
+		" \u0301x":                        {"\u0301", "x"},
+		"½ x²":                            {"½", "x", "²"},
+	} {
+		if diff := cmp.Diff(want, textsOf(cutText(text))); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+func TestCutKinds(t *testing.T) {
+	t.Parallel()
+	got := cutText("Fever 39,5 ℃\ncan`t 2nd 1.2.3 - ok")
+	want := []textToken{
+		{text: "Fever", folded: "fever"},
+		{text: "39,5", folded: "39,5", number: 39.5, kind: numberToken, spaced: true},
+		{text: "℃", folded: "c", kind: markToken, spaced: true, breaks: true},
+		{text: "can`t", folded: "cant", spaced: true},
+		{text: "2nd", folded: "2nd", spaced: true},
+		{text: "1.2.3", folded: "1.2.3", spaced: true},
+		{text: "-", folded: "-", kind: markToken, spaced: true},
+		{text: "ok", folded: "ok", spaced: true},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(textToken{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestNumberOf(t *testing.T) {
+	t.Parallel()
+	for digits, want := range map[string]float64{
+		"12": 12, "39.5": 39.5, "39,5": 39.5, "1,000": 1000, "1,000.5": 1000.5, "0,25": 0.25, "100,25": 100.25, "007": 7,
+	} {
+		if got, ok := numberOf(digits); !ok || got != want {
+			t.Errorf("%q: got %v, %v, want %v", digits, got, ok, want)
+		}
+	}
+	for _, digits := range []string{"", "1.2.3", "12.05.2026", "1,2,3", "٣", strings.Repeat("9", 400)} {
+		if got, ok := numberOf(digits); ok {
+			t.Errorf("%q is taken for %v", digits, got)
+		}
+	}
+}
+
+// shown is what of a text must be in its tokens.
+func shown(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, validText(text))
+}
+
+// Every character that shows is in one token, in order.
+func checkCut(t interface {
+	Helper()
+	Errorf(format string, arguments ...any)
+}, text string) {
+	t.Helper()
+	tokens := cutText(text)
+	if got, want := shown(strings.Join(textsOf(tokens), "")), shown(text); got != want {
+		t.Errorf("%q: the tokens are %q, want %q", text, got, want)
+	}
+	for _, token := range tokens {
+		if token.text == "" || strings.ContainsFunc(token.text, unicode.IsSpace) {
+			t.Errorf("%q: token %q", text, token.text)
+		}
+		if token.kind == numberToken && (token.number < 0 || token.number != token.number) {
+			t.Errorf("%q: number %v", text, token.number)
+		}
+	}
+}
+
+func TestCutLosesNothing(t *testing.T) {
+	t.Parallel()
+	alphabet := rapid.StringOf(rapid.RuneFrom([]rune("aZé \n\t'’`´.,-_/°39½²\u0301\u200d🤮ا頭\uFFFD\x00℃")))
+	rapid.Check(t, func(t *rapid.T) {
+		checkCut(t, rapid.OneOf(alphabet, rapid.String()).Draw(t, "text"))
+	})
+}
+
+func FuzzCut(f *testing.F) {
+	for _, text := range []string{"can`t 39.5°C", "e.g. \xff\u0301 2nd", " \u0301\u200d'x'", "👩‍👩‍👧1,2", "a´\n´b"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkCut(t, text) })
+}
