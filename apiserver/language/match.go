@@ -107,6 +107,9 @@ func (m *matcher) matchTerm(term model.Term, at, n int) {
 		return
 	}
 	for _, pattern := range model.Part(m.r.PatternRefs, m.r.TermPatterns[term]) {
+		if m.work < 0 {
+			return
+		}
 		m.try(pattern, at)
 	}
 }
@@ -117,7 +120,7 @@ func (m *matcher) try(pattern uint32, key int) {
 	m.work--
 	p := &m.r.Patterns[pattern]
 	elements := model.Part(m.r.Elements, p.Elements)
-	if m.work < 0 || !m.possible(elements) || !m.admits(p) {
+	if !m.possible(elements) || !m.admits(p) {
 		return
 	}
 	t := trial{matcher: m, pattern: p, elements: elements}
