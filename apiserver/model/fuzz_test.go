@@ -93,13 +93,50 @@ func walk(r *Release) {
 			sum += float64(r.Wordings[use].Words)
 		}
 	}
-	sum += walkLabTests(r) + walkArticles(r)
+	sum += walkLabTests(r) + walkArticles(r) + walkLexicon(r)
 	for _, t := range r.Tuples {
 		sum += float64(len(Part(r.TupleItems, t.Observations)) + len(r.Text(t.Reason)))
 	}
 	if sum < 0 {
 		panic("a sum of lengths and probabilities is negative")
 	}
+}
+
+// walkLexicon looks up what a reader of free text would.
+func walkLexicon(r *Release) float64 {
+	sum := 0.0
+	for _, word := range []string{"", "head", "head\x00", "pound", "day", "two", "table", "\xff", "ordinary"} {
+		frequency, _ := r.WordFrequency(word)
+		found, _ := r.FindStem(word)
+		sum += float64(frequency%2) + float64(len(Part(r.TermRefs, found.Terms)))
+		for _, t := range Part(r.TermRefs, found.Terms) {
+			for _, at := range Part(r.PatternRefs, r.TermPatterns[t]) {
+				sum += walkPattern(r, at)
+			}
+		}
+	}
+	for _, at := range r.NumberPatterns {
+		sum += walkPattern(r, at)
+	}
+	for _, d := range r.Deletes {
+		sum += float64(len(r.Text(r.DeleteWords[d.Word])))
+	}
+	return sum
+}
+
+func walkPattern(r *Release, at uint32) float64 {
+	p := r.Patterns[at]
+	elements := Part(r.Elements, p.Elements)
+	sum := float64(len(p.Meaning.String())) + float64(elements[p.Key].Kind)
+	for _, e := range elements {
+		if e.Kind == TermElement {
+			sum += float64(r.TermPatterns[e.Term].Len())
+		}
+	}
+	if p.Observation != None {
+		sum += r.Observations[p.Observation].Leak
+	}
+	return sum
 }
 
 func walkLabTests(r *Release) float64 {

@@ -89,6 +89,7 @@ const (
 	CueAffirms
 	CueEnds
 	CueJoins
+	CueAdds
 	CueQuestions
 	CueHypotheticals
 	CuePast

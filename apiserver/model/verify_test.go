@@ -144,7 +144,7 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a wording of nothing there is", func(r *Release) { r.Wordings[0].Concept = 6 }, "wording 0: concept 6"},
 		{"a wording of no condition there is", func(r *Release) { r.Wordings[len(r.Wordings)-1].Concept = 2 }, "concept 2"},
 		{"a wording before the first", func(r *Release) { r.Wordings[1].Concept = -1 }, "concept -1"},
-		{"a wording of no kind there is", func(r *Release) { r.Wordings[1].Kind = 3 }, "wording 1: neither"},
+		{"a wording of no kind there is", func(r *Release) { r.Wordings[1].Kind = LayWording + 1 }, "wording 1: neither"},
 		{"a wording of no text", func(r *Release) { r.Wordings[1].Text = StringRef{} }, "wording 1: no text"},
 		{"a wording's text over the end", func(r *Release) { r.Wordings[0].Text.Length = math.MaxUint32 }, "wording 0: text"},
 		{"wordings out of order", func(r *Release) { r.Wordings[0], r.Wordings[2] = r.Wordings[2], r.Wordings[0] }, "wording 1 is out of order"},
@@ -303,7 +303,10 @@ func TestDecodeSurvivesAnySpoiledNumber(t *testing.T) {
 // A bool in a file can be a byte that is neither; the encoder writes none.
 func TestDecodeRefusesBytesThatAreNoBool(t *testing.T) {
 	t.Parallel()
-	for section, offset := range map[string]uintptr{"groups": unsafe.Offsetof(Group{}.Ordered), "wordings": unsafe.Offsetof(Wording{}.Condition)} {
+	for section, offset := range map[string]uintptr{
+		"groups": unsafe.Offsetof(Group{}.Ordered), "wordings": unsafe.Offsetof(Wording{}.Condition), "stems": unsafe.Offsetof(Stem{}.Filler),
+		"patterns": unsafe.Offsetof(Pattern{}.AnyOrder),
+	} {
 		file := mustEncode(t, small().Layout())
 		table, err := readTable(file)
 		if err != nil {

@@ -29,7 +29,7 @@ var (
 	wordingKindWords     = []string{"common_name", "name", "synonym", "lay_wording"}
 	meaningWords         = []string{
 		"mentions", "mentions_after", "mentions_absent",
-		"negates", "negates_before", "neutral", "affirms", "ends", "joins", "questions", "hypotheticals", "past", "others", "patients",
+		"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients",
 		"durations", "times",
 	}
 	sectionNameWords = []string{

@@ -49,6 +49,17 @@ func TestVocabulary(t *testing.T) {
 	vocabulary(t, ParseResultType, "none", "very_low", "low", "normal", "high", "very_high", "absent", "present")
 	vocabulary(t, ParseTopic, "none", "injury")
 	vocabulary(t, ParseNodeType, "paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item")
+	cues := []string{"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients"}
+	for i, word := range cues {
+		if v, err := ParseCue(word); err != nil || v != CueNegates+Meaning(i) || v.String() != word || !v.IsCue() {
+			t.Errorf("%q parses to %v, %v", word, v, err)
+		}
+	}
+	for _, word := range []string{"", "mentions", "durations", "negate"} {
+		if v, err := ParseCue(word); err == nil {
+			t.Errorf("%q parses to %v", word, v)
+		}
+	}
 	vocabulary(t, ParseSectionName, "summary", "how_its_defined", "how_its_caused", "how_its_diagnosed", "how_it_can_be_treated_at_home",
 		"how_its_prevented", "when_to_see_professional", "disclaimer", "sources")
 }
@@ -82,7 +93,12 @@ func TestWordsFollowTheConstants(t *testing.T) {
 		{CommonName, "common_name"},
 		{Name, "name"},
 		{Synonym, "synonym"},
-		{Synonym + 1, "WordingKind(3)"},
+		{LayWording, "lay_wording"},
+		{LayWording + 1, "WordingKind(4)"},
+		{Mentions, "mentions"},
+		{CueNegatesBefore, "negates_before"},
+		{CuePatients, "patients"},
+		{SaysTime, "times"},
 	} {
 		if got := test.value.String(); got != test.want {
 			t.Errorf("%T(%d) says %q, want %q", test.value, test.value, got, test.want)

@@ -85,6 +85,7 @@ type compiler struct {
 	// What the parts of the draft come from.
 	observationOf map[*model.DraftObservation]*observation
 	conditionOf   map[*model.DraftCondition]*condition
+	sharedNames   []string // as package lexicon tells them
 }
 
 func (c *compiler) read(content fs.FS, language string) (err error) {

@@ -42,6 +42,8 @@ type Report struct {
 	// NoWordings are the symptoms and risk factors that the lexicon says nothing
 	// of.
 	NoWordings []string `json:"no_wordings"`
+	// SharedNames are the pairs of names of which free text means either.
+	SharedNames []string `json:"shared_names"`
 	// Unseparated are the pairs of conditions that the same patient could
 	// have and no observation tells apart.
 	Unseparated [][2]string `json:"unseparated"`
@@ -68,7 +70,7 @@ func (c *compiler) report(r *model.Release) Report {
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 		Patterns:   len(r.Patterns),
-		NoWordings: c.withoutWordings(),
+		NoWordings: c.withoutWordings(), SharedNames: c.sharedNames,
 	}
 	if c.words.Experimental.Value {
 		report.Untranslated = c.words.Inherited
@@ -191,6 +193,7 @@ func (r Report) String() string {
 	section("conditions with the usual course of any as acute", r.UsualCourse)
 	section("common conditions without an article", r.NoArticle)
 	section("symptoms and risk factors that the lexicon says nothing of", r.NoWordings)
+	section("names of two observations that are the same but for endings and small words", r.SharedNames)
 	pairs := make([]string, len(r.Unseparated))
 	for i, pair := range r.Unseparated {
 		pairs[i] = pair[0] + " / " + pair[1]

@@ -304,7 +304,8 @@ func addNames(t *rapid.T, draft *model.Draft) {
 		}
 	}
 	var problems source.Problems
-	if lexicon.Add(draft, concepts, nil, &problems); problems.Err() != nil {
+	lexicon.Add(draft, concepts, nil, &problems)
+	if problems.Err() != nil {
 		t.Fatal(problems.Err())
 	}
 }

@@ -22,14 +22,15 @@ type claim struct {
 // conflict is two observations that a wording is of.
 type conflict struct {
 	at    source.Position
-	other string
+	text  string
+	other string // the slug of the second one
 }
 
 // patternKey is what makes a pattern the same as another one.
 type patternKey struct {
 	terms    string // in their order, without gaps
 	unsorted string // terms in whatever order, of a pattern in any order
-	all      string // everything
+	all      string // everything that is found by
 }
 
 func (b *builder) key(p model.DraftPattern) patternKey {
@@ -48,18 +49,20 @@ func (b *builder) key(p model.DraftPattern) patternKey {
 		}
 	}
 	key := patternKey{terms: strings.Join(terms, " ")}
+	same := key.terms
 	if p.AnyOrder {
 		slices.Sort(terms)
 		key.unsorted = strings.Join(terms, " ")
+		same = key.unsorted
 	}
-	key.all = fmt.Sprint(p.Meaning, p.AnyOrder, key, gaps)
+	key.all = fmt.Sprint(p.Meaning, p.AnyOrder, same, gaps)
 	return key
 }
 
 // claim notes that a pattern is one of an observation, and refuses it when
 // nobody could tell of which of two observations it is. What one names and the
-// other refines may be said alike, and so may what is denied; two names that
-// are the same have been judged with the names.
+// other refines may be said alike, and so may what is denied. Two names are noted
+// only: as texts they have been judged, and their stems may be the same.
 func (b *builder) claim(c *concept, meaning model.Meaning, key patternKey, by claim) {
 	scope := meaning.String()
 	if meaning == model.MentionsAfter {
@@ -75,24 +78,28 @@ func (b *builder) claim(c *concept, meaning model.Meaning, key patternKey, by cl
 		}
 		at := scope + "\x00" + terms
 		for _, before := range b.claims[at] {
-			if before.slug != c.Slug && !(before.named && by.named) && !kin(b.bySlug[before.slug].Observation, c.Observation) {
-				b.refuseConflict(by, before)
+			if before.slug != c.Slug && !kin(b.bySlug[before.slug].Observation, c.Observation) {
+				b.judge(by, before)
 			}
 		}
 		b.claims[at] = append(b.claims[at], by)
 	}
 }
 
-// refuseConflict tells each pair of a wording and another observation once.
-func (b *builder) refuseConflict(by, before claim) {
+// judge tells each pair of a wording and another observation once.
+func (b *builder) judge(by, before claim) {
 	if by.named {
 		by, before = before, by
 	}
-	pair := conflict{at: by.at, other: before.slug + by.text}
-	if b.conflict[pair] {
+	pair := conflict{at: by.at, text: by.text, other: before.slug}
+	if b.told[pair] {
 		return
 	}
-	b.conflict[pair] = true
+	b.told[pair] = true
+	if by.named {
+		b.shared = append(b.shared, fmt.Sprintf("%q of %s, %q of %s", before.text, before.slug, by.text, by.slug))
+		return
+	}
 	b.problems.Add(by.at, "%q of %s is also %q of %s (%s:%d), and neither is part of the other", by.text, by.slug, before.text, before.slug, before.at.File, before.at.Line)
 }
 

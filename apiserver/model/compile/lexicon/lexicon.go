@@ -30,8 +30,10 @@ type Concept struct {
 
 // Add adds the lexicon of a language to a draft whose Meta and observations are
 // complete: what the files say, and that the concepts go by their names. What
-// the files must not say is added to the problems.
-func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, problems *source.Problems) {
+// the files must not say is added to the problems. It returns the pairs of names
+// of two observations, neither a part of the other, that are the same but for
+// their endings and fillers: free text that has one may mean either.
+func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, problems *source.Problems) (shared []string) {
 	b := &builder{
 		draft:    draft,
 		problems: problems,
@@ -41,7 +43,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		classes:  map[string]*class{},
 		values:   map[string]value{},
 		claims:   map[string][]claim{},
-		conflict: map[conflict]bool{},
+		told:     map[conflict]bool{},
 		unknown:  map[source.Position]bool{},
 	}
 	b.chooseStemmer(files)
@@ -58,6 +60,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		}
 	}
 	b.refuseUnused()
+	return b.shared
 }
 
 // builder is a lexicon in the making.
@@ -69,9 +72,10 @@ type builder struct {
 	stem     stem.Stemmer
 	fillers  map[string]bool // by folded word
 	classes  map[string]*class
-	values   map[string]value         // by what they are and the stem
-	claims   map[string][]claim       // by the terms of a pattern
-	conflict map[conflict]bool        // those told
+	values   map[string]value   // by what they are and the stem
+	claims   map[string][]claim // by the terms of a pattern
+	told     map[conflict]bool
+	shared   []string
 	unknown  map[source.Position]bool // slugs told to be unknown
 }
 
