@@ -165,7 +165,7 @@ func (p *parser) applies(o model.ObservationIndex) bool {
 func (p *parser) noteJoins() {
 	p.joins = resized(p.joins, len(p.matcher.words))
 	for i := range p.matcher.matches {
-		if p.matcher.patternOf(i).Meaning == model.CueJoins {
+		if meaning := p.matcher.patternOf(i).Meaning; meaning == model.CueJoins || meaning == model.CueAdds {
 			for _, token := range p.matcher.tokens(&p.matcher.matches[i]) {
 				p.joins[token] = true
 			}

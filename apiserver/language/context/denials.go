@@ -40,6 +40,7 @@ func (l *line) denials() []denial {
 		opens:    []model.Meaning{model.CueNegates},
 		shuts:    []model.Meaning{model.CueAffirms},
 		patience: deniedAhead,
+		strict:   true,
 	})
 	before := -1 // the station before the mentions that end at one token
 	for i, station := range l.stations {
@@ -77,7 +78,7 @@ func (l *line) settleNegations() {
 			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
 		case s.is(model.CueNegates) && l.dangles(i):
 			s.cue = model.CueNegatesBefore
-			if i > 0 && l.stations[i-1].is(model.CueJoins) {
+			if i > 0 && l.stations[i-1].joins() {
 				s.cue = model.CueNeutral
 			}
 		case s.is(model.CueNegatesBefore) && !mentioned && l.mentionFollows(i):
@@ -158,7 +159,7 @@ func (g *group) add(l *line, s station) {
 
 func (g *group) separate(s station) {
 	g.comma = g.comma || s.kind == commaStation
-	g.join = g.join || s.is(model.CueJoins)
+	g.join = g.join || s.joins()
 	g.parted = s.to
 }
 

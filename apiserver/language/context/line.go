@@ -32,8 +32,11 @@ func (s station) is(cue model.Meaning) bool { return s.kind == cueStation && s.c
 // ends reports whether no scope goes past the station.
 func (s station) ends() bool { return s.kind == endStation || s.is(model.CueEnds) }
 
+// joins reports whether the station is a joining word, an adding one or not.
+func (s station) joins() bool { return s.is(model.CueJoins) || s.is(model.CueAdds) }
+
 // separates reports whether the station stands between the items of a list.
-func (s station) separates() bool { return s.kind == commaStation || s.is(model.CueJoins) }
+func (s station) separates() bool { return s.kind == commaStation || s.joins() }
 
 // introduces reports whether the station says whom the words after it are of.
 func (s station) introduces() bool { return s.is(model.CuePatients) || s.is(model.CueOthers) }

@@ -28,8 +28,8 @@ func (l *line) listsGoOn() []bool {
 		after.pass(l.between(s.to, edge))
 		switch {
 		case s.kind == commaStation:
-			goesOn[i] = after.comma(i, l.joinFollows(i), goesOn)
-		case s.is(model.CueJoins):
+			goesOn[i] = after.comma(i, l.joinFollows(i), l.followsMention(i), goesOn)
+		case s.joins():
 			after = tail{closes: l.itemFollows(i)}
 		case s.kind == subjectStation:
 			after.item = true
@@ -58,10 +58,10 @@ func (t *tail) pass(words int) {
 
 // comma says whether the comma at a station goes on with a list, and puts it
 // before the tail. "a, b, or c" has a comma with no mention before the join.
-func (t *tail) comma(station int, joinFollows bool, goesOn []bool) bool {
+func (t *tail) comma(station int, joinFollows, followsMention bool, goesOn []bool) bool {
 	closes := t.closes && (t.item || joinFollows)
 	next := tail{closes: closes}
-	if t.item && !t.wordy {
+	if t.item && !t.wordy && followsMention {
 		next.commas, next.last = t.commas+1, station
 		if t.commas == 1 {
 			goesOn[t.last] = true
@@ -71,9 +71,14 @@ func (t *tail) comma(station int, joinFollows bool, goesOn []bool) bool {
 	return closes || next.commas > 1
 }
 
-// itemFollows reports whether a mention comes next, with few words before it,
-// or another joining word and then a mention, as in "and neither".
+// itemFollows reports whether a mention comes next after a joining word, with few
+// words before it, or another joining word and then a mention, as in "and
+// neither". After an adding word it must come at once: "nausea and vomiting" is
+// one list, and "no nausea, and my head hurts" are two statements.
 func (l *line) itemFollows(i int) bool {
+	if l.stations[i].is(model.CueAdds) {
+		return l.mentionAdjoins(i)
+	}
 	next := i + 1
 	if l.joinFollows(i) {
 		next++
@@ -82,8 +87,18 @@ func (l *line) itemFollows(i int) bool {
 		l.between(l.stations[i].to, l.stations[next].from) <= itemWords
 }
 
+// mentionAdjoins reports whether the very next token begins a mention.
+func (l *line) mentionAdjoins(i int) bool {
+	return i+1 < len(l.stations) && l.stations[i+1].kind == subjectStation && l.stations[i+1].from <= l.stations[i].to
+}
+
 // joinFollows reports whether a joining word comes next.
 func (l *line) joinFollows(i int) bool {
-	return i+1 < len(l.stations) && l.stations[i+1].is(model.CueJoins) &&
+	return i+1 < len(l.stations) && l.stations[i+1].joins() &&
 		l.between(l.stations[i].to, l.stations[i+1].from) == 0
+}
+
+// followsMention reports whether a mention stands right before the station.
+func (l *line) followsMention(i int) bool {
+	return i > 0 && l.stations[i-1].kind == subjectStation && l.between(l.stations[i-1].to, l.stations[i].from) == 0
 }

@@ -20,6 +20,9 @@ type scope struct {
 	fronted bool
 	// loose lets every comma pass, as one who is spoken of stays the same.
 	loose bool
+	// strict ends at an adding word unless a mention comes at once: "no nausea
+	// and vomiting", but "no nausea and a bad cough".
+	strict bool
 }
 
 const anyPatience = math.MaxInt
@@ -56,6 +59,8 @@ func (l *line) closes(i, open int, sc scope) bool {
 		return true
 	case s.kind == commaStation:
 		return !sc.loose && !l.goesOn[i] && !(sc.fronted && i == open+1)
+	case s.is(model.CueAdds):
+		return sc.strict && !l.mentionAdjoins(i)
 	case s.introduces():
 		return l.afterSeparator(i) && !(sc.fronted && i == open+2)
 	}
