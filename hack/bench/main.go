@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures what the house holds itself to and prints it: how long
-// an assessment and a search take and what they allocate, how long a release
-// takes to load, how many requests a second are answered beside a bare handler,
-// and how much private memory an idle server keeps. All but the last are
-// benchmarks that stand beside their code; that is measured on the real binary.
+// an assessment, a search and a free text take and what they allocate, how long
+// a release takes to load, how many requests a second are answered beside a bare
+// handler, and how much private memory an idle server keeps. All but the last
+// are benchmarks that stand beside their code; that is measured on the real
+// binary.
 //
 // It judges nothing: figures depend on the machine and on what else it does.
 package main
@@ -31,6 +32,7 @@ type measurement struct {
 var measurements = []measurement{
 	{"assess, synthetic model of full size", "./apiserver/engine", "^BenchmarkAssess$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"search, synthetic model of full size", "./apiserver/search", "^BenchmarkFind$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
+	{"parse free text, English content", "./apiserver/language", "^BenchmarkParse$", []string{"p50-µs", "p99-µs", "max-µs", "B/op", "allocs/op"}},
 	{"load a release, checks included", "./apiserver/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"POST /v3/diagnosis over HTTP, four present", "./apiserver/server", "^BenchmarkDiagnosisOverHTTP$", []string{"requests/s", "bare-requests/s", "ratio"}},
 	{"POST /v3/diagnosis, the handler alone", "./apiserver/server", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
