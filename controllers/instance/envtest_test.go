@@ -59,6 +59,9 @@ var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
+	// The usual range has 254 addresses, too few for the tests run several
+	// times: nothing deletes what is left in the namespaces of tests.
+	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.0.0.0/16")
 	return environment.Start()
 })
 
