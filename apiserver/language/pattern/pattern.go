@@ -25,11 +25,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
 )
 
-// The bounds of a wording: bytes that are read, and forms that it may have.
+// MostExpansions is how many forms a wording has at most.
+const MostExpansions = 256
+
+// The other bounds of a wording.
 const (
-	mostBytes      = 1000
-	mostDepth      = 8 // of brackets in one another
-	MostExpansions = 256
+	mostBytes = 1000
+	mostDepth = 8  // of brackets in one another
+	mostWords = 64 // of a form
 )
 
 // Kind is what an element is.
@@ -178,6 +181,9 @@ func expand(steps []step) ([]form, error) {
 		var longer []form
 		for _, f := range forms {
 			for _, option := range options {
+				if len(f.elements)+len(option.elements) > mostWords {
+					return nil, fmt.Errorf("more than %d words in one of its forms", mostWords)
+				}
 				longer = append(longer, f.with(option.elements, option.wide))
 			}
 		}

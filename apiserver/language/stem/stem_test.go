@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stem_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
+)
+
+// Forms of a word have one stem, and other words another one.
+func TestFormsMeet(t *testing.T) {
+	t.Parallel()
+	for name, families := range map[string][]string{
+		"english": {"vomit vomits vomiting vomited", "ache aches aching ached", "swollen", "headache headaches", "dizzy dizziness", "nausea", "nauseous"},
+		"german":  {"schmerz schmerzen schmerzes", "kopf kopfe", "ubelkeit", "huste husten"},
+		"french":  {"douleur douleurs", "fievre"},
+		"none":    {"vomit", "vomits"},
+	} {
+		stemmer, ok := stem.For(name)
+		if !ok {
+			t.Fatalf("there is no stemmer %s", name)
+		}
+		stems := map[string]string{}
+		for _, family := range families {
+			forms := strings.Fields(family)
+			first := stemmer(forms[0])
+			if other, taken := stems[first]; taken {
+				t.Errorf("%s: %s and %s have the stem %s", name, other, family, first)
+			}
+			stems[first] = family
+			for _, form := range forms {
+				if got := stemmer(form); got != first {
+					t.Errorf("%s: the stem of %s is %s, of %s %s", name, form, got, forms[0], first)
+				}
+			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	names := stem.Names()
+	if !slices.IsSorted(names) || !slices.Contains(names, stem.None) || len(names) < 10 {
+		t.Errorf("stemmers are %v", names)
+	}
+	for _, name := range names {
+		if _, ok := stem.For(name); !ok {
+			t.Errorf("%s is no stemmer", name)
+		}
+	}
+	for _, name := range []string{"", "English", "klingon"} {
+		if _, ok := stem.For(name); ok {
+			t.Errorf("%q is a stemmer", name)
+		}
+	}
+}
+
+// Every stemmer takes whatever folds, gives something, and gives it again, for
+// many at once.
+func TestStemmersTakeAnything(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(stem.Names()).Draw(t, "name")
+		text := token.Fold(rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zäöüßéñçığ]{0,20}`)).Draw(t, "text"))
+		stemmer, _ := stem.For(name)
+		want := stemmer(text)
+		if (want == "") != (text == "") {
+			t.Fatalf("%s: the stem of %q is %q", name, text, want)
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if got := stemmer(text); got != want {
+					t.Errorf("%s: the stem of %q is %q, and %q", name, text, want, got)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// FuzzStemmers feeds the generated code what no language has.
+func FuzzStemmers(f *testing.F) {
+	for _, word := range []string{"vomiting", "schmerzen", "", "\xff\xfe", "é", "zzzzyyyy", "ings", "yyy"} {
+		f.Add(word)
+	}
+	f.Fuzz(func(_ *testing.T, word string) {
+		for _, name := range stem.Names() {
+			stemmer, _ := stem.For(name)
+			stemmer(word)
+		}
+	})
+}
