@@ -49,7 +49,7 @@ func (p *parser) layPlaces() {
 	for i := range words {
 		w := &words[i]
 		j.places = append(j.places, place)
-		s.Ends[place], s.Asks[place], s.Commas[place] = w.ends, w.asks, w.comma
+		s.Ends[place], s.Asks[place], s.Commas[place] = w.ends || w.bracket, w.asks, w.comma
 		s.Fillers[place] = w.filler || w.kind == markToken
 		place++
 		if w.breaks {

@@ -21,11 +21,11 @@ type word struct {
 	known    bool // to the release, or to its language
 	filler   bool
 	// comma and ends say what the token is between words: a separator of the
-	// items of a list, or the end of a clause. stops says that no wording goes
+	// items of a list, a bracket, or the end of a clause. stops says that no wording goes
 	// on behind it.
-	comma, ends, asks, stops bool
-	sentence                 int32
-	time                     int32 // position in the times found that has the token, or none
+	comma, bracket, ends, asks, stops bool
+	sentence                          int32
+	time                              int32 // position in the times found that has the token, or none
 }
 
 const none = -1
@@ -174,7 +174,7 @@ func (d *reader) punctuate() {
 		case "?", "？", "؟", "⁇", "⁈", "⁉", "¿":
 			w.ends, w.stops, w.asks = true, true, true
 		case "(", ")", "[", "]", "{", "}":
-			w.ends = true
+			w.bracket = true
 		}
 	}
 }

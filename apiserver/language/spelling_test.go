@@ -84,3 +84,65 @@ func TestInCaseOf(t *testing.T) {
 		}
 	}
 }
+
+// Of the words that may be meant the nearest one wins, then the one that
+// wordings use most, then the first of the alphabet.
+func TestSuggest(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	speller := speller{r: r}
+	for word, want := range map[string]string{
+		"hedache":                   "headache",
+		"haedache":                  "headache",
+		"hedahce":                   "headache",
+		"faver":                     "fever",
+		"thraot":                    "throat",
+		"hroat":                     "", // five letters, and another first one
+		"eadache":                   "headache",
+		"pan":                       "", // too short to be misspelt
+		"pian":                      "pain",
+		"bain":                      "",
+		"strokes":                   "stroke",
+		"temp3ture":                 "",
+		"appettite":                 "appetite",
+		"apptite":                   "appetite",
+		"zebra":                     "",
+		"temperaturetemperaturetem": "",
+	} {
+		got := ""
+		if suggestion, ok := speller.suggest(word, 2); ok {
+			got = r.Text(r.DeleteWords[suggestion.word])
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}
+
+// What is found by deletes is what comparing with every word finds.
+func TestSuggestIsTheNearest(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	letters := rapid.RuneFrom([]rune("abcdehilnorstpv"))
+	rapid.Check(t, func(t *rapid.T) {
+		base := []rune(r.Text(r.DeleteWords[rapid.IntRange(0, len(r.DeleteWords)-1).Draw(t, "word")]))
+		for range rapid.IntRange(1, 2).Draw(t, "edits") {
+			at := rapid.IntRange(0, len(base)-1).Draw(t, "at")
+			base[at] = letters.Draw(t, "letter")
+		}
+		speller := speller{r: r}
+		got, found := speller.suggest(string(base), 2)
+		var want suggestion
+		wanted := false
+		most := min(2, tolerance(len(base)))
+		for word := range r.DeleteWords {
+			candidate, near := speller.compare(base, uint32(word), most)
+			if most > 0 && near && (!wanted || candidate.better(want)) {
+				want, wanted = candidate, true
+			}
+		}
+		if got != want || found != wanted {
+			t.Errorf("%q: got %+v %v, want %+v %v", string(base), got, found, want, wanted)
+		}
+	})
+}

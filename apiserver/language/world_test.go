@@ -18,7 +18,7 @@ const smallLexicon = `
 stemmer: english
 fillers: [the, a, an, my, of, in, on, to, is, are, i, it, have, has, had, been, some, really, very, s, this, that, im, ive, at]
 numbers: {one: 1, a: 1, an: 1, two: 2, three: 3, couple: 2, few: 3, half: 0.5}
-units: {min: [minute, minutes], h: [hour, hours], d: [day, days], w: [week, weeks], mo: [month, months], y: [year, years]}
+units: {min: [minute, minutes], h: [hour, hours, h], d: [day, days], w: [week, weeks], mo: [month, months], y: [year, years]}
 times: {yesterday: 1d, last night: 12h}
 durations: ["for {time}", "since {time}", "{time} ago", "for the last {time}"]
 classes:

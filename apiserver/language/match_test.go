@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+)
+
+// matchesOf are the words of every match of the only observation's patterns,
+// without repetition.
+func matchesOf(t *testing.T, wording, text string) []string {
+	t.Helper()
+	r := modeltest.New().Condition("c_1", 0.02).Symptom("s_1", 0.05, func(o *model.DraftObservation) { o.Name, o.CommonName = "zzz", "zzz" }).
+		Lexicon("stemmer: english\nfillers: [the, of]\nclasses:\n  pain: [pain, ache, killing me]\nobservations:\n  s_1: {wordings: [\"<pain> qqq\", \"" + wording + "\"]}\n").
+		Build(t)
+	var d reader
+	var m matcher
+	d.read(r, text, false)
+	m.begin(r, d.words)
+	m.findTimes()
+	m.admits = func(*model.Pattern) bool { return true }
+	m.matchAll()
+	var found []string
+	for i := range m.matches {
+		var words []string
+		for _, token := range m.tokens(&m.matches[i]) {
+			words = append(words, d.words[token].text)
+		}
+		found = append(found, strings.Join(words, " "))
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		wording, text string
+		want          []string
+	}{
+		{"sharp head", "sharp head", []string{"sharp head"}},
+		{"sharp head", "head sharp", nil},
+		{"~sharp head", "head sharp", []string{"head sharp"}},
+		{"sharp head", "sharp heads", []string{"sharp heads"}},
+		{"sharp head", "sharp one two head", []string{"sharp head"}},
+		{"sharp head", "sharp one two three head", nil},
+		{"sharp head", "sharp one of the the two of the head", []string{"sharp head"}},
+		{"sharp head", "sharp, (one) head", []string{"sharp head"}},
+		{"sharp ... head", "sharp 1 2 3 4 5 6 head", []string{"sharp head"}},
+		{"sharp ... head", "sharp 1 2 3 4 5 6 7 head", nil},
+		{"sharp head", "sharp. head", nil},
+		{"sharp head", "head sharp head", []string{"sharp head"}},
+		{"~sharp head", "head sharp head", []string{"sharp head"}},
+		{"~sharp left head", "head one left two sharp", []string{"head left sharp"}},
+		{"~sharp left head", "head one left two three four sharp", nil},
+		{"<pain> head", "killing me head", []string{"killing me head"}},
+		{"<pain> {38..43} head", "pain 39 head", []string{"pain 39 head"}},
+		{"<pain> {38..43} head", "pain 37 head", nil},
+		{"{38..43}", "it is 39.5", []string{"39.5"}},
+		{"headache", "head ache", []string{"head ache"}},
+		{"headache", "head of ache", nil},
+		{"bad headache", "bad head ache", []string{"bad head ache"}},
+		{"headache bad", "head ache bad", []string{"head ache bad"}},
+		{"sharp sharp", "sharp", nil},
+		{"sharp sharp", "sharp sharp", []string{"sharp sharp"}},
+		{"one two three four five six seven eight", "one two three four five six seven eight", []string{"one two three four five six seven eight"}},
+	} {
+		if diff := cmp.Diff(c.want, matchesOf(t, c.wording, c.text)); diff != "" {
+			t.Errorf("%q in %q: (-want +got)\n%s", c.wording, c.text, diff)
+		}
+	}
+}
+
+// However far fillers reach, a trial ends.
+func TestMatchEndsAmongFillers(t *testing.T) {
+	t.Parallel()
+	near, far := strings.Repeat("the ", mostScanned-1), strings.Repeat("the ", mostScanned)
+	if got := matchesOf(t, "sharp head", "sharp "+near+"head"); len(got) != 1 {
+		t.Errorf("%d fillers between: got %q", mostScanned-1, got)
+	}
+	if got := matchesOf(t, "sharp head", "sharp "+far+"head"); got != nil {
+		t.Errorf("%d fillers between: got %q", mostScanned, got)
+	}
+}
+
+// The work ends at its bound, and what was found until then stays.
+func TestWorkIsBounded(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	var d reader
+	var m matcher
+	d.read(r, strings.Repeat("pain chest ", 100), false)
+	m.begin(r, d.words)
+	m.admits = func(*model.Pattern) bool { return true }
+	m.work = 500
+	m.matchAll()
+	if -m.work > workOfOneTrial {
+		t.Errorf("%d comparisons more than allowed", -m.work)
+	}
+	if len(m.matches) == 0 {
+		t.Error("nothing was found")
+	}
+}
