@@ -46,6 +46,10 @@ type typist struct {
 	r      *model.Release
 }
 
+func newTypist(r *model.Release) *typist {
+	return &typist{rand.New(rand.NewPCG(modeltest.Seed, 4)), r}
+}
+
 // between stands between the wordings of a text.
 var between = strings.Split("and|, but no|. I also have|, then|. Since yesterday|for three weeks now.|and my mother had|. No|, 39.5°C and|or maybe even|! The doctor said", "|")
 
@@ -129,7 +133,7 @@ func extremes(characters int) []string {
 // parse in microseconds, on the English content, with correction on.
 func BenchmarkParse(b *testing.B) {
 	r := compiled(b)
-	y := &typist{rand.New(rand.NewPCG(modeltest.Seed, 4)), r}
+	y := newTypist(r)
 	const texts = 400
 	kinds := map[string][]string{"hostile": extremes(2048)}
 	for range texts {

@@ -131,6 +131,11 @@ func (p *parser) addChild(at, i int, minutes float64) {
 	if !ok {
 		return
 	}
+	p.findings[at].lasts = true
+	if p.r.Observations[f.observation].LastsTo > 0 {
+		p.findings[at].observation = child // a wording said it, less exactly
+		return
+	}
 	m := &p.matcher
 	from := len(m.positions)
 	m.positions = append(m.positions, p.tokensOf(&f)...)
@@ -139,7 +144,6 @@ func (p *parser) addChild(at, i int, minutes float64) {
 	slices.Sort(added)
 	to := from + len(slices.Compact(added))
 	m.positions = m.positions[:to]
-	p.findings[at].lasts = true
 	p.findings = append(p.findings, finding{observation: child, match: f.match, from: int32(from), to: int32(to), head: f.head, lasts: true})
 }
 

@@ -16,6 +16,8 @@ type judge struct {
 	sentence context.Sentence
 	cues     []int // matches
 	subjects []context.Subject
+	// positions are those of the subjects, one after another.
+	positions []int
 }
 
 // judgeFindings finds the cues that stand outside of the findings and sets what
@@ -24,7 +26,7 @@ func (p *parser) judgeFindings() {
 	j := &p.judge
 	p.layPlaces()
 	p.chooseCues()
-	j.subjects = j.subjects[:0]
+	j.subjects, j.positions = j.subjects[:0], j.positions[:0]
 	for i := range p.findings {
 		j.subjects = append(j.subjects, p.subject(&p.findings[i]))
 	}
@@ -108,13 +110,15 @@ func (p *parser) layCues() {
 }
 
 func (p *parser) subject(f *finding) context.Subject {
-	pattern := p.matcher.patternOf(f.match)
-	subject := context.Subject{
-		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
-		Relative:   pattern.Relative, SaidAbsent: pattern.Meaning == model.MentionsAbsent,
-	}
+	j, pattern := &p.judge, p.matcher.patternOf(f.match)
+	from := len(j.positions)
 	for _, token := range p.tokensOf(f) {
-		subject.Positions = append(subject.Positions, p.judge.places[token])
+		j.positions = append(j.positions, j.places[token])
 	}
-	return subject
+	return context.Subject{
+		Positions:  j.positions[from:],
+		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
+		Relative:   pattern.Relative,
+		SaidAbsent: pattern.Meaning == model.MentionsAbsent,
+	}
 }

@@ -20,9 +20,9 @@ type word struct {
 	joinedTo int
 	known    bool // to the release, or to its language
 	filler   bool
-	// comma and ends say what the token is between words: a separator of the
-	// items of a list, a bracket, or the end of a clause. stops says that no wording goes
-	// on behind it.
+	// What the token is between words: a separator of the items of a list, a
+	// bracket, the end of a clause, one that asks. stops says that no wording
+	// goes on behind it.
 	comma, bracket, ends, asks, stops bool
 	sentence                          int32
 	time                              int32 // position in the times found that has the token, or none

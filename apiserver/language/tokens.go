@@ -108,19 +108,19 @@ func (c *cutter) extend(text, segment, rest string) {
 // together is cut further before and behind punctuation, but for apostrophes
 // inside of words and the points of numbers.
 func (c *cutter) segment(segment string) {
-	if bare := strings.TrimLeftFunc(segment, unicode.IsSpace); len(bare) < len(segment) { // under an accent
-		c.spaced, segment = true, bare
-	}
-	if !strings.ContainsFunc(segment, carries) {
+	if !strings.ContainsFunc(segment, func(c rune) bool { return carries(c) || unicode.IsSpace(c) }) {
 		c.add(segment, markToken)
 		return
 	}
 	for segment != "" {
 		end, carrying := run(segment)
-		if carrying {
-			c.word(segment[:end])
-		} else {
-			c.add(segment[:end], markToken)
+		switch part := segment[:end]; {
+		case carrying:
+			c.word(part)
+		case isBlank(part): // some spaces hold digits together
+			c.spaced = true
+		default:
+			c.add(strings.TrimLeftFunc(part, unicode.IsSpace), markToken)
 		}
 		segment = segment[end:]
 	}

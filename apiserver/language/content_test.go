@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// saidByPatients are texts and the slugs that they mention, with a minus when
+// they deny them. A text that fails lacks a wording in the content more often
+// than a rule here.
+var saidByPatients = map[string]string{
+	"no fever but a bad cough":              "-fever cough",
+	"denies chest pain, nausea or vomiting": "-chest_pain -nausea -vomiting",
+	"I never had diabetes":                  "-diabetes",
+	"not only a headache but also a fever":  "headache fever",
+	"could it be my heart?":                 "",
+	"last year I had a headache":            "",
+	"my father has a headache":              "",
+	"the worst headache of my life":         "headache_severe",
+	"pain in my lower right tummy":          "abdominal_pain_lower_right",
+	"temperature of 38.5 °C":                "fever",
+	"ive got a hedache":                     "headache",
+	"i cant sleep":                          "sleep_problems",
+	"abdominal pain for three weeks":        "abdominal_pain_over_a_week",
+	"sore throat and runny nose":            "sore_throat runny_nose",
+}
+
+func TestPatientsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	r, slugs := compiled(t), slugsOf(t)
+	for text, want := range saidByPatients {
+		var got []string
+		for _, mention := range Parse(r, adult(text)).Mentions {
+			slug := slugs[r.ObservationID(mention.Observation)]
+			if mention.Absent {
+				slug = "-" + slug
+			}
+			got = append(got, slug)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+// slugsOf gives the slugs of the observations by id. Both stay when names
+// change.
+func slugsOf(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := content.FS.ReadFile("core/registry.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var registry struct{ Observations map[string]string }
+	if err := yaml.Unmarshal(file, &registry); err != nil {
+		t.Fatal(err)
+	}
+	slugs := map[string]string{}
+	for slug, id := range registry.Observations {
+		slugs[id] = slug
+	}
+	return slugs
+}
+
+// What is hostile takes no longer than its bound allows, and breaks nothing.
+func TestContentHolds(t *testing.T) {
+	t.Parallel()
+	r := compiled(t)
+	y := newTypist(r)
+	texts := extremes(2048)
+	for range 20 {
+		texts = append(texts, y.text(500), y.hostile(2048))
+	}
+	for text := range slices.Values(texts) {
+		q := adult(text)
+		q.EveryMention = true
+		checkResult(t, r, q)
+		checkWork(t, r, q)
+	}
+}
+
+func FuzzParseContent(f *testing.F) {
+	r := compiled(f)
+	y := newTypist(r)
+	for range 10 {
+		f.Add(y.text(200), 400, false)
+		f.Add(y.hostile(300), 30, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, age int, keep bool) {
+		q := Query{Text: text, AgeMonths: age % model.MaxAge, KeepSpelling: keep, Symptoms: true, RiskFactors: true, EveryMention: true}
+		checkResult(t, r, q)
+		checkWork(t, r, q)
+	})
+}
