@@ -19,16 +19,11 @@ import (
 
 // english is the content in English, compiled once.
 var english = sync.OnceValues(func() (*model.Release, error) {
-	results, err := compile.All(content.FS)
+	result, err := compile.Compile(content.FS, "en")
 	if err != nil {
 		return nil, fmt.Errorf("compiling the content: %w", err)
 	}
-	for _, result := range results {
-		if result.Meta.Language == "en" {
-			return model.Decode(result.Release)
-		}
-	}
-	return nil, fmt.Errorf("the content has no English")
+	return model.Decode(result.Release)
 })
 
 func compiled(t modeltest.TB) *model.Release {
