@@ -122,6 +122,7 @@ func (l *line) deniedBehind(all []denial) {
 			joined.deny(all, l, i)
 		case s.kind == endStation && marked(l.sentence.Asks, s.from):
 			joined.asked, joined.parted = true, s.to
+		case s.is(model.CueEnds) && l.denialFollows(i):
 		case s.ends():
 			joined = group{members: joined.members[:0]}
 		case s.separates():
@@ -130,6 +131,13 @@ func (l *line) deniedBehind(all []denial) {
 			joined.apart = true
 		}
 	}
+}
+
+// denialFollows reports whether a negation that looks back comes right after
+// the station, as in "fever I have however none": there it is no end.
+func (l *line) denialFollows(i int) bool {
+	return i+1 < len(l.stations) && l.stations[i+1].is(model.CueNegatesBefore) &&
+		l.between(l.stations[i].to, l.stations[i+1].from) == 0
 }
 
 // A group is a run of mentions that follow each other as the items of a list.
