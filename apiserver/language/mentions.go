@@ -91,39 +91,41 @@ func (p *parser) tokensOf(f *finding) []int32 { return p.matcher.positions[f.fro
 // what they are about: an observation of the family is in the context of the
 // request, or present earlier in the text. It is false when there are none.
 func (p *parser) resolveVague() bool {
-	known := false
-	for i := range p.matcher.matches {
-		found := &p.matcher.matches[i]
-		if p.matcher.patternOf(i).Meaning == model.MentionsAfter {
-			found.known = p.knownBefore(i)
-			known = known || found.known > 0
+	m := &p.matcher
+	p.vague = p.vague[:0]
+	for i := range m.matches {
+		if m.patternOf(i).Meaning == model.MentionsAfter {
+			p.vague = append(p.vague, i)
 		}
 	}
-	if !known {
+	if len(p.vague) == 0 || !p.noteKnown() {
 		return false
 	}
-	p.chooser.begin(&p.matcher, p.isJoin)
+	p.chooser.begin(m, p.isJoin)
 	p.chooser.choose(0)
 	p.gatherFindings()
 	return true
 }
 
-// knownBefore is by what the family of a match is known: 0 by nothing, 1 by the
-// context, and more the later it was mentioned in the text before.
-func (p *parser) knownBefore(i int) int32 {
-	root, first := p.matcher.root(p.matcher.patternOf(i).Observation), p.matcher.tokens(&p.matcher.matches[i])[0]
-	known := int32(0)
+// noteKnown sets by what it is known what vague wordings are about. It walks
+// them and the findings side by side. It is false when nothing is known.
+func (p *parser) noteKnown() bool {
+	m := &p.matcher
+	p.known = resized(p.known, len(p.r.Observations))
 	for _, o := range p.query.Context {
-		if p.matcher.root(o) == root {
-			known = 1
-		}
+		p.known[m.root(o)] = 1
 	}
-	for at := range p.findings {
-		f := &p.findings[at]
-		begins := p.tokensOf(f)[0]
-		if !f.absent && !f.unsaid && begins < first && p.matcher.root(f.observation) == root {
-			known = max(known, begins+2)
+	slices.SortFunc(p.vague, m.compareTokens)
+	next, resolves := 0, false
+	for _, i := range p.vague {
+		first := m.tokens(&m.matches[i])[0]
+		for ; next < len(p.findings) && p.tokensOf(&p.findings[next])[0] < first; next++ {
+			if f := &p.findings[next]; !f.absent && !f.unsaid {
+				p.known[m.root(f.observation)] = p.tokensOf(f)[0] + 2
+			}
 		}
+		m.matches[i].known = p.known[m.root(m.patternOf(i).Observation)]
+		resolves = resolves || m.matches[i].known > 0
 	}
-	return known
+	return resolves
 }

@@ -97,6 +97,9 @@ type parser struct {
 	findings []finding
 	joins    []bool // by token: whether it is a joining word
 	taken    []bool // by token: whether something was chosen that has it
+	vague    []int // matches
+	// known is, by observation, by what a topmost one is known: see match.
+	known []int32
 	// durations are the matches that say how long, in their order.
 	durations []int
 }
