@@ -3,6 +3,8 @@
 package lexicon
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/pattern"
@@ -17,6 +19,7 @@ type class struct {
 	laid    *model.DraftClass
 	spoken  string     // the first of them, as it was written
 	phrases [][]string // folded, without fillers
+	given   bool // a member, be it one that was refused
 	used    bool
 }
 
@@ -44,6 +47,7 @@ func (b *builder) addClasses(file *source.Lexicon) {
 
 // addMember adds a word or a phrase, with alternatives in all its forms.
 func (b *builder) addMember(c *class, at source.Position, text string) {
+	c.given = true
 	w, err := pattern.Parse(text)
 	var forms [][]pattern.Element
 	if err == nil {
@@ -99,16 +103,20 @@ func (b *builder) telling(words []string) []string {
 
 // closeClasses refuses classes of nothing, when all files have been read.
 func (b *builder) closeClasses() {
-	for _, c := range b.classes {
-		if c.spoken == "" {
+	for _, c := range b.sortedClasses() {
+		if !c.given {
 			b.problems.Add(c.at, "class %s has no words", c.laid.Name)
 		}
 	}
 }
 
+func (b *builder) sortedClasses() []*class {
+	return slices.SortedFunc(maps.Values(b.classes), func(a, b *class) int { return cmp.Compare(a.laid.Name, b.laid.Name) })
+}
+
 // refuseUnused refuses classes that no wording names.
 func (b *builder) refuseUnused() {
-	for _, c := range b.classes {
+	for _, c := range b.sortedClasses() {
 		if !c.used {
 			b.problems.Add(c.at, "class %s is used by no wording", c.laid.Name)
 		}

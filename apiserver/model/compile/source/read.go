@@ -214,11 +214,13 @@ func decode(name string, data []byte, into any, problems *Problems) {
 	}
 }
 
-// The messages of package yaml begin with the line; the one on an unknown key
-// names our type, which is nothing to its reader.
+// The messages of package yaml begin with the line; some name our types, which
+// are nothing to their reader.
 var (
 	messageLine = regexp.MustCompile(`^line (\d+): `)
 	unknownKey  = regexp.MustCompile(`^field (\S+) not found in type .*`)
+	noList      = regexp.MustCompile(`^cannot unmarshal .* into \[\].*`)
+	noMapping   = regexp.MustCompile(`^cannot unmarshal .* into .*`)
 )
 
 // add notes what package yaml says is wrong with a file.
@@ -229,6 +231,8 @@ func (p *Problems) add(name, message string) {
 		message = message[len(match[0]):]
 	}
 	message = unknownKey.ReplaceAllString(message, "unknown key $1")
+	message = noList.ReplaceAllString(message, "expected a list")
+	message = noMapping.ReplaceAllString(message, "expected keys with values")
 	if strings.HasPrefix(message, "mapping key ") {
 		p.broken = true // a mapping with a key twice is not read at all
 	}

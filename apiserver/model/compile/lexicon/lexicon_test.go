@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lexicon_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/lexicon"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+// a world is a few observations: a family, a fever and a risk factor.
+type world struct {
+	draft    model.Draft
+	concepts []lexicon.Concept
+}
+
+func newWorld() *world {
+	w := &world{draft: model.Draft{Meta: model.Meta{Language: "en-GB"}}}
+	pain := w.add("belly_pain", nil, "Abdominal pain", "Tummy ache, any kind")
+	w.add("belly_pain_right", pain, "Right-sided abdominal pain")
+	w.add("belly_pain_left", pain, "Left-sided abdominal pain")
+	w.add("fever", nil, "Fever", "On and off", "A wording that goes on for so much longer than eight words can be found")
+	w.add("appetite_loss", nil, "Anorexia")
+	w.add("father_stroke", nil, "Family stroke")
+	return w
+}
+
+func (w *world) add(slug string, parent *model.DraftObservation, name string, synonyms ...string) *model.DraftObservation {
+	o := &model.DraftObservation{Name: name, Parent: parent}
+	words := &source.Words{File: "words.yaml", Name: source.Word{Text: name, Line: 1}}
+	for i, synonym := range synonyms {
+		words.Synonyms = append(words.Synonyms, source.Word{Text: synonym, Line: 2 + i})
+	}
+	w.concepts = append(w.concepts, lexicon.Concept{Slug: slug, Observation: o, Words: words})
+	return o
+}
+
+// reading adds files to the world, and tells the problems and the names that
+// are shared.
+func (w *world) reading(files ...string) (problems source.Problems, shared []string) {
+	var lexicons []*source.Lexicon
+	for i, text := range files {
+		lexicons = append(lexicons, source.ParseLexicon(fmt.Sprintf("lexicon%d.yaml", i+1), []byte(text), &problems))
+	}
+	return problems, lexicon.Add(&w.draft, w.concepts, lexicons, &problems)
+}
+
+// said are the patterns that files add to those of the names, as text.
+func said(t *testing.T, files ...string) []string {
+	t.Helper()
+	named, w := newWorld(), newWorld()
+	named.reading()
+	problems, _ := w.reading(files...)
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, p := range w.draft.Lexicon.Patterns {
+		lines = append(lines, w.show(p))
+	}
+	for _, p := range named.draft.Lexicon.Patterns {
+		if at := slices.Index(lines, named.show(p)); at >= 0 {
+			lines = slices.Delete(lines, at, at+1)
+		}
+	}
+	return lines
+}
+
+func (w *world) show(p model.DraftPattern) string {
+	var b strings.Builder
+	b.WriteString(p.Meaning.String())
+	for _, c := range w.concepts {
+		if c.Observation == p.Observation {
+			b.WriteString(" " + c.Slug)
+		}
+	}
+	if p.Minutes != 0 {
+		fmt.Fprintf(&b, " %d", p.Minutes)
+	}
+	if p.Relative {
+		b.WriteString(" relative")
+	}
+	b.WriteString(":")
+	if p.AnyOrder {
+		b.WriteString(" ~")
+	}
+	for i, e := range p.Elements {
+		if e.Gap != 0 && (i > 0 || p.AnyOrder) {
+			fmt.Fprintf(&b, " +%d", e.Gap)
+		}
+		switch {
+		case e.Kind == model.NumberElement:
+			fmt.Fprintf(&b, " {%v..%v}", e.From, e.To)
+		case e.Kind == model.TimeElement:
+			b.WriteString(" {time}")
+		case e.Class != nil:
+			b.WriteString(" <" + e.Class.Name + ">")
+		default:
+			b.WriteString(" " + e.Word)
+		}
+	}
+	return b.String()
+}
+
+func TestNamesAreWordings(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.add("numb_leg", nil, "Numbness in the leg", "a leg is numb", "The")
+	if problems, _ := w.reading("fillers: [of, is, any, the, in, on, and, 'off', a]"); problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	var got []string
+	for _, p := range w.draft.Lexicon.Patterns {
+		got = append(got, w.show(p))
+	}
+	want := []string{
+		"mentions belly_pain: ~ +2 abdominal +2 pain",
+		"mentions belly_pain: ~ +2 tummy +2 ache +2 kind",
+		"mentions belly_pain_right: ~ +2 right +2 sided +2 abdominal +2 pain",
+		"mentions belly_pain_left: ~ +2 left +2 sided +2 abdominal +2 pain",
+		"mentions fever: fever",
+		"mentions appetite_loss: anorexia",
+		"mentions father_stroke: ~ +2 family +2 stroke",
+		"mentions numb_leg: ~ +2 numbness +2 leg", // as numb and leg are
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if w.draft.Meta.Stemmer != "english" {
+		t.Errorf("the stemmer of English is %s", w.draft.Meta.Stemmer)
+	}
+}
+
+const classes = `
+fillers: [my, the, of, me, have]
+classes:
+  pain: [pain, ache, killing me, out of order]
+  belly: ["[belly|tummy]", stomach]
+  normal: [normal, fine]
+  appetite: [appetite]
+  relative: [father, mother, grandma]
+`
+
+// useAll uses the classes, so that none of them is refused.
+const useAll = "cues: {patients: ['<pain>', '<belly>', '<normal>', '<appetite>', '<relative>']}\n"
+
+func TestWordings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"belly_pain: {wordings: ['~<pain> in my <belly>']}": {
+			"mentions belly_pain: ~ +2 <pain> +2 in +2 <belly>",
+			"mentions belly_pain: ~ +2 out +2 order +2 in +2 <belly>",
+		},
+		"belly_pain: {wordings: ['gut ... [really|] bad']}": {
+			"mentions belly_pain: gut +6 really +2 bad",
+			"mentions belly_pain: gut +6 bad",
+		},
+		"fever: {wordings: ['temperature ... {38..43}', '{100.4..109} °f', '~{38..40}']}": {
+			"mentions fever: temperature +6 {38..43}",
+			"mentions fever: {100.4..109} +2 ° +2 f",
+			"mentions fever: {38..40}",
+		},
+		"appetite_loss: {wordings: [no <appetite>], absent: [<appetite> <normal>]}": {
+			"mentions appetite_loss: no +2 <appetite>",
+			"mentions_absent appetite_loss: <appetite> +2 <normal>",
+		},
+		"belly_pain_right: {after: ['~right [side|hand]']}": {
+			"mentions_after belly_pain_right: ~ +2 right +2 side",
+			"mentions_after belly_pain_right: ~ +2 right +2 hand",
+		},
+		"father_stroke: {wordings: [<relative> had ... stroke, grandma stroke, brother stroke]}": {
+			"mentions father_stroke relative: <relative> +2 had +6 stroke",
+			"mentions father_stroke relative: grandma +2 stroke",
+			"mentions father_stroke: brother +2 stroke",
+		},
+		"belly_pain_left: {wordings: [left @belly_pain]}\n  belly_pain: {wordings: [gut bad]}": {
+			"mentions belly_pain: gut +2 bad",
+			"mentions belly_pain_left: ~ +2 left +2 abdominal +2 pain",
+			"mentions belly_pain_left: ~ +2 left +2 tummy +2 ache +2 any +2 kind",
+			"mentions belly_pain_left: ~ +2 left +2 gut +2 bad",
+		},
+		"belly_pain: {wordings: [bellyache, Bellyaches, 'the pain of abdominal']}": {
+			"mentions belly_pain: bellyache",
+			"mentions belly_pain: pain +2 abdominal",
+		},
+		"belly_pain: {wordings: ['~pain abdominal']}": nil, // as the name is
+	} {
+		got := said(t, classes, useAll, "observations:\n  "+text+"\n")
+		got = slices.DeleteFunc(got, func(line string) bool { return strings.HasPrefix(line, "patients") })
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// Cues and times are taken word by word.
+func TestCuesAndTimes(t *testing.T) {
+	t.Parallel()
+	got := said(t, `
+stemmer: english
+fillers: [i, have, is, for, the]
+classes: {relative: [father, aunt, step mother]}
+cues:
+  negates: ["no", i have no, not ... any]
+  ends: [i have]
+  others: ["[my|the] <relative>"]
+durations: ["for {time}", "{time} [ago|now]"]
+times: {yesterday: 1d, "last [night|evening]": 12h}
+`)
+	want := []string{
+		"negates: no", "negates: i have no", "negates: not +6 any", "ends: i have",
+		"others relative: my <relative>", "others: my step mother", "others relative: the <relative>", "others: the step mother",
+		"times 720: last night", "times 720: last evening", "times 1440: yesterday",
+		"durations: for {time}", "durations: {time} ago", "durations: {time} now",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNumbersAndUnits(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	problems, _ := w.reading(`
+numbers: {one: 1, a: 1, half: 0.5, Zwölf: 12}
+units: {h: [hour, hours], mo: [month]}
+`, "numbers: {one: 1}\nunits: {h: [hours, hr]}\n")
+	if problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	want := model.DraftLexicon{
+		Numbers: map[string]float64{"one": 1, "a": 1, "half": 0.5, "zwolf": 12},
+		Units:   map[string]uint32{"hour": 60, "hours": 60, "hr": 60, "month": 43200},
+	}
+	if diff := cmp.Diff(want, w.draft.Lexicon, cmpopts.IgnoreFields(model.DraftLexicon{}, "Patterns")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStemmers(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string]string{"en": "english", "en-US": "english", "de": "german", "xx": "none"} {
+		w := newWorld()
+		w.draft.Meta.Language = language
+		if w.reading(); w.draft.Meta.Stemmer != want {
+			t.Errorf("%s is stemmed by %s, want %s", language, w.draft.Meta.Stemmer, want)
+		}
+	}
+	w := newWorld()
+	if problems, _ := w.reading("stemmer: french", "stemmer: french"); problems.Err() != nil || w.draft.Meta.Stemmer != "french" {
+		t.Errorf("stemmed by %s, %v", w.draft.Meta.Stemmer, problems.Err())
+	}
+}
+
+// What can be said of wordings is found by a search.
+func TestLayWordings(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	problems, _ := w.reading(classes+useAll, `observations:
+  belly_pain: {wordings: ["~<pain> ... my [Belly|tummy]", "sore <belly>"], absent: ["no trouble"]}
+  fever: {wordings: ["temperature ... {38..43}", "hot @belly_pain", "burning up"]}
+`)
+	if problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	if diff := cmp.Diff([]string{"pain my Belly", "sore belly"}, w.concepts[0].Observation.LayWordings); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"burning up"}, w.concepts[3].Observation.LayWordings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, lexicon, says string }{
+		{"a stemmer there is not", "stemmer: klingon", `lexicon1.yaml:1: unknown stemmer "klingon": expected one of danish`},
+		{"a filler of two words", "fillers:\n  - a lot", `lexicon1.yaml:2: filler "a lot": expected one word`},
+		{"an empty filler", "fillers:\n  - '-'", `filler "-": expected one word`},
+		{"a number that is none", "numbers: {one: many}", `lexicon1.yaml:1: expected a number, not "many"`},
+		{"a negative number", "numbers:\n  one: -1", "lexicon1.yaml:2: number one is -1"},
+		{"a number without end", "numbers: {one: .inf}", "number one is +Inf"},
+		{"a number of two words", "numbers: {a few: 3}", `number "a few": expected one word`},
+		{"two numbers of one stem", "numbers: {one: 1, ones: 2}", `number "ones" is another one at lexicon1.yaml:1 already`},
+		{"a unit there is not", "units: {fortnight: [fortnights]}", `unknown unit "fortnight": expected one of min`},
+		{"a word of two units", "units:\n  d: [days]\n  h: [day]", "lexicon1.yaml:3: unit \"day\" is another one at lexicon1.yaml:2"},
+		{"a time that is none", "times: {yesterday: 1 day}", `"yesterday": time "1 day": expected a whole number`},
+		{"a time of no words", "times: {'-': 1d}", `"-" is no word`},
+		{"a duration without a time", "durations: ['for days']", `"for days": expected {time} in it, once`},
+		{"a duration of two times", "durations: ['{time} to {time}']", "expected {time} in it, once"},
+		{"a duration with a time in some forms", "durations: ['for [{time}|long]']", "expected {time} in it, once"},
+		{"a cue there is not", "cues: {denies: ['no']}", "unknown cue \"denies\", expected one of negates"},
+		{"a cue that refers", "cues: {past: ['@fever']}", "a reference to an observation"},
+		{"a cue of an unknown class", "cues: {past: ['<pain>']}", "unknown class <pain>"},
+		{"a class with a name of two words", "classes: {two words: [a]}", `class "two words": expected a name`},
+		{"a class of nothing", "classes: {pain: []}\ncues: {past: ['<pain>']}", "class pain has no words"},
+		{"a class in a class", "classes: {pain: ['<belly>']}\ncues: {past: ['<pain>']}", `"<belly>" in class pain: expected plain words`},
+		{"a class with brackets that do not close", "classes: {pain: ['[a|b']}\ncues: {past: ['<pain>']}", "a [ without a ]"},
+		{"a class nobody uses", "classes:\n  pain: [pain]", "lexicon1.yaml:2: class pain is used by no wording"},
+		{"an unknown observation", "observations:\n  nothing: {wordings: [nothing]}", "lexicon1.yaml:2: unknown observation nothing"},
+		{"an unknown key", "observations:\n  fever: {words: [hot]}", "unknown key words"},
+		{"a wording that does not parse", "observations:\n  fever:\n    wordings: ['hot [|']", `lexicon1.yaml:3: "hot [|" of fever: a [ without a ]`},
+		{"an empty wording", "observations: {fever: {wordings: ['']}}", "an empty wording"},
+		{"a wording of fillers", "fillers: [my]\nobservations: {fever: {wordings: [my my]}}", "nothing but fillers"},
+		{"a form of fillers", "fillers: [my]\nobservations: {fever: {wordings: ['my [hot|]']}}", "nothing but fillers"},
+		{"nine words", "observations: {fever: {wordings: [a b c d e f g h i]}}", "9 words without fillers, at least in one of its forms: expected 8 at most"},
+		{"too many forms", "observations: {fever: {wordings: ['" + strings.Repeat("[a|b] ", 9) + "']}}", "more than 256 forms"},
+		{"after without a parent", "observations: {fever: {after: [hot]}}", `"hot" of fever: after a parent, which it does not have`},
+		{"a reference to nothing", "observations: {fever: {wordings: ['hot @nothing']}}", "@nothing refers to no symptom or risk factor"},
+		{"a reference to itself", "observations: {fever: {wordings: ['hot @fever']}}", "refers to its own observation"},
+		{"a circle", "observations: {fever: {wordings: ['@appetite_loss']}, appetite_loss: {wordings: ['@father_stroke']}, father_stroke: {wordings: ['@fever']}}", "goes round in a circle"},
+		{"two observations", "observations:\n  fever: {wordings: [hot and cold]}\n  appetite_loss:\n    wordings: [hot and cold]", `"hot and cold" of appetite_loss is also "hot and cold" of fever (lexicon1.yaml:2), and neither is part of the other`},
+		{"two observations by other forms", "observations:\n  fever: {wordings: ['[hot|warm] and colds']}\n  appetite_loss: {wordings: ['~warm ... and cold']}", `is also "[hot|warm] and colds" of fever`},
+		{"two observations in any order", "observations:\n  fever: {wordings: ['~hot cold']}\n  appetite_loss: {wordings: ['~cold hot']}", "is also"},
+		{"a name of another", "observations:\n  appetite_loss:\n    wordings: [fevers]", `lexicon1.yaml:3: "fevers" of appetite_loss is also "Fever" of fever (words.yaml:1)`},
+		{"two siblings", "observations: {belly_pain_left: {wordings: [side pain]}, belly_pain_right: {wordings: [side pain]}}", "is also"},
+		{"after, two siblings", "observations: {belly_pain_left: {after: [one side]}, belly_pain_right: {after: [one side]}}", "is also"},
+		{"present and absent", "observations: {fever: {wordings: [hot], absent: ['hot']}}", `"hot" says that fever is absent, and as "hot" (lexicon1.yaml:1) that it is present`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			problems, _ := newWorld().reading(test.lexicon + "\n")
+			if err := problems.Err(); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+func TestFilesThatDisagreeOnTheStemmer(t *testing.T) {
+	t.Parallel()
+	problems, _ := newWorld().reading("stemmer: english", "stemmer: german")
+	if err := problems.Err(); err == nil || err.Error() != "lexicon2.yaml:1: the stemmer german, where another file has english: a language has one" {
+		t.Error(err)
+	}
+}
+
+// All that is wrong is told at once, and each thing once.
+func TestProblemsAreToldTogether(t *testing.T) {
+	t.Parallel()
+	problems, _ := newWorld().reading(`
+classes: {unused: [a], worse: ["[a|b"]}
+cues: {nonsense: [a], past: ["<nothing>"]}
+observations:
+  fever: {wordings: ["[hot|warm] [and|or] cold", "[cold|", my]}
+  appetite_loss: {wordings: ["[warm|hot] [or|and] cold"]}
+  nowhere: {wordings: [x], after: [y]}
+`)
+	if got := problems.List(); len(got) != 8 {
+		t.Errorf("%d problems:\n%v", len(got), problems.Err())
+	}
+}
+
+// What may be said alike is taken.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"observations: {belly_pain: {wordings: [gut trouble]}, belly_pain_left: {wordings: [gut trouble]}}",                        // a child of the other
+		"observations: {belly_pain: {wordings: ['~a b']}, fever: {wordings: [b a]}}",                                               // in order and not
+		"observations: {fever: {absent: [fine]}, appetite_loss: {absent: [fine]}}",                                                 // both can be denied
+		"observations: {fever: {wordings: [hot, hot, '[hot|warm]']}}",                                                              // said twice
+		"observations: {belly_pain_left: {after: [one side]}, fever: {wordings: [one side]}}",                                      // after the parent only
+		"classes: {a: [x y, y x, x]}\nobservations: {fever: {wordings: ['<a>']}, belly_pain: {wordings: ['~<a> @appetite_loss']}}", // phrases and references
+		"fillers: [to, be]\nclasses: {a: [to be]}\nobservations: {fever: {wordings: ['<a>']}}",                                     // a phrase of fillers
+		"classes: {a: [x]}\nobservations: {fever: {wordings: ['<a>']}}\ncues: {}\ntimes: {}\nfillers:",                             // keys of nothing
+		"",
+	} {
+		if problems, _ := newWorld().reading(text); problems.Err() != nil {
+			t.Errorf("%s: %v", text, problems.Err())
+		}
+	}
+}
+
+func TestSharedNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.add("rash", nil, "Spots")
+	w.add("bleeding", nil, "Spotting")
+	problems, shared := w.reading()
+	if diff := cmp.Diff([]string{`"Spotting" of bleeding, "Spots" of rash`}, shared); diff != "" || problems.Err() != nil {
+		t.Error(diff, problems.Err())
+	}
+}
+
+// FuzzAdd reads any lexicon: what it says becomes patterns that a release can
+// hold, or problems.
+func FuzzAdd(f *testing.F) {
+	f.Add(classes + useAll)
+	f.Add("observations: {fever: {wordings: ['~hot @belly_pain ... {1..2}'], absent: [cool]}, belly_pain_left: {after: ['[a|b] c']}}")
+	f.Add("stemmer: german\nnumbers: {a: 1}\nunits: {h: [h]}\ntimes: {now: 1h}\ndurations: ['{time}']\ncues: {negates: ['no']}")
+	f.Fuzz(func(t *testing.T, text string) {
+		w := newWorld()
+		problems, _ := w.reading(text)
+		if problems.Err() != nil {
+			return
+		}
+		for _, c := range w.concepts {
+			w.draft.Observations = append(w.draft.Observations, c.Observation)
+		}
+		r := w.draft.Layout()
+		for _, p := range r.Patterns {
+			if n := p.Elements.Len(); n < 1 || n > model.MostElements {
+				t.Fatalf("a pattern of %d elements", n)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+const british = "model: service-en\nlanguage: en\n"
+
+func TestReadLexicons(t *testing.T) {
+	t.Parallel()
+	var problems Problems
+	words, err := ReadLanguage(files(map[string]string{
+		"lang/en/language.yaml":       british,
+		"lang/en/lexicon.yaml":        "stemmer: english\nfillers: [a, no, y]\nnumbers: {one: 1}\nunits: {h: [hour]}\ntimes: {last night: 12h}\ndurations: ['for {time}']\n",
+		"lang/en/lexicon-pain.yaml":   "classes: {pain: [ache]}\ncues: {negates: [no, not]}\nobservations:\n  fever: {wordings: ['~<pain>'], after: [b], absent: [c]}\n",
+		"lang/en/more/lexicon.yaml":   "observations:\n  fever: {name: Fever}\n",
+		"lang/en/ordinary-words.txt":  "# from somewhere\n\nTable\n  chair  \n",
+		"lang/en/other-words.txt":     "two words\n",
+		"lang/de/ordinary-words.txt":  "Tisch\n",
+		"lang/en/articles/lexicon.md": "# Lexicon\n",
+	}), "en", &problems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*Lexicon{
+		{
+			File: "lang/en/lexicon-pain.yaml", Classes: map[Word][]Word{{"pain", 1}: {{"ache", 1}}}, Cues: map[Word][]Word{{"negates", 2}: {{"no", 2}, {"not", 2}}},
+			Observations: map[Word]ObservationForms{{"fever", 4}: {Wordings: []Word{{"~<pain>", 4}}, After: []Word{{"b", 4}}, Absent: []Word{{"c", 4}}}},
+		},
+		{
+			File: "lang/en/lexicon.yaml", Stemmer: Word{"english", 1}, Fillers: []Word{{"a", 2}, {"no", 2}, {"y", 2}}, Numbers: map[Word]Number{{"one", 3}: {1, 3}},
+			Units: map[Word][]Word{{"h", 4}: {{"hour", 4}}}, Times: map[Word]Word{{"last night", 5}: {"12h", 5}}, Durations: []Word{{"for {time}", 6}},
+		},
+	}
+	if diff := cmp.Diff(want, words.Lexicons); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Word{{"Table", 3}, {"chair", 4}}, words.OrdinaryWords); diff != "" {
+		t.Error(diff)
+	}
+	if len(words.Observations) != 1 {
+		t.Errorf("a file of words that is called as a lexicon is has %d observations", len(words.Observations))
+	}
+}
+
+func TestLexiconProblems(t *testing.T) {
+	t.Parallel()
+	var problems Problems
+	_, err := ReadLanguage(files(map[string]string{
+		"lang/en/language.yaml":      british + "experimental: perhaps\n",
+		"lang/en/lexicon.yaml":       "fillers: {a: b}\nclases: {}\ncues:\n  past: last year\nobservations:\n  fever: [hot]\n",
+		"lang/en/ordinary-words.txt": "# two\ntable top\n",
+	}), "en", &problems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"lang/en/language.yaml:3: expected true or false, not \"perhaps\"",
+		"lang/en/lexicon.yaml:1: expected a list",
+		"lang/en/lexicon.yaml:2: unknown key clases",
+		"lang/en/lexicon.yaml:4: expected a list",
+		"lang/en/lexicon.yaml:6: expected keys with values",
+		"lang/en/ordinary-words.txt:2: \"table top\": expected one word on a line",
+	}
+	if diff := cmp.Diff(want, told(&problems)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A derived language takes the lexicon of its base with the words replaced, but
+// not the names of classes, slots and references.
+func TestDerivedLexicon(t *testing.T) {
+	t.Parallel()
+	base := map[string]string{
+		"lang/en/language.yaml": british,
+		"lang/en/lexicon.yaml": "stemmer: english\nfillers: [colour]\nnumbers: {one: 1}\nunits: {h: [colour]}\ntimes: {yesterday: 1d}\ndurations: ['colour {time}']\n" +
+			"classes: {colour: [colour, grey]}\ncues: {past: [of colour]}\nobservations:\n  colour: {wordings: ['~<colour> [colour|x] @colour {1..2}colour'], after: [colour], absent: [no colour]}\n",
+		"lang/en/ordinary-words.txt": "table\n",
+		"lang/en-us/language.yaml":   "model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {colour: color}\n",
+	}
+	var problems Problems
+	words, err := ReadLanguage(files(base), "en-us", &problems)
+	if err != nil || problems.Err() != nil {
+		t.Fatal(err, problems.Err())
+	}
+	want := []*Lexicon{{
+		File: "lang/en/lexicon.yaml", Stemmer: Word{"english", 1}, Fillers: []Word{{"color", 2}}, Numbers: map[Word]Number{{"one", 3}: {1, 3}},
+		Units: map[Word][]Word{{"h", 4}: {{"color", 4}}}, Times: map[Word]Word{{"yesterday", 5}: {"1d", 5}}, Durations: []Word{{"color {time}", 6}},
+		Classes: map[Word][]Word{{"colour", 7}: {{"color", 7}, {"grey", 7}}}, Cues: map[Word][]Word{{"past", 8}: {{"of color", 8}}},
+		Observations: map[Word]ObservationForms{{"colour", 10}: {
+			Wordings: []Word{{"~<colour> [color|x] @colour {1..2}color", 10}}, After: []Word{{"color", 10}}, Absent: []Word{{"no color", 10}},
+		}},
+	}}
+	if diff := cmp.Diff(want, words.Lexicons); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Word{{"table", 1}}, words.OrdinaryWords); diff != "" {
+		t.Error(diff)
+	}
+
+	base["lang/en-us/lexicon.yaml"] = "fillers: [own]\n"
+	base["lang/en-us/x.yaml"] = "observations:\n  a: {name: Colour}\n"
+	base["lang/en/x.yaml"] = "observations:\n  a: {name: Colour}\n  b: {name: Colour}\n"
+	if words, err = ReadLanguage(files(base), "en-us", &problems); err != nil || problems.Err() != nil {
+		t.Fatal(err, problems.Err())
+	}
+	own := []*Lexicon{{File: "lang/en-us/lexicon.yaml", Fillers: []Word{{"own", 1}}}}
+	if diff := cmp.Diff(own, words.Lexicons, cmpopts.EquateEmpty()); diff != "" || len(words.OrdinaryWords) != 0 {
+		t.Error(diff, words.OrdinaryWords)
+	}
+	if words.Inherited != 1 {
+		t.Errorf("%d entries are those of the base, want 1", words.Inherited)
+	}
+}
