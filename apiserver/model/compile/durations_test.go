@@ -93,7 +93,7 @@ func TestCompileRefusesDurations(t *testing.T) {
 		{"a course that runs backwards", course("{from: 3d, to: 2d}"), []want{{neurology, "course:", "course from 3d to 2d"}}},
 		{"a course of one time", course("{from: 2d, to: 48h}"), []want{{neurology, "course:", "course from 2d to 48h"}}},
 		{"a course from the first minute", course("{from: 0min, to: 48h}"), []want{{neurology, "course:", "course from 0min to 48h"}}},
-		{"a course that is a word", course("long"), []want{{neurology, "course:", "cannot unmarshal"}}},
+		{"a course that is a word", course("long"), []want{{neurology, "course:", "expected keys with values"}}},
 		{"a course of no condition that runs backwards", []edit{{release, "{from: 6h, to: 1y}", "{from: 6h, to: 1h}"}}, []want{{release, "course", "course from 6h to 1h"}}},
 
 		{"a time of a severity", []edit{{head, "    relation: severity\n    background: 0.02", "    relation: severity\n    lasts: {from: 1d}\n    background: 0.02"}}, []want{

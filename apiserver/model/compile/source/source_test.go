@@ -194,7 +194,7 @@ func TestReadTellsWhatHasAnotherForm(t *testing.T) {
 		}, false},
 		{"a list for a number", "observations:\n  - background: [1]\n", []string{`core/x.yaml:2: expected a number, not ""`}, false},
 		{"a mapping for a word", "observations:\n  - slug: {a: b}\n", []string{"core/x.yaml:2: expected a word or a sentence, not a list or a mapping"}, false},
-		{"a word for a list", "observations: none\n", []string{"core/x.yaml:1: cannot unmarshal !!str `none` into []*source.Observation"}, false},
+		{"a word for a list", "observations: none\n", []string{"core/x.yaml:1: expected a list"}, false},
 		{"a key twice", "observations: []\nobservations: []\n", []string{`core/x.yaml:2: mapping key "observations" already defined at line 1`}, true},
 		{"no YAML", "observations:\n\t- slug: a\n", []string{"core/x.yaml:2: found character that cannot start any token"}, true},
 		{"a second document", "observations: []\n---\ngroups: []\n", []string{"core/x.yaml: a second document, behind a line of three dashes, is not read: make it a file of its own"}, false},
