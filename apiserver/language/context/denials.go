@@ -35,7 +35,7 @@ func (d denial) denies(s Subject) bool {
 // denials says of every subject how it is denied.
 func (l *line) denials() []denial {
 	all := make([]denial, l.subjects)
-	l.deniedBehind(all)
+	l.denyBehind(all)
 	opener := l.ahead(scope{
 		opens:    []model.Meaning{model.CueNegates},
 		shuts:    []model.Meaning{model.CueAffirms},
@@ -110,34 +110,31 @@ func (l *line) mentionFollows(i int) bool {
 		l.between(l.stations[i].to, l.stations[i+1].from) <= 1
 }
 
-// deniedBehind marks what is denied by a negation that stands behind it: the
+// denyBehind marks what is denied by a negation that stands behind it: the
 // nearest mention, and those that it is joined with.
-func (l *line) deniedBehind(all []denial) {
+func (l *line) denyBehind(all []denial) {
 	var joined group
-	for i, s := range l.stations {
+	for _, s := range l.stations {
+		if joined.ended && !s.is(model.CueEnds) && !s.is(model.CueNegatesBefore) {
+			joined.clear() // "fever I have however none" goes on, "fever, but I don't" does not
+		}
 		switch {
 		case s.kind == subjectStation:
 			joined.add(l, s)
 		case s.is(model.CueNegatesBefore):
-			joined.deny(all, l, i)
+			joined.deny(all, l, s)
 		case s.kind == endStation && marked(l.sentence.Asks, s.from):
 			joined.asked, joined.parted = true, s.to
-		case s.is(model.CueEnds) && l.denialFollows(i):
+		case s.is(model.CueEnds):
+			joined.ended, joined.parted = true, s.to
 		case s.ends():
-			joined = group{members: joined.members[:0]}
+			joined.clear()
 		case s.separates():
 			joined.separate(s)
 		case !s.is(model.CueNeutral):
 			joined.apart = true
 		}
 	}
-}
-
-// denialFollows reports whether a negation that looks back comes right after
-// the station, as in "fever I have however none": there it is no end.
-func (l *line) denialFollows(i int) bool {
-	return i+1 < len(l.stations) && l.stations[i+1].is(model.CueNegatesBefore) &&
-		l.between(l.stations[i].to, l.stations[i+1].from) == 0
 }
 
 // A group is a run of mentions that follow each other as the items of a list.
@@ -148,6 +145,7 @@ type group struct {
 	join    bool // a joining word does
 	apart   bool // another cue does, so that the next mention begins a group
 	asked   bool // a question mark does
+	ended   bool // an ending cue does, so that only a negation right after it looks past
 	parted  int  // the token after the last of these
 }
 
@@ -158,7 +156,7 @@ type member struct {
 
 func (g *group) add(l *line, s station) {
 	joins := s.from < g.edge || ((g.comma || g.join) && l.between(g.edge, s.from) == 0)
-	if g.apart || g.asked || !joins {
+	if g.apart || g.asked || g.ended || !joins {
 		g.members = g.members[:0]
 	}
 	g.members = append(g.members, member{subject: s.subject, comma: g.comma && !g.join && s.from >= g.edge})
@@ -176,10 +174,9 @@ func (g *group) separate(s station) {
 //
 // Of a list with commas alone only the last mention is denied: "a headache,
 // fever is gone". The answer to a question denies all that was asked.
-func (g *group) deny(all []denial, l *line, i int) {
-	cue := l.stations[i]
+func (g *group) deny(all []denial, l *line, cue station) {
 	near := l.between(g.edge, cue.from) <= deniedBehind
-	if g.comma || g.join || g.asked {
+	if g.comma || g.join || g.asked || g.ended {
 		near = l.between(g.parted, cue.from) == 0
 	}
 	how := denied
@@ -194,5 +191,7 @@ func (g *group) deny(all []denial, l *line, i int) {
 		}
 		list = true
 	}
-	*g = group{members: g.members[:0]}
+	g.clear()
 }
+
+func (g *group) clear() { *g = group{members: g.members[:0]} }
