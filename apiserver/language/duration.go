@@ -116,7 +116,7 @@ func (p *parser) adjoin(first, second int) bool {
 	a, b := p.tokensOf(&p.findings[first]), p.tokensOf(&p.findings[second])
 	for i := int(a[len(a)-1]) + 1; i < int(b[0]); i++ {
 		w := &p.matcher.words[i]
-		if w.stops || !w.filler && w.kind != markToken && !p.joins[i] {
+		if w.stops || !w.filler && w.kind != markToken && !w.joins {
 			return false
 		}
 	}

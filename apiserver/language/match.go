@@ -5,6 +5,7 @@ package language
 import (
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -112,6 +113,35 @@ func (m *matcher) matchTerm(term model.Term, at, n int) {
 		}
 		m.try(pattern, at)
 	}
+}
+
+// matchMeanings finds the patterns of some meanings alone, and forgets them once
+// they were used. Patterns are in order of their meanings.
+func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
+	m.admits = func(*model.Pattern) bool { return true }
+	for i := range m.words {
+		for _, term := range m.words[i].terms {
+			patterns := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
+			meaning := func(at int) model.Meaning { return m.r.Patterns[patterns[at]].Meaning }
+			at := sort.Search(len(patterns), func(at int) bool { return meaning(at) >= first })
+			for ; at < len(patterns) && meaning(at) <= last; at++ {
+				m.try(patterns[at], i)
+			}
+		}
+	}
+	for i := range m.matches {
+		use(&m.matches[i])
+	}
+	m.matches, m.positions = m.matches[:0], m.positions[:0]
+}
+
+// findJoins marks the words that join the items of a list.
+func (m *matcher) findJoins() {
+	m.matchMeanings(model.CueJoins, model.CueAdds, func(found *match) {
+		for _, token := range m.tokens(found) {
+			m.words[token].joins = true
+		}
+	})
 }
 
 // try adds the pattern to the matches if its elements are around the token

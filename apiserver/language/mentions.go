@@ -65,7 +65,7 @@ func (p *parser) admitsListed(pattern *model.Pattern) bool {
 
 // passable reports whether a token counts for nothing while lists are searched.
 func (p *parser) passable(token int) bool {
-	return p.joins[token] || p.matcher.words[token].comma || p.chooser.held[token] > 0
+	return p.matcher.words[token].joins || p.matcher.words[token].comma || p.chooser.held[token] > 0
 }
 
 // gatherFindings makes findings of the chosen matches, in order of appearance.
@@ -101,7 +101,7 @@ func (p *parser) resolveVague() bool {
 	if len(p.vague) == 0 || !p.noteKnown() {
 		return false
 	}
-	p.chooser.begin(m, p.isJoin)
+	p.chooser.begin(m)
 	p.chooser.choose(0)
 	p.gatherFindings()
 	return true

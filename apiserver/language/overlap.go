@@ -34,7 +34,7 @@ type chooser struct {
 }
 
 // begin forgets what was chosen.
-func (c *chooser) begin(m *matcher, joins func(token int) bool) {
+func (c *chooser) begin(m *matcher) {
 	c.matcher, c.order, c.chosen, c.rivals = m, c.order[:0], c.chosen[:0], false
 	n := len(m.words)
 	c.holders = slices.Grow(c.holders[:0], n)[:n]
@@ -43,7 +43,7 @@ func (c *chooser) begin(m *matcher, joins func(token int) bool) {
 	c.separators = append(c.separators[:0], 0)
 	for i := range m.words {
 		separates := int32(0)
-		if m.words[i].comma || joins(i) {
+		if m.words[i].comma || m.words[i].joins {
 			separates = 1
 		}
 		c.separators = append(c.separators, c.separators[i]+separates)

@@ -95,9 +95,8 @@ type parser struct {
 	chooser  chooser
 	judge    judge
 	findings []finding
-	joins    []bool // by token: whether it is a joining word
 	taken    []bool // by token: whether something was chosen that has it
-	vague    []int // matches
+	vague    []int  // matches
 	// known is, by observation, by what a topmost one is known: see match.
 	known []int32
 	// durations are the matches that say how long, in their order.
@@ -123,11 +122,11 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	p.reader.read(r, validText(q.Text), q.KeepSpelling)
 	m := &p.matcher
 	m.begin(r, p.reader.words)
+	m.findJoins()
 	m.findTimes()
 	m.admits = p.admits
 	m.matchAll()
-	p.noteJoins()
-	p.chooser.begin(m, p.isJoin)
+	p.chooser.begin(m)
 	p.chooseMentions()
 	p.judgeFindings()
 	if p.resolveVague() {
@@ -163,20 +162,6 @@ func (p *parser) applies(o model.ObservationIndex) bool {
 		(p.query.Sex == nil || observed.Sex.Admits(*p.query.Sex)) &&
 		int(observed.AgeFrom) <= p.query.AgeMonths && p.query.AgeMonths <= int(observed.AgeTo)
 }
-
-// noteJoins marks the words that join the items of a list.
-func (p *parser) noteJoins() {
-	p.joins = resized(p.joins, len(p.matcher.words))
-	for i := range p.matcher.matches {
-		if meaning := p.matcher.patternOf(i).Meaning; meaning == model.CueJoins || meaning == model.CueAdds {
-			for _, token := range p.matcher.tokens(&p.matcher.matches[i]) {
-				p.joins[token] = true
-			}
-		}
-	}
-}
-
-func (p *parser) isJoin(token int) bool { return p.joins[token] }
 
 // resized is a slice of so many zero values, in the memory of another one.
 func resized[T any](old []T, n int) []T {

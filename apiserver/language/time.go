@@ -25,27 +25,10 @@ func (m *matcher) findTimes() {
 			}
 		}
 	}
-	m.admits = func(p *model.Pattern) bool { return p.Meaning == model.SaysTime }
-	for i := range m.words {
-		for _, term := range m.words[i].terms {
-			m.matchTimes(term, i)
-		}
-	}
-	m.matches, m.positions = m.matches[:0], m.positions[:0]
-}
-
-// matchTimes finds the phrases of time whose key is a term. Patterns are in
-// order of their meanings, and those of times are last.
-func (m *matcher) matchTimes(term model.Term, at int) {
-	patterns := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
-	for i := len(patterns) - 1; i >= 0 && m.r.Patterns[patterns[i]].Meaning == model.SaysTime; i-- {
-		before := len(m.matches)
-		m.try(patterns[i], at)
-		if len(m.matches) > before {
-			tokens := m.tokens(&m.matches[before])
-			m.addTime(span{int(tokens[0]), int(tokens[len(tokens)-1]) + 1, float64(m.r.Patterns[patterns[i]].Minutes)})
-		}
-	}
+	m.matchMeanings(model.SaysTime, model.SaysTime, func(found *match) {
+		tokens := m.tokens(found)
+		m.addTime(span{int(tokens[0]), int(tokens[len(tokens)-1]) + 1, float64(m.r.Patterns[found.pattern].Minutes)})
+	})
 }
 
 // addTime adds a time unless one of its tokens is of another one.
