@@ -205,6 +205,37 @@ func TestCheckContent(t *testing.T) {
 	}
 }
 
+// A check says what free text cannot mention, and how much of an experimental
+// language is its base's.
+func TestCheckContentTellsWhatFreeTextLacks(t *testing.T) {
+	t.Parallel()
+	content := american(tiny())
+	out, err := command(t, "check", "--content", directory(t, content))
+	if err != nil || strings.Count(out, "symptoms and risk factors that the lexicon says nothing of: 1\n  sneezing\n") != 2 || strings.Contains(out, "experimental") {
+		t.Errorf("%v, %s", err, out)
+	}
+	content["lang/en/lexicon.yaml"] = &fstest.MapFile{Data: []byte("observations:\n  sneezing: {wordings: ['[achoo|atishoo]']}\n")}
+	content["lang/en-us/language.yaml"].Data = append(content["lang/en-us/language.yaml"].Data, "experimental: true\n"...)
+	out, err = command(t, "check", "--content", directory(t, content))
+	for _, says := range []string{
+		"links, 3 patterns, ",
+		"the lexicon says nothing of: 0\n",
+		"an experimental language, with concepts, groups and articles as they are in its base: 2\n",
+	} {
+		if err != nil || !strings.Contains(out, says) {
+			t.Errorf("%v, %q is not in %s", err, says, out)
+		}
+	}
+	content["lang/en/lexicon.yaml"].Data = []byte("observations:\n  snoring: {wordings: ['[']}\n  sneezing: {wordings: ['achoo ]']}\n")
+	dir := directory(t, content)
+	_, err = command(t, "check", "--content", dir)
+	want := filepath.Join(dir, "lang/en/lexicon.yaml") + ":2: unknown observation snoring: no file under core defines it as a symptom or a risk factor\n" +
+		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: \"achoo ]\" of sneezing: a \"]\" without a [ before it"
+	if err == nil || err.Error() != want {
+		t.Errorf("the check says\n%v, want\n%s", err, want)
+	}
+}
+
 func TestCheckContentTellsProblems(t *testing.T) {
 	t.Parallel()
 	content := tiny()

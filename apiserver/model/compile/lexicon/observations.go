@@ -133,10 +133,10 @@ func (b *builder) referred(from *concept, slug string) (wording, error) {
 	}
 	c.resolving = true
 	defer func() { c.resolving = false }()
-	all := wording{}
+	all := union{seen: map[string]bool{}}
 	for _, name := range c.names() {
 		if w, err := b.resolve(pattern.Name(name.Text), loose, nil); err == nil {
-			all.add(w)
+			all.add(w, b.key)
 		}
 	}
 	for _, word := range c.wordings {
@@ -144,18 +144,27 @@ func (b *builder) referred(from *concept, slug string) (wording, error) {
 		if err != nil {
 			return wording{}, fmt.Errorf("@%s: %w", slug, err)
 		}
-		all.add(w)
+		all.add(w, b.key)
 	}
-	c.spoken = &all
-	return all, nil
+	c.spoken = &all.wording
+	return all.wording, nil
 }
 
-// add adds the forms of another wording.
-func (w *wording) add(other wording) {
-	w.anyOrder = w.anyOrder || other.anyOrder
-	for _, f := range other.forms {
-		f.far = true
-		w.forms = append(w.forms, f)
+// union is the forms of several wordings.
+type union struct {
+	wording
+	seen map[string]bool
+}
+
+// add adds the forms of another wording that the union does not have.
+func (u *union) add(w wording, key func(model.DraftPattern) patternKey) {
+	u.anyOrder = u.anyOrder || w.anyOrder
+	for _, f := range w.forms {
+		terms := key(model.DraftPattern{Elements: f.elements, AnyOrder: w.anyOrder}).all
+		if !u.seen[terms] {
+			u.seen[terms] = true
+			u.forms = append(u.forms, f)
+		}
 	}
 }
 
