@@ -20,7 +20,8 @@ type match struct {
 	// them are named by the pattern and not by a class.
 	loose, literal uint8
 	disordered     bool
-	depth          uint8 // of the observation below its topmost ancestor
+	depth          uint8   // of the observation below its topmost ancestor
+	width          float32 // of the ranges of its numbers
 	// known says of a vague wording by what it is known what it is about: 0 by
 	// nothing, 1 by the context, more by the text before, the later the more.
 	known int32
@@ -183,7 +184,7 @@ func (m *matcher) add(pattern uint32, t *trial) {
 	m.matches = append(m.matches, match{
 		pattern: pattern, from: int32(from), to: int32(len(m.positions)), head: int32(t.head),
 		elements: uint8(len(t.elements)), loose: uint8(min(t.loose, 255)), literal: t.literal,
-		disordered: t.disordered(), depth: m.depth(t.pattern.Observation),
+		disordered: t.disordered(), width: t.width(), depth: m.depth(t.pattern.Observation),
 	})
 }
 
@@ -199,6 +200,17 @@ func (m *matcher) depth(o model.ObservationIndex) uint8 {
 
 // tokens are the positions of a match.
 func (m *matcher) tokens(found *match) []int32 { return m.positions[found.from:found.to] }
+
+// width is how wide the ranges of the numbers in a pattern are.
+func (t *trial) width() float32 {
+	width := 0.0
+	for i := range t.elements {
+		if e := &t.elements[i]; e.Kind == model.NumberElement {
+			width += e.To - e.From
+		}
+	}
+	return float32(width)
+}
 
 // compareTokens orders matches as they stand in the text.
 func (m *matcher) compareTokens(i, j int) int {

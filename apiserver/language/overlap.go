@@ -14,8 +14,9 @@ import (
 const mostHolders = 8
 
 // A chooser chooses among matches that overlap. More elements beat fewer,
-// tighter ones looser ones, those in order others; then the more specific
-// observation wins, and the wording that names more of the words itself.
+// tighter ones looser ones, those in order others, narrower ranges of numbers
+// wider ones; then the wording wins that names more of the words itself, and the
+// more general observation, as a wording that fits both says no more.
 //
 // Mentions may share tokens when each keeps one of its own: those of one
 // family, which refine the same thing, and the items of a list, as in "pain in
@@ -84,8 +85,9 @@ func (c *chooser) compare(i, j int) int {
 		cmp.Compare(a.loose, b.loose),
 		compareFlags(a.disordered, b.disordered),
 		-cmp.Compare(a.known, b.known),
-		-cmp.Compare(a.depth, b.depth),
+		cmp.Compare(a.width, b.width),
 		-cmp.Compare(a.literal, b.literal),
+		cmp.Compare(a.depth, b.depth),
 		slices.Compare(c.tokens(a), c.tokens(b)),
 		cmp.Compare(a.pattern, b.pattern),
 	)

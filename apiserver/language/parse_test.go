@@ -90,11 +90,16 @@ func TestParseOverlaps(t *testing.T) {
 		"chest, arm and jaw pain":                    "s_11 s_12 s_14",
 		"chest, arm, jaw, head and belly pain":       "s_11 s_12 s_14 s_1 s_5",
 		"pain in my chest, fever and my arm is fine": "s_11 s_7",
-		"terrible headache":                          "s_2",
-		"terrible pain in the chest":                 "s_18",
-		"headache, a terrible headache":              "s_2",
-		"sore throat but no sore belly":              "s_9 -s_5",
-		"throat is fine but sore head":               "s_1",
+		// Narrower numbers, more literal words, and then what says less.
+		"39 C":                          "s_7",
+		"40 C":                          "s_22",
+		"belly ache":                    "s_23",
+		"belly pain":                    "s_5",
+		"terrible headache":             "s_2",
+		"terrible pain in the chest":    "s_18",
+		"headache, a terrible headache": "s_2",
+		"sore throat but no sore belly": "s_9 -s_5",
+		"throat is fine but sore head":  "s_1",
 	})
 }
 

@@ -54,6 +54,8 @@ observations:
   s_17: {wordings: [colic]}
   s_18: {wordings: ["~<severe> <pain> chest"], after: ["worse when i move"]}
   s_21: {wordings: ["~<pain> jaw tooth"], after: ["worse when i chew"]}
+  s_22: {wordings: ["{41..43} <celsius>"]}
+  s_23: {wordings: ["~<pain> <belly>", belly ache]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
@@ -76,6 +78,8 @@ func world(t modeltest.TB) *model.Release {
 		Child("s_6", "s_5", model.Location, 0.01).
 		Child("s_18", "s_11", model.SeverityRelation, 0.01).
 		Child("s_21", "s_14", model.Location, 0.01).
+		Child("s_22", "s_7", model.SeverityRelation, 0.01).
+		Child("s_23", "s_5", model.Character, 0.01).
 		Child("s_19", "s_8", model.Duration, 0.01, modeltest.Lasts(0, 22*day)).
 		Child("s_20", "s_8", model.Duration, 0.01, modeltest.Lasts(22*day, 0)).
 		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1)
