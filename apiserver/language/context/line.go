@@ -47,8 +47,8 @@ type line struct {
 	sentence Sentence
 	subjects int
 	stations []station
-	words    []int  // by token: plain words before it; one longer than the tokens
-	goesOn   []bool // by station: a comma within a list
+	words    []int      // by token: plain words before it; one longer than the tokens
+	list     []listKind // by station: in which a comma stands
 }
 
 func lay(s Sentence, subjects []Subject) line {
@@ -73,7 +73,7 @@ func lay(s Sentence, subjects []Subject) line {
 	}
 	l.placeStations(subjects)
 	l.settleNegations()
-	l.goesOn = l.listsGoOn()
+	l.list = l.lists()
 	return l
 }
 

@@ -8,19 +8,26 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 // mention or after it, as in "nor any other kind of headache".
 const itemWords = 3
 
-// listsGoOn tells for every comma whether it stands within a list, so that the
-// scope of a cue goes past it:
-//
-//   - a joining word closes the list: "no fever, bad cough or rash";
-//   - or three mentions and more follow each other with nothing else, as notes
-//     are taken: "denies nausea, vomiting, cough".
-//
-// Any other comma begins a statement of its own: "no fever, bad cough" says
-// that there is a cough.
-//
-// It walks backwards, since what a comma is depends on what follows.
-func (l *line) listsGoOn() []bool {
-	goesOn := make([]bool, len(l.stations))
+// A listKind is what list a comma stands in, so that the scope of a cue goes
+// past it. A comma in none begins a statement of its own: "no fever, bad cough"
+// says that there is a cough.
+type listKind uint8
+
+const (
+	noList listKind = iota
+	// bareList is of three mentions and more with nothing else, as notes are
+	// taken: "denies nausea, vomiting, cough".
+	bareList
+	// addedList is closed by an adding word: "no fever, chills and sweats".
+	addedList
+	// joinedList is closed by a joining word: "no fever, bad cough or rash".
+	joinedList
+)
+
+// lists tells for every comma what list it stands in. It walks backwards, since
+// what a comma is depends on what follows.
+func (l *line) lists() []listKind {
+	lists := make([]listKind, len(l.stations))
 	var after tail
 	edge := l.sentence.Tokens
 	for i := len(l.stations) - 1; i >= 0; i-- {
@@ -28,9 +35,9 @@ func (l *line) listsGoOn() []bool {
 		after.pass(l.between(s.to, edge))
 		switch {
 		case s.kind == commaStation:
-			goesOn[i] = after.comma(i, l.joinFollows(i), l.followsMention(i), goesOn)
+			lists[i] = after.comma(i, l.joinFollows(i), l.followsMention(i), lists)
 		case s.joins():
-			after = tail{closes: l.itemFollows(i)}
+			after = tail{closed: l.closedBy(i)}
 		case s.kind == subjectStation:
 			after.item = true
 		default:
@@ -38,37 +45,56 @@ func (l *line) listsGoOn() []bool {
 		}
 		edge = min(edge, s.from)
 	}
-	return goesOn
+	return lists
 }
 
 // A tail is what follows a station, up to where a list would end.
 type tail struct {
-	closes bool // mentions, commas and then a joining word follow
-	item   bool // a mention stands before the next comma
-	wordy  bool // a word does that is none
-	commas int  // how many commas follow with a mention and nothing else behind
-	last   int  // the nearest of them
+	closed listKind // by the word that the mentions and commas end at
+	item   bool     // a mention stands before the next comma
+	wordy  bool     // a word does that is none
+	commas int      // how many commas follow with a mention and nothing else behind
+	last   int      // the nearest of them
 }
 
 // pass takes the plain words between a station and the tail.
 func (t *tail) pass(words int) {
-	t.closes = t.closes && words <= itemWords
+	if words > itemWords {
+		t.closed = noList
+	}
 	t.wordy = t.wordy || words > 0
 }
 
-// comma says whether the comma at a station goes on with a list, and puts it
-// before the tail. "a, b, or c" has a comma with no mention before the join.
-func (t *tail) comma(station int, joinFollows, followsMention bool, goesOn []bool) bool {
-	closes := t.closes && (t.item || joinFollows)
-	next := tail{closes: closes}
+// comma says what list the comma at a station stands in, and puts it before the
+// tail. "a, b, or c" has a comma with no mention before the joining word.
+func (t *tail) comma(station int, joinFollows, followsMention bool, lists []listKind) listKind {
+	next := tail{}
+	if t.item || joinFollows {
+		next.closed = t.closed
+	}
 	if t.item && !t.wordy && followsMention {
 		next.commas, next.last = t.commas+1, station
 		if t.commas == 1 {
-			goesOn[t.last] = true
+			lists[t.last] = max(lists[t.last], bareList)
 		}
 	}
 	*t = next
-	return closes || next.commas > 1
+	if next.closed == noList && next.commas > 1 {
+		return bareList
+	}
+	return next.closed
+}
+
+// closedBy is the list that a joining or adding word closes: none unless a
+// mention follows.
+func (l *line) closedBy(i int) listKind {
+	switch {
+	case !l.itemFollows(i):
+		return noList
+	case l.stations[i].is(model.CueAdds):
+		return addedList
+	}
+	return joinedList
 }
 
 // itemFollows reports whether a mention comes next after a joining word, with few

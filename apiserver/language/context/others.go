@@ -57,7 +57,7 @@ func (l *line) over() []bool {
 			statement = append(statement, s.subject)
 			past := opener[s.subject]
 			over[s.subject] = past >= 0 && past != spent
-		case s.ends(), s.kind == commaStation && !l.goesOn[i], s.introduces() && l.afterSeparator(i):
+		case s.ends(), s.kind == commaStation && l.list[i] == noList, s.introduces() && l.afterSeparator(i):
 			statement = statement[:0]
 		case s.is(model.CuePast) && !l.afterSeparator(i):
 			for _, subject := range statement {

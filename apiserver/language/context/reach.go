@@ -58,7 +58,8 @@ func (l *line) closes(i, open int, sc scope) bool {
 	case s.ends(), s.kind == cueStation && slices.Contains(sc.shuts, s.cue):
 		return true
 	case s.kind == commaStation:
-		return !sc.loose && !l.goesOn[i] && !(sc.fronted && i == open+1)
+		fronted := sc.fronted && i == open+1
+		return !sc.loose && !fronted && !l.passes(i, open)
 	case s.is(model.CueAdds):
 		return sc.strict && !l.mentionAdjoins(i)
 	case s.introduces():
@@ -66,3 +67,18 @@ func (l *line) closes(i, open int, sc scope) bool {
 	}
 	return false
 }
+
+// passes reports whether a scope goes past a comma. Where no mention comes
+// before the comma, its list begins with words that are none, and they are few:
+// "denies palpitations, cough or rash" where palpitations are unknown, and not
+// "I don't know what it is, fever and cough".
+func (l *line) passes(comma, open int) bool {
+	if comma == open+1 {
+		return l.list[comma] == joinedList && l.between(l.stations[open].to, l.stations[comma].from) <= unknownWords
+	}
+	return l.list[comma] != noList
+}
+
+// unknownWords is how many words the first item of a list may have that is no
+// mention.
+const unknownWords = 2
