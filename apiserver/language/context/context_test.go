@@ -137,6 +137,8 @@ func TestDanglingNegation(t *testing.T) {
 		{"I had a fever, but now none", "fever-"},
 		{"I had a fever, but now none of that cough", "fever+ cough-"},
 		{"I had a fever but now the rash is gone", "fever+ rash-"},
+		{"Übelkeit und Husten, Temperatur habe ich aber nicht", "übelkeit+ husten+"},
+		{"die Sicht#sicht habe ich nicht verloren#sicht", "sicht-"},
 		{"Husten habe ich, aber Fieber nicht", "husten+ fieber-"},
 		{"Fieber nicht und Husten nicht", "fieber- husten-"},
 		{"the headache means that I don't sleep", "headache+"},

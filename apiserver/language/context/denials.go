@@ -126,7 +126,8 @@ func (l *line) denyBehind(all []denial) {
 		case s.kind == endStation && marked(l.sentence.Asks, s.from):
 			joined.asked, joined.parted = true, s.to
 		case s.is(model.CueEnds):
-			joined.ended, joined.parted = true, s.to
+			joined.part(s)
+			joined.ended = true
 		case s.ends():
 			joined.clear()
 		case s.separates():
@@ -146,7 +147,7 @@ type group struct {
 	apart   bool // another cue does, so that the next mention begins a group
 	asked   bool // a question mark does
 	ended   bool // an ending cue does, so that only a negation right after it looks past
-	parted  int  // the token after the last of these
+	parted  int  // the token after the first of these, or after the question mark
 }
 
 type member struct {
@@ -164,9 +165,16 @@ func (g *group) add(l *line, s station) {
 }
 
 func (g *group) separate(s station) {
+	g.part(s)
 	g.comma = g.comma || s.kind == commaStation
 	g.join = g.join || s.joins()
-	g.parted = s.to
+}
+
+// part notes the first station that parts the group from what follows.
+func (g *group) part(s station) {
+	if !g.comma && !g.join && !g.ended {
+		g.parted = s.to
+	}
 }
 
 // deny marks the group as denied by the negation at the station, if that is
