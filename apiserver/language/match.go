@@ -136,11 +136,16 @@ func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.matches, m.positions = m.matches[:0], m.positions[:0]
 }
 
-// findJoins marks the words that join the items of a list.
+// findJoins marks the words that join the items of a list, and those that end a
+// clause without punctuation.
 func (m *matcher) findJoins() {
-	m.matchMeanings(model.CueJoins, model.CueAdds, func(found *match) {
+	m.matchMeanings(model.CueEnds, model.CueAdds, func(found *match) {
 		for _, token := range m.tokens(found) {
-			m.words[token].joins = true
+			if m.r.Patterns[found.pattern].Meaning == model.CueEnds {
+				m.words[token].parts = true
+			} else {
+				m.words[token].joins = true
+			}
 		}
 	})
 }
@@ -396,14 +401,17 @@ func (t *trial) isWanted(wanted uint8, token int) bool {
 	return false
 }
 
-// counts is for how many words a token stands in a gap: fillers and marks but
-// commas are none.
+// counts is for how many words a token counts in a gap: fillers and marks for
+// none, what separates the items of a list or clauses for two, so that hardly
+// anything else may stand beside it.
 func (t *trial) counts(token int) int {
 	w := &t.words[token]
 	switch {
-	case w.filler, w.kind == markToken && !w.comma && !w.ends:
-		return 0
 	case t.passable != nil && t.passable(token):
+		return 0
+	case w.joins, w.parts, w.comma:
+		return 2
+	case w.filler, w.kind == markToken && !w.ends:
 		return 0
 	}
 	return 1

@@ -92,7 +92,7 @@ func TestParseOverlaps(t *testing.T) {
 		"pain in my chest, fever and my arm is fine": "s_11 s_7",
 		// Narrower numbers, more literal words, and then what says less.
 		"39 C":                          "s_7",
-		"40 C":                          "s_22",
+		"42 C":                          "s_22",
 		"belly ache":                    "s_23",
 		"belly pain":                    "s_5",
 		"terrible headache":             "s_2",

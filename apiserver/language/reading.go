@@ -24,7 +24,7 @@ type word struct {
 	// bracket, the end of a clause, one that asks. stops says that no wording
 	// goes on behind it.
 	comma, bracket, ends, asks, stops bool
-	joins                             bool // whether it joins the items of a list
+	joins, parts                      bool // whether a cue says that it joins the items of a list, or parts clauses
 	sentence                          int32
 	time                              int32 // position in the times found that has the token, or none
 }

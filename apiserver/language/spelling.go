@@ -61,11 +61,16 @@ type speller struct {
 	tried   []uint32
 }
 
-// suggest is the word nearest to a misspelt one within so many edits. Words
-// with other characters than letters are not taken for misspelt.
+// suggest is the word nearest to a misspelt one within so many edits, and within
+// one where no ordinary words are known: most words that are unknown then are
+// right, and something is always near. Words with other characters than letters
+// are not taken for misspelt.
 func (s *speller) suggest(folded string, most int) (best suggestion, ok bool) {
 	letters, ok := s.read(folded)
 	most = min(most, tolerance(len(letters)))
+	if s.r.OrdinaryWords() == 0 {
+		most = min(most, 1)
+	}
 	if !ok || most == 0 {
 		return suggestion{}, false
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
 func TestEditDistance(t *testing.T) {
@@ -145,4 +148,18 @@ func TestSuggestIsTheNearest(t *testing.T) {
 			t.Errorf("%q: got %+v %v, want %+v %v", string(base), got, found, want, wanted)
 		}
 	})
+}
+
+// Without ordinary words an unknown one may well be right, and only what is
+// nearest is meant.
+func TestSuggestWithoutOrdinaryWords(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.02).Symptom("s_1", 0.05, func(o *model.DraftObservation) { o.Name, o.CommonName = "Headache", "Headache" }).Build(t)
+	speller := speller{r: r}
+	if _, ok := speller.suggest("haedahce", 2); ok {
+		t.Error("two edits are taken for a misspelling")
+	}
+	if _, ok := speller.suggest("hedache", 2); !ok {
+		t.Error("one edit is not taken for a misspelling")
+	}
 }

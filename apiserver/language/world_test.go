@@ -87,6 +87,7 @@ func world(t modeltest.TB) *model.Release {
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
 	}
+	b.Draft().Lexicon.Ordinary = []string{"zebra"}
 	return b.Lexicon(smallLexicon).Build(t)
 }
 

@@ -23,6 +23,15 @@ func (r *Release) WordFrequency(folded string) (frequency uint64, ok bool) {
 	return lookUp(r.trees.vocabulary, folded)
 }
 
+// OrdinaryWords is how many words the release knows of its language that no
+// pattern uses.
+func (r *Release) OrdinaryWords() int {
+	if r.trees.vocabulary == nil {
+		return 0
+	}
+	return max(0, r.trees.vocabulary.Len()-len(r.DeleteWords))
+}
+
 // FindStem is what the release knows of a stem, as the stemmer that Meta names
 // makes it of a folded word.
 func (r *Release) FindStem(stem string) (found Stem, ok bool) {
