@@ -10,7 +10,10 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -36,6 +39,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // only: a decoder that reads from the connection would not see what follows
 // the first value, and would let the fields of one of two lists shine through
 // those of the other. On the paths for forms a form is handed on, too.
+//
+// Half of a surrogate pair in an escape is JSON, and no character: it is handed
+// on as U+FFFD. Texts that were cut by UTF-16 units end so.
 //
 // Content-Type is left without its parameters, in small letters.
 func ReadBody(refuse func(w http.ResponseWriter, r *http.Request, status int, problem string), pathsForForms ...string) func(http.Handler) http.Handler {
@@ -82,11 +88,52 @@ func fill(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request, takesFor
 		return http.StatusRequestEntityTooLarge, "the body: expected at most 1 MiB"
 	case err != nil:
 		return http.StatusBadRequest, fmt.Sprintf("the body: it broke off after %d bytes", buffer.Len())
-	case form || jsontext.Value(buffer.Bytes()).IsValid():
+	case form || isJSON(buffer.Bytes()):
 		return http.StatusOK, ""
 	default:
 		return http.StatusBadRequest, describeJSON(buffer.Bytes())
 	}
+}
+
+// isJSON reports whether a body is one good JSON value, or was but for halves of
+// surrogate pairs, which it replaces.
+func isJSON(body []byte) bool {
+	return jsontext.Value(body).IsValid() || replaceHalfPairs(body) && jsontext.Value(body).IsValid()
+}
+
+// escapeLength is that of an escape such as \u00e4.
+const escapeLength = 6
+
+// replaceHalfPairs puts the escape of U+FFFD in the place of every escape that
+// is half of a surrogate pair, which has the same length. It reports whether
+// there were any.
+func replaceHalfPairs(body []byte) (replaced bool) {
+	for at := 0; at < len(body); {
+		switch {
+		case body[at] != '\\':
+			at++
+		case !utf16.IsSurrogate(unitAt(body, at)):
+			at += 2 // a backslash and what it escapes, which may be another one
+		case utf16.DecodeRune(unitAt(body, at), unitAt(body, at+escapeLength)) != utf8.RuneError:
+			at += 2 * escapeLength
+		default:
+			at += copy(body[at:], `\ufffd`)
+			replaced = true
+		}
+	}
+	return replaced
+}
+
+// unitAt is the UTF-16 unit whose escape is at a place, 0 where none is.
+func unitAt(body []byte, at int) rune {
+	if at+escapeLength > len(body) || body[at] != '\\' || body[at+1] != 'u' {
+		return 0
+	}
+	unit, err := strconv.ParseUint(string(body[at+2:at+escapeLength]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(unit)
 }
 
 // describeJSON says where a body stops being one good JSON value.
