@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -85,6 +86,20 @@ func targeted(target string, items ...string) string {
 
 func suggesting(method string, items ...string) string {
 	return and(interview(items...), fmt.Sprintf(`"suggest_method": %q`, method))
+}
+
+// typed is the body of an adult woman who typed something.
+func typed(text string) string {
+	return fmt.Sprintf(`{"text": %s, "sex": "female", "age": {"value": 30}}`, quoted(text))
+}
+
+// quoted is a text in JSON.
+func quoted(text string) string {
+	content, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text always has one
+	}
+	return string(content)
 }
 
 func repeated(count int, item string) []string { return slices.Repeat([]string{item}, count) }

@@ -15,7 +15,7 @@ import (
 func openLibrary(t testing.TB) *model.Library {
 	t.Helper()
 	directory := t.TempDir()
-	english, german := smallContent(), smallContent()
+	english, german := smallContent().Lexicon(englishLexicon), smallContent().Lexicon(germanLexicon)
 	germanMeta := &german.Draft().Meta
 	germanMeta.ModelID, germanMeta.Language, germanMeta.ChoicePresent = "service-de", "de", "Ja"
 	for _, builder := range []*modeltest.Builder{english, german} {
@@ -32,6 +32,30 @@ func openLibrary(t testing.TB) *model.Library {
 	t.Cleanup(library.Close)
 	return library
 }
+
+// What texts say beside the names, in both languages.
+const (
+	englishLexicon = `
+fillers: [i, have, a, my, the, is, in]
+numbers: {two: 2}
+units: {d: [day, days]}
+durations: ["for {time}"]
+classes:
+  burns: [burns, hurts]
+cues: {negates: [no], ends: [but], joins: [or, and], questions: [what if]}
+observations:
+  s_2: {wordings: ["worst headache ... life"]}
+  s_3: {after: [both sides]}
+  s_10: {wordings: ["<burns> ... pee"]}
+`
+	germanLexicon = `
+fillers: [ich, habe, und]
+cues: {negates: [kein]}
+observations:
+  s_1: {wordings: [kopfweh]}
+  s_11: {wordings: [fieber]}
+`
+)
 
 // article is what patients read about migraine: one node of each type.
 var article = []model.DraftSection{

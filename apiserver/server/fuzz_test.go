@@ -84,6 +84,13 @@ var rightBodies = map[string][]string{
 		suggesting("symptoms", "s_1 present initial"), suggesting("risk_factors"),
 		suggesting("red_flags", "s_1 present initial"), suggesting("", "s_11 present initial"),
 	},
+	"/v3/parse": {
+		typed("I have a headache, no fever but burns in my pee for two days"),
+		and(typed("FEVER\u202e 39.5°C\n\u0000 ä\u0308\u0323 👩🏽‍⚕️ no"), `"include_tokens": true, "correct_spelling": false`),
+		and(typed("hurts on both sides, feever"), `"include_tokens": true, "context": ["s_1", "lt_1", "p_7"], "concept_types": ["symptom"]`),
+		`{"text": "\ud83d fever \ude00", "age": {"value": 0, "unit": "month"}, "sex": "", "concept_types": [], "include_tokens": true}`,
+		typed(""),
+	},
 	"/v3/interviews/feedback": {
 		intents,
 		`{"patient_intent_before": {"type": "unknown"}, "patient_intent_after": {"type": "custom", "custom_label": "a"}}`,
@@ -129,6 +136,8 @@ func FuzzRationaleBody(f *testing.F) { fuzzBody(f, "/v3/rationale") }
 func FuzzSuggestBody(f *testing.F) { fuzzBody(f, "/v3/suggest") }
 
 func FuzzRedFlagsBody(f *testing.F) { fuzzBody(f, "/v3/red_flags") }
+
+func FuzzParseBody(f *testing.F) { fuzzBody(f, "/v3/parse") }
 
 func FuzzFeedbackBody(f *testing.F) { fuzzBody(f, "/v3/interviews/feedback") }
 

@@ -31,6 +31,7 @@ var endpoints = []struct {
 	{post("/v3/rationale", interview("s_1 present initial")), "POST /v3/rationale"},
 	{post("/v3/suggest", interview("s_1 present initial")), "POST /v3/suggest"},
 	{post("/v3/red_flags", interview("s_1 present initial")), "POST /v3/red_flags"},
+	{post("/v3/parse", typed("headache")), "POST /v3/parse"},
 	{get("/v3/info"), "GET /v3/info"},
 	{get("/v3/search?phrase=headache&age.value=30"), "GET /v3/search"},
 	{get("/v3/concepts"), "GET /v3/concepts"},

@@ -78,6 +78,21 @@ var rows = []row{
 	{"POST /v3/red_flags", "one result", post("/v3/red_flags?max_results=1", interview("s_1 present initial")), 200, `"id":"s_6"`, allWell},
 	{"POST /v3/red_flags", "too many results", post("/v3/red_flags?max_results=101", interview()), 400, "max_results: expected a whole number from 1 to 100, got 101", allWell},
 
+	{"POST /v3/parse", "a complaint", post("/v3/parse", typed("I have a headache")), 200, `{"mentions":[{"choice_id":"present","common_name":"Headache","id":"s_1","name":"Headache","orth":"headache","type":"symptom"}],"obvious":true}`, allWell},
+	{"POST /v3/parse", "a denial", post("/v3/parse", typed("no fever")), 200, `"choice_id":"absent","common_name":"Fever"`, allWell},
+	{"POST /v3/parse", "with tokens", post("/v3/parse", and(typed("my headache"), `"include_tokens": true`)), 200, `"head_position":1,"id":"s_1","name":"Headache","orth":"headache","positions":[1],"type":"symptom"}],"obvious":true,"tokens":["my","headache"]`, allWell},
+	{"POST /v3/parse", "nothing", post("/v3/parse", typed("")), 200, `{"mentions":[],"obvious":false}`, allWell},
+	{"POST /v3/parse", "nothing known", post("/v3/parse", typed("the moon is blue")), 200, `{"mentions":[],"obvious":false}`, allWell},
+	{"POST /v3/parse", "in a context", post("/v3/parse", and(typed("on both sides"), `"context": ["s_1"]`)), 200, `"id":"s_3"`, allWell},
+	{"POST /v3/parse", "2,048 characters", post("/v3/parse", typed("fever "+strings.Repeat("😀", 2042))), 200, `"id":"s_11"`, allWell},
+	{"POST /v3/parse", "2,049 characters", post("/v3/parse", typed("fever "+strings.Repeat("😀", 2043))), 400, "text: expected at most 2048 characters (Unicode code points), got 2049", allWell},
+	{"POST /v3/parse", "no text", post("/v3/parse", interview()), 400, "text: missing, expected what the patient typed", allWell},
+	{"POST /v3/parse", "no age", post("/v3/parse", `{"text": "fever"}`), 400, "age.value: missing", allWell},
+	{"POST /v3/parse", "an unknown sex", post("/v3/parse", `{"text": "fever", "sex": "other", "age": {"value": 30}}`), 400, `sex: expected female or male, got "other"`, allWell},
+	{"POST /v3/parse", "a context that is unknown", post("/v3/parse", and(typed("fever"), `"context": ["s_1", "s_99"]`)), 400, `context[1]: expected the id of an observation, such as s_21, got "s_99"`, allWell},
+	{"POST /v3/parse", "a context of conditions", post("/v3/parse", and(typed("fever"), `"context": ["c_1"]`)), 400, `context[0]: expected the id of an observation, such as s_21, got "c_1"`, allWell},
+	{"POST /v3/parse", "an unknown type of concepts", post("/v3/parse", and(typed("fever"), `"concept_types": ["symptom", "condition"]`)), 400, `concept_types[1]: expected symptom or risk_factor, got "condition"`, allWell},
+
 	{"GET /v3/info", "the sizes", get("/v3/info"), 200, `"lab_tests_count":2`, allWell},
 
 	{"GET /v3/search", "a word", get("/v3/search?phrase=headache&age.value=30"), 200, `{"id":"s_1","label":"Headache"}`, allWell},

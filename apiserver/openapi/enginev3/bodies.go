@@ -29,3 +29,9 @@ func (b *SuggestRequest) UnmarshalJSON(body []byte) error {
 	type plain SuggestRequest
 	return json.Unmarshal(body, (*plain)(b))
 }
+
+// UnmarshalJSON implements json.Unmarshaler as Interview does.
+func (b *ParseRequest) UnmarshalJSON(body []byte) error {
+	type plain ParseRequest
+	return json.Unmarshal(body, (*plain)(b))
+}

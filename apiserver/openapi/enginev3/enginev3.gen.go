@@ -372,6 +372,42 @@ func (e ListNodeNodeType) Valid() bool {
 	}
 }
 
+// Defines values for MentionChoiceID.
+const (
+	MentionChoiceIDAbsent  MentionChoiceID = "absent"
+	MentionChoiceIDPresent MentionChoiceID = "present"
+)
+
+// Valid indicates whether the value is a known member of the MentionChoiceID enum.
+func (e MentionChoiceID) Valid() bool {
+	switch e {
+	case MentionChoiceIDAbsent:
+		return true
+	case MentionChoiceIDPresent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ObservationType.
+const (
+	ObservationTypeRiskFactor ObservationType = "risk_factor"
+	ObservationTypeSymptom    ObservationType = "symptom"
+)
+
+// Valid indicates whether the value is a known member of the ObservationType enum.
+func (e ObservationType) Valid() bool {
+	switch e {
+	case ObservationTypeRiskFactor:
+		return true
+	case ObservationTypeSymptom:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Prevalence.
 const (
 	PrevalenceCommon   Prevalence = "common"
@@ -1158,6 +1194,33 @@ type ListNode struct {
 // ListNodeNodeType defines model for ListNode.NodeType.
 type ListNodeNodeType string
 
+// Mention defines model for Mention.
+type Mention struct {
+	// ChoiceID Whether the text says it or denies it.
+	ChoiceID MentionChoiceID `json:"choice_id"`
+
+	// CommonName The plain-language name.
+	CommonName string `json:"common_name"`
+
+	// HeadPosition The one of `positions` that carries the meaning. Only with `include_tokens`.
+	HeadPosition *int   `json:"head_position,omitempty"`
+	ID           string `json:"id"`
+
+	// Name The professional term.
+	Name string `json:"name"`
+
+	// Orth The words that say it, as they were understood.
+	Orth string `json:"orth"`
+
+	// Positions Which of `tokens` say it, from 0, ascending; there may be others
+	// between them. Only with `include_tokens`.
+	Positions []int           `json:"positions,omitempty"`
+	Type      ObservationType `json:"type"`
+}
+
+// MentionChoiceID Whether the text says it or denies it.
+type MentionChoiceID string
+
 // ObservationName defines model for ObservationName.
 type ObservationName struct {
 	// CommonName The plain-language name.
@@ -1166,6 +1229,47 @@ type ObservationName struct {
 
 	// Name The professional term.
 	Name string `json:"name"`
+}
+
+// ObservationType defines model for ObservationType.
+type ObservationType string
+
+// ParseRequest defines model for ParseRequest.
+type ParseRequest struct {
+	Age Age `json:"age"`
+
+	// ConceptTypes What to look for; when it is empty, both.
+	ConceptTypes *[]ObservationType `json:"concept_types,omitempty"`
+
+	// Context The ids of observations that are known to be present. They tell what
+	// a vague wording is about, such as "it burns".
+	Context *[]string `json:"context,omitempty"`
+
+	// CorrectSpelling Take misspelt words for those that they look like.
+	CorrectSpelling *bool `json:"correct_spelling,omitempty"`
+
+	// IncludeTokens Add `tokens`, and the place of every mention; an observation that is
+	// mentioned twice is then listed twice.
+	IncludeTokens *bool `json:"include_tokens,omitempty"`
+	Sex           *Sex  `json:"sex,omitempty"`
+
+	// Text What was typed, at most 2,048 characters. A text that is empty or
+	// blank has an empty answer.
+	Text *string `json:"text"`
+}
+
+// Parsed defines model for Parsed.
+type Parsed struct {
+	// Mentions In order of appearance; each observation once, but with `include_tokens`.
+	Mentions []Mention `json:"mentions"`
+
+	// Obvious Whether the whole text was simple and unambiguous: every word counts,
+	// none was misspelt, and nothing else could have been meant.
+	Obvious bool `json:"obvious"`
+
+	// Tokens The words, numbers, symbols and punctuation of the text, misspelt
+	// words as they were understood. Only with `include_tokens`.
+	Tokens *[]string `json:"tokens,omitempty"`
 }
 
 // Prevalence How often the condition is seen.
@@ -1700,6 +1804,22 @@ type GetLabTestParams struct {
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
+// ParseParams defines parameters for Parse.
+type ParseParams struct {
+	// Model The model that answers; left out, the first that the instance serves.
+	// `infermedica-xx` is another spelling of `service-xx`. A model that is
+	// not served is 400, naming those that are.
+	Model *Model `json:"Model,omitempty"`
+
+	// InterviewID The same on every call of one interview, never reused, random, best a
+	// UUID; at most 128 visible ASCII characters.
+	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
+
+	// DevMode The value `true` keeps the call out of every usage figure, and feedback
+	// out of storage. For development and tests.
+	DevMode *DevMode `json:"Dev-Mode,omitempty"`
+}
+
 // GetPatientEducationParams defines parameters for GetPatientEducation.
 type GetPatientEducationParams struct {
 	// Sections Only the sections with these names, separated by commas, of those
@@ -1941,6 +2061,9 @@ type ExplainJSONRequestBody = ExplainRequest
 // SendFeedbackJSONRequestBody defines body for SendFeedback for application/json ContentType.
 type SendFeedbackJSONRequestBody = Feedback
 
+// ParseJSONRequestBody defines body for Parse for application/json ContentType.
+type ParseJSONRequestBody = ParseRequest
+
 // RationaleJSONRequestBody defines body for Rationale for application/json ContentType.
 type RationaleJSONRequestBody = Interview
 
@@ -1988,6 +2111,9 @@ type ServerInterface interface {
 	// GetLabTest One laboratory test
 	// (GET /lab_tests/{id})
 	GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams)
+	// Parse Find what a patient's own words say
+	// (POST /parse)
+	Parse(w http.ResponseWriter, r *http.Request, params ParseParams)
 	// GetPatientEducation An article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams)
@@ -2084,6 +2210,12 @@ func (_ Unimplemented) ListLabTests(w http.ResponseWriter, r *http.Request, para
 // GetLabTest One laboratory test
 // (GET /lab_tests/{id})
 func (_ Unimplemented) GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Parse Find what a patient's own words say
+// (POST /parse)
+func (_ Unimplemented) Parse(w http.ResponseWriter, r *http.Request, params ParseParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3143,6 +3275,85 @@ func (siw *ServerInterfaceWrapper) GetLabTest(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetLabTest(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Parse operation middleware
+func (siw *ServerInterfaceWrapper) Parse(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ParseParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Model" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Model")]; found {
+		var Model Model
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Model", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Model", valueList[0], &Model, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Model", Err: err})
+			return
+		}
+
+		params.Model = &Model
+
+	}
+
+	// ------------- Optional header parameter "Interview-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Interview-Id")]; found {
+		var InterviewID InterviewID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Interview-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Interview-Id", valueList[0], &InterviewID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Interview-Id", Err: err})
+			return
+		}
+
+		params.InterviewID = &InterviewID
+
+	}
+
+	// ------------- Optional header parameter "Dev-Mode" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Dev-Mode")]; found {
+		var DevMode DevMode
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Dev-Mode", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Dev-Mode", valueList[0], &DevMode, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Dev-Mode", Err: err})
+			return
+		}
+
+		params.DevMode = &DevMode
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Parse(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4427,6 +4638,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/red_flags", wrapper.RedFlags)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/parse", wrapper.Parse)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/info", wrapper.GetInfo)
 	})
 	r.Group(func(r chi.Router) {
@@ -5419,6 +5633,99 @@ func (response GetLabTest405JSONResponse) VisitGetLabTestResponse(w http.Respons
 type GetLabTest500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetLabTest500JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ParseRequestObject struct {
+	Params ParseParams
+	Body   *ParseJSONRequestBody
+}
+
+type ParseResponseObject interface {
+	VisitParseResponse(w http.ResponseWriter) error
+}
+
+type Parse200JSONResponse Parsed
+
+func (response Parse200JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Parse400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response Parse400JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Parse403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response Parse403JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Parse405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response Parse405JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Parse413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response Parse413JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Parse500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response Parse500JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6500,6 +6807,9 @@ type StrictServerInterface interface {
 	// GetLabTest One laboratory test
 	// (GET /lab_tests/{id})
 	GetLabTest(ctx context.Context, request GetLabTestRequestObject) (GetLabTestResponseObject, error)
+	// Parse Find what a patient's own words say
+	// (POST /parse)
+	Parse(ctx context.Context, request ParseRequestObject) (ParseResponseObject, error)
 	// GetPatientEducation An article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(ctx context.Context, request GetPatientEducationRequestObject) (GetPatientEducationResponseObject, error)
@@ -6851,6 +7161,39 @@ func (sh *strictHandler) GetLabTest(w http.ResponseWriter, r *http.Request, id s
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetLabTestResponseObject); ok {
 		if err := validResponse.VisitGetLabTestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// Parse operation middleware
+func (sh *strictHandler) Parse(w http.ResponseWriter, r *http.Request, params ParseParams) {
+	var request ParseRequestObject
+
+	request.Params = params
+
+	var body ParseJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Parse(ctx, request.(ParseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Parse")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ParseResponseObject); ok {
+		if err := validResponse.VisitParseResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -34,7 +34,7 @@ func readQuery(parameters *enginev3.SearchParams) (query search.Query, err error
 	if query.AgeMonths, err = ageOfQuery(parameters.AgeValue, parameters.AgeUnit); err != nil {
 		return query, err
 	}
-	if query.Sex, err = sexOfQuery(parameters.Sex); err != nil {
+	if query.Sex, err = sexIfGiven(parameters.Sex); err != nil {
 		return query, err
 	}
 	kinds, err := kindsOf(parameters.Types, catalogue.Symptom, catalogue.RiskFactor)
@@ -49,14 +49,14 @@ func readQuery(parameters *enginev3.SearchParams) (query search.Query, err error
 	return query, err
 }
 
-// sexOfQuery is the sex that a call names, nil when it names none.
-func sexOfQuery(parameter *enginev3.Sex) (*model.Sex, error) {
-	if parameter == nil || *parameter == "" {
+// sexIfGiven is the sex that a call names, nil when it names none.
+func sexIfGiven(word *enginev3.Sex) (*model.Sex, error) {
+	if word == nil || *word == "" {
 		return nil, nil
 	}
-	sex, err := model.ParseSex(string(*parameter))
+	sex, err := model.ParseSex(string(*word))
 	if err != nil {
-		return nil, badRequest("sex: %s", wrongWord(string(*parameter), "female or male"))
+		return nil, badRequest("sex: %s", wrongWord(string(*word), "female or male"))
 	}
 	return &sex, nil
 }

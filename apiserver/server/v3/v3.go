@@ -2,8 +2,8 @@
 
 // Package v3 serves the symptom assessment under /v3. Its handlers translate
 // between the types generated from the contract and those of the packages
-// catalogue, engine, search and feedback, and decide nothing: what a request
-// must look like is here, what the answer is, is there.
+// catalogue, engine, search, language and feedback, and decide nothing: what a
+// request must look like is here, what the answer is, is there.
 package v3
 
 import (

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v3
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+)
+
+// longestText is the most that a text may have, in Unicode code points. How
+// they were written in the body does not matter.
+const longestText = 2048
+
+// Parse implements enginev3.StrictServerInterface.
+func (a *API) Parse(ctx context.Context, request enginev3.ParseRequestObject) (enginev3.ParseResponseObject, error) {
+	release := releaseOf(ctx)
+	query, err := readText(release, request.Body)
+	if err != nil {
+		return nil, err
+	}
+	result := language.Parse(release, query)
+	return enginev3.Parse200JSONResponse(writeParsed(release, &result, isTrue(request.Body.IncludeTokens))), nil
+}
+
+// readText resolves a body against a release. Its errors are the client's, and
+// never repeat the text.
+func readText(r *model.Release, body *enginev3.ParseRequest) (query language.Query, err error) {
+	if body.Text == nil {
+		return query, badRequest("text: missing, expected what the patient typed, which may be empty")
+	}
+	if length := utf8.RuneCountInString(*body.Text); length > longestText {
+		return query, badRequest("text: expected at most %d characters (Unicode code points), got %d", longestText, length)
+	}
+	query.Text = *body.Text
+	if query.AgeMonths, err = ageInMonths("age", body.Age.Value, body.Age.Unit); err != nil {
+		return query, err
+	}
+	if query.Sex, err = sexIfGiven(body.Sex); err != nil {
+		return query, err
+	}
+	if query.Context, err = readContext(r, body.Context); err != nil {
+		return query, err
+	}
+	if query.Symptoms, query.RiskFactors, err = readConceptTypes(body.ConceptTypes); err != nil {
+		return query, err
+	}
+	query.KeepSpelling = body.CorrectSpelling != nil && !*body.CorrectSpelling
+	query.EveryMention = isTrue(body.IncludeTokens)
+	return query, nil
+}
+
+// readContext resolves the ids of observations. However often one is there, it
+// counts once.
+func readContext(r *model.Release, ids *[]string) ([]model.ObservationIndex, error) {
+	if ids == nil {
+		return nil, nil
+	}
+	known := make([]model.ObservationIndex, len(*ids))
+	for i, id := range *ids {
+		observation, ok := r.ObservationByID(id)
+		if !ok {
+			return nil, badRequest("context[%d]: %s", i, wrongWord(id, "the id of an observation, such as s_21"))
+		}
+		known[i] = observation
+	}
+	slices.Sort(known)
+	return slices.Compact(known), nil
+}
+
+// readConceptTypes reads what to look for: both when nothing is said of it.
+func readConceptTypes(types *[]enginev3.ObservationType) (symptoms, riskFactors bool, err error) {
+	if types == nil || len(*types) == 0 {
+		return true, true, nil
+	}
+	for i, word := range *types {
+		switch word {
+		case enginev3.ObservationTypeSymptom:
+			symptoms = true
+		case enginev3.ObservationTypeRiskFactor:
+			riskFactors = true
+		default:
+			return false, false, badRequest("concept_types[%d]: %s", i, wrongWord(string(word), "symptom or risk_factor"))
+		}
+	}
+	return symptoms, riskFactors, nil
+}
+
+func writeParsed(r *model.Release, result *language.Result, withTokens bool) enginev3.Parsed {
+	parsed := enginev3.Parsed{Obvious: result.Obvious, Mentions: make([]enginev3.Mention, len(result.Mentions))}
+	if withTokens {
+		tokens := append([]string{}, result.Tokens...) // never null
+		parsed.Tokens = &tokens
+	}
+	for i := range result.Mentions {
+		parsed.Mentions[i] = writeMention(r, &result.Mentions[i], withTokens)
+	}
+	return parsed
+}
+
+func writeMention(r *model.Release, mention *language.Mention, withTokens bool) enginev3.Mention {
+	o := &r.Observations[mention.Observation]
+	written := enginev3.Mention{
+		ID:         r.ObservationID(mention.Observation),
+		Name:       r.Text(o.Name),
+		CommonName: r.Text(o.CommonName),
+		Orth:       mention.Orth,
+		ChoiceID:   enginev3.MentionChoiceIDPresent,
+		Type:       enginev3.ObservationTypeSymptom,
+	}
+	if mention.Absent {
+		written.ChoiceID = enginev3.MentionChoiceIDAbsent
+	}
+	if o.Kind == model.RiskFactor {
+		written.Type = enginev3.ObservationTypeRiskFactor
+	}
+	if withTokens {
+		written.Positions, written.HeadPosition = mention.Positions, &mention.Head
+	}
+	return written
+}
