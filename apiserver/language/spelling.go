@@ -17,6 +17,9 @@ const (
 	// leastPart is how many letters each of two words has at least that are
 	// written as one, or one that is written as two.
 	leastPart = 3
+	// leastOrdinary is how many ordinary words of a language must be known to
+	// take a word that is not among them for misspelt by more than an edit.
+	leastOrdinary = 1_000
 	// mostSuggestions is how many words of patterns one misspelt word is
 	// compared with at most.
 	mostSuggestions = 400
@@ -62,13 +65,13 @@ type speller struct {
 }
 
 // suggest is the word nearest to a misspelt one within so many edits, and within
-// one where no ordinary words are known: most words that are unknown then are
+// one where few ordinary words are known: most words that are unknown then are
 // right, and something is always near. Words with other characters than letters
 // are not taken for misspelt.
 func (s *speller) suggest(folded string, most int) (best suggestion, ok bool) {
 	letters, ok := s.read(folded)
 	most = min(most, tolerance(len(letters)))
-	if s.r.OrdinaryWords() == 0 {
+	if s.r.OrdinaryWords() < leastOrdinary {
 		most = min(most, 1)
 	}
 	if !ok || most == 0 {

@@ -3,6 +3,7 @@
 package language
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,9 @@ func world(t modeltest.TB) *model.Release {
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
 	}
-	b.Draft().Lexicon.Ordinary = []string{"zebra"}
+	for i := range leastOrdinary {
+		b.Draft().Lexicon.Ordinary = append(b.Draft().Lexicon.Ordinary, fmt.Sprintf("zebra%d", i))
+	}
 	return b.Lexicon(smallLexicon).Build(t)
 }
 

@@ -124,6 +124,9 @@ func TestWordFrequency(t *testing.T) {
 			t.Errorf("%q is used %d times, %t, want %d", word, got, ok, want)
 		}
 	}
+	if got := r.OrdinaryWords(); got < 1 || got >= r.trees.vocabulary.Len() {
+		t.Errorf("%d ordinary words of %d", got, r.trees.vocabulary.Len())
+	}
 	more := small()
 	more.Lexicon.Patterns = append(more.Lexicon.Patterns, more.Lexicon.Patterns[2], more.Lexicon.Patterns[2])
 	if got, _ := more.Layout().WordFrequency("ache"); got != 3 {
@@ -138,6 +141,9 @@ func TestReleaseWithoutLexiconFindsNothing(t *testing.T) {
 	r, err := Decode(mustEncode(t, draft.Layout()))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := r.OrdinaryWords(); got != 0 {
+		t.Errorf("%d ordinary words", got)
 	}
 	if _, ok := r.WordFrequency("head"); ok || len(r.Patterns) > 0 {
 		t.Errorf("%d patterns, and a word: %t", len(r.Patterns), ok)

@@ -71,9 +71,9 @@ const (
 // Judge says of every subject what the text makes of it, in their order. The
 // work is linear in tokens and cues, and in subjects but for sorting them.
 //
-// What is somebody else's, asked or supposed is unsaid, denied or not; what is
-// denied is absent, then and now; what is over is unsaid, unless it is a risk
-// factor, which stays.
+// What is somebody else's, asked or supposed is unsaid, denied or not. What is
+// denied is absent, then and now. What is over is unsaid, also where the text
+// goes on to say that it is gone, unless it is a risk factor, which stays.
 func Judge(s Sentence, subjects []Subject) []Verdict {
 	l := lay(s, subjects)
 	denials := l.denials()
@@ -84,6 +84,8 @@ func Judge(s Sentence, subjects []Subject) []Verdict {
 	for i, subject := range subjects {
 		switch {
 		case others[i] && !subject.Relative, asked[i]:
+			verdicts[i] = Unsaid
+		case over[i] && !subject.RiskFactor && denials[i] == gone:
 			verdicts[i] = Unsaid
 		case denials[i].denies(subject):
 			verdicts[i] = Absent

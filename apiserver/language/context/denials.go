@@ -18,8 +18,9 @@ type denial uint8
 
 const (
 	undenied denial = iota
-	denied          // by a negation somewhere before or behind
+	denied          // by a negation somewhere before
 	directly        // by the negation that it follows
+	gone            // by a negation behind
 	answered        // by the answer to a question that mentions it
 )
 
@@ -187,7 +188,7 @@ func (g *group) deny(all []denial, l *line, cue station) {
 	if g.comma || g.join || g.asked || g.ended {
 		near = l.between(g.parted, cue.from) == 0
 	}
-	how := denied
+	how := gone
 	if g.asked {
 		how = answered
 	}
