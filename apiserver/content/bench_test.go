@@ -3,11 +3,40 @@
 package content_test
 
 import (
+	"cmp"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
+
+// BenchmarkOpen opens the largest release of the content, all checks included,
+// as a server does for each of them.
+func BenchmarkOpen(b *testing.B) {
+	results, err := compile.All(content.FS)
+	if err != nil {
+		b.Fatal(err)
+	}
+	largest := slices.MaxFunc(results, func(a, b *compile.Result) int { return cmp.Compare(len(a.Release), len(b.Release)) })
+	path := filepath.Join(b.TempDir(), "largest.release")
+	if err := model.WriteFile(path, largest.Release); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := model.Open(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(largest.Release)), "file-bytes")
+}
 
 // BenchmarkCompile compiles the content, all checks included, as a developer's
 // first start does.

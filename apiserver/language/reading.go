@@ -5,7 +5,6 @@ package language
 import (
 	"math"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/language/stem"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
@@ -34,7 +33,6 @@ const none = -1
 // A reader makes words of the tokens of a text.
 type reader struct {
 	r       *model.Release
-	stemmer stem.Stemmer
 	cutter  cutter
 	speller speller
 	words   []word
@@ -44,10 +42,6 @@ type reader struct {
 // misspelt ones are replaced, and two that were written as one are set apart.
 func (d *reader) read(r *model.Release, text string, keepSpelling bool) {
 	d.r, d.speller.r = r, r
-	d.stemmer, _ = stem.For(r.Meta.Stemmer)
-	if d.stemmer == nil {
-		d.stemmer, _ = stem.For(stem.None)
-	}
 	d.words = d.words[:0]
 	d.cutter = cutter{tokens: d.cutter.tokens[:0], isWord: d.isKnown}
 	d.cutter.cut(text)
@@ -70,7 +64,7 @@ func (d *reader) lookUp(t textToken) word {
 	if w.folded == "" {
 		return w
 	}
-	if w.stem, w.known = d.r.FindStem(d.stemmer(w.folded)); w.known {
+	if w.stem, w.known = d.r.FindWord(w.folded); w.known {
 		w.terms = model.Part(d.r.TermRefs, w.stem.Terms)
 		w.filler = w.stem.Filler
 		return w
@@ -85,7 +79,7 @@ func (d *reader) isKnown(folded string) bool {
 	if _, known := d.r.WordFrequency(folded); known {
 		return true
 	}
-	_, known := d.r.FindStem(d.stemmer(folded))
+	_, known := d.r.FindWord(folded)
 	return known
 }
 
@@ -95,7 +89,7 @@ func (d *reader) isTerm(folded string) bool {
 	if !known {
 		return false
 	}
-	found, _ := d.r.FindStem(d.stemmer(folded))
+	found, _ := d.r.FindWord(folded)
 	return found.Terms.Len() > 0
 }
 
@@ -143,7 +137,7 @@ func (d *reader) joinWords() {
 		if next < len(d.words) && d.canJoin(i) && d.canJoin(next) {
 			whole := d.words[i].folded + d.words[next].folded
 			if _, known := d.r.WordFrequency(whole); known {
-				found, _ := d.r.FindStem(d.stemmer(whole))
+				found, _ := d.r.FindWord(whole)
 				d.words[i].joined, d.words[i].joinedTo = model.Part(d.r.TermRefs, found.Terms), next
 			}
 		}
@@ -225,5 +219,5 @@ func (d *reader) abbreviates(i int) bool {
 func (d *reader) end() {
 	clear(d.words)
 	clear(d.cutter.tokens)
-	d.r, d.speller.r, d.cutter.isWord, d.stemmer = nil, nil, nil, nil
+	d.r, d.speller.r, d.cutter.isWord = nil, nil, nil
 }

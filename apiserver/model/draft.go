@@ -128,6 +128,7 @@ type DraftNode struct {
 type DraftLexicon struct {
 	Patterns []DraftPattern
 	Fillers  []string
+	Exact    []string // words that no stem is made of
 	Numbers  map[string]float64
 	Units    map[string]uint32 // in minutes
 	Ordinary []string          // words that no misspelling is corrected from

@@ -18,11 +18,8 @@ import (
 // layLexicon numbers the terms, and makes of the draft's patterns what finds
 // them: by their rarest term, by the stems of words, by misspellings.
 func (l *layout) layLexicon() {
-	stemmer, ok := stem.For(l.release.Meta.Stemmer)
-	if !ok {
-		stemmer, _ = stem.For(stem.None)
-	}
-	x := lexiconLayout{layout: l, stem: stemmer, terms: map[any]Term{}}
+	stemmer := stemmerOf(l.release.Meta)
+	x := lexiconLayout{layout: l, stem: stemmer.But(l.draft.Lexicon.Exact), terms: map[any]Term{}}
 	patterns := x.sorted()
 	x.numberTerms(patterns)
 	x.layPatterns(patterns)
@@ -164,6 +161,9 @@ func (x *lexiconLayout) layStems() {
 		for _, word := range c.Words {
 			of(word).add(x.terms[c])
 		}
+	}
+	for _, word := range x.draft.Lexicon.Exact {
+		of(word) // is found, if only to find no other
 	}
 	for _, word := range x.draft.Lexicon.Fillers {
 		of(word).stem.Filler = true

@@ -260,7 +260,7 @@ type Release struct {
 	// Words are the words of all wordings, in order of their bytes.
 	Words    []Word
 	WordUses []uint32 // positions in Wordings
-	// Vocabulary and StemTree are the trees of WordFrequency and FindStem.
+	// Vocabulary and StemTree are the trees of WordFrequency and FindWord.
 	Vocabulary []byte
 	StemTree   []byte
 	Stems      []Stem

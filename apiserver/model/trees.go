@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/blevesearch/vellum"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/language/stem"
 )
 
 // trees are the finite state transducers of a release, which lead from text to
@@ -14,6 +16,16 @@ import (
 // words of memory. Look-ups are safe for concurrent use.
 type trees struct {
 	vocabulary, stems *vellum.FST
+	stem              stem.Stemmer // of the release's language
+}
+
+// stemmerOf is the stemmer that a release is made with.
+func stemmerOf(m Meta) stem.Stemmer {
+	stemmer, ok := stem.For(m.Stemmer)
+	if !ok {
+		stemmer, _ = stem.For(stem.None)
+	}
+	return stemmer
 }
 
 // WordFrequency is how often the wordings of the release use a word, folded,
@@ -32,8 +44,19 @@ func (r *Release) OrdinaryWords() int {
 	return max(0, r.trees.vocabulary.Len()-len(r.DeleteWords))
 }
 
-// FindStem is what the release knows of a stem, as the stemmer that Meta names
-// makes it of a folded word.
+// FindWord is what the release knows of a folded word, by its stem unless the
+// lexicon has it as it is.
+func (r *Release) FindWord(folded string) (found Stem, ok bool) {
+	if r.trees.stems == nil {
+		return Stem{}, false
+	}
+	if found, ok = r.FindStem(stem.Exact(folded)); ok {
+		return found, true
+	}
+	return r.FindStem(r.trees.stem(folded))
+}
+
+// FindStem is what the release knows of a stem.
 func (r *Release) FindStem(stem string) (found Stem, ok bool) {
 	at, ok := lookUp(r.trees.stems, stem)
 	if !ok || at >= uint64(len(r.Stems)) {
@@ -54,6 +77,7 @@ func lookUp(tree *vellum.FST, key string) (value uint64, ok bool) {
 // with a step that leads out of it is refused, so that no later look-up can.
 func (r *Release) loadTrees() error {
 	var err error
+	r.trees.stem = stemmerOf(r.Meta)
 	if r.trees.vocabulary, err = loadTree(r.Vocabulary); err != nil {
 		return fmt.Errorf("vocabulary: %w", err)
 	}

@@ -59,6 +59,27 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(snowball)), None)))
 }
 
+// Exact is what stands for the stem of a word that is taken as it is: no word has
+// it for its stem.
+func Exact(folded string) string { return "=" + folded }
+
+// But is a stemmer that takes some words as they are.
+func (s Stemmer) But(exact []string) Stemmer {
+	if len(exact) == 0 {
+		return s
+	}
+	taken := make(map[string]bool, len(exact))
+	for _, word := range exact {
+		taken[word] = true
+	}
+	return func(folded string) string {
+		if taken[folded] {
+			return Exact(folded)
+		}
+		return s(folded)
+	}
+}
+
 // For is the stemmer of a name; ok is whether there is one.
 func For(name string) (stemmer Stemmer, ok bool) {
 	if name == None {

@@ -62,6 +62,21 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Words that are taken as they are meet no other, whose stems stay.
+func TestBut(t *testing.T) {
+	t.Parallel()
+	english, _ := stem.For("english")
+	but := english.But([]string{"spotting"})
+	for word, want := range map[string]string{"spotting": stem.Exact("spotting"), "spots": "spot", "spotted": "spot", "": ""} {
+		if got := but(word); got != want {
+			t.Errorf("the stem of %q is %q, want %q", word, got, want)
+		}
+	}
+	if got := english.But(nil)("spotting"); got != "spot" {
+		t.Errorf("without exceptions the stem is %q", got)
+	}
+}
+
 // Every stemmer takes whatever folds, gives something, and gives it again, for
 // many at once.
 func TestStemmersTakeAnything(t *testing.T) {

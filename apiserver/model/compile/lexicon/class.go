@@ -19,7 +19,7 @@ type class struct {
 	laid    *model.DraftClass
 	spoken  string     // the first of them, as it was written
 	phrases [][]string // folded, without fillers
-	given   bool // a member, be it one that was refused
+	given   bool       // a member, be it one that was refused
 	used    bool
 }
 

@@ -47,6 +47,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		unknown:  map[source.Position]bool{},
 	}
 	b.chooseStemmer(files)
+	b.addExact(files)
 	for _, step := range []func(*source.Lexicon){b.addFillers, b.addNumbers, b.addUnits, b.addClasses} {
 		for _, file := range files {
 			step(file)
@@ -115,6 +116,18 @@ func (b *builder) oneWord(file string, word source.Word, what string) (folded st
 		return "", false
 	}
 	return words[0], true
+}
+
+// addExact keeps words from being stemmed, before any stem is made.
+func (b *builder) addExact(files []*source.Lexicon) {
+	for _, file := range files {
+		for _, word := range file.Exact {
+			if folded, ok := b.oneWord(file.File, word, "exact word"); ok {
+				b.draft.Lexicon.Exact = append(b.draft.Lexicon.Exact, folded)
+			}
+		}
+	}
+	b.stem = b.stem.But(b.draft.Lexicon.Exact)
 }
 
 func (b *builder) addFillers(file *source.Lexicon) {

@@ -284,6 +284,7 @@ func TestRefusals(t *testing.T) {
 	for _, test := range []struct{ name, lexicon, says string }{
 		{"a stemmer there is not", "stemmer: klingon", `lexicon1.yaml:1: unknown stemmer "klingon": expected one of danish`},
 		{"a filler of two words", "fillers:\n  - a lot", `lexicon1.yaml:2: filler "a lot": expected one word`},
+		{"an exact word of two", "exact:\n  - spotting blood", `lexicon1.yaml:2: exact word "spotting blood": expected one word`},
 		{"an empty filler", "fillers:\n  - '-'", `filler "-": expected one word`},
 		{"a number that is none", "numbers: {one: many}", `lexicon1.yaml:1: expected a number, not "many"`},
 		{"a negative number", "numbers:\n  one: -1", "lexicon1.yaml:2: number one is -1"},
@@ -387,6 +388,36 @@ func TestSharedNames(t *testing.T) {
 	problems, shared := w.reading()
 	if diff := cmp.Diff([]string{`"Spotting" of bleeding, "Spots" of rash`}, shared); diff != "" || problems.Err() != nil {
 		t.Error(diff, problems.Err())
+	}
+}
+
+// A word that is taken as it is meets no other by its stem.
+func TestExactWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.add("rash", nil, "Spots")
+	w.add("bleeding", nil, "Spotting")
+	problems, shared := w.reading("exact: [Spotting, other]\nobservations: {fever: {wordings: [hot spotting]}, appetite_loss: {wordings: [hot spots]}}")
+	if problems.Err() != nil || len(shared) > 0 {
+		t.Fatal(problems.Err(), shared)
+	}
+	for _, c := range w.concepts {
+		w.draft.Observations = append(w.draft.Observations, c.Observation)
+	}
+	r := w.draft.Layout()
+	terms := map[string]model.Term{}
+	for _, word := range []string{"spotting", "spots"} {
+		found, ok := r.FindWord(word)
+		if !ok || found.Terms.Len() != 1 {
+			t.Fatalf("%q has %d terms", word, found.Terms.Len())
+		}
+		terms[word] = r.TermRefs[found.Terms.Start]
+	}
+	if terms["spotting"] == terms["spots"] {
+		t.Error("both words are one term")
+	}
+	if found, ok := r.FindWord("others"); ok {
+		t.Errorf("the plural of a word that is taken as it is is %+v", found)
 	}
 }
 

@@ -21,6 +21,7 @@ type Lexicon struct {
 	File         string                    `yaml:"-"`
 	Stemmer      Word                      `yaml:"stemmer"`
 	Fillers      []Word                    `yaml:"fillers"`
+	Exact        []Word                    `yaml:"exact"`
 	Numbers      map[Word]Number           `yaml:"numbers"`
 	Units        map[Word][]Word           `yaml:"units"`
 	Times        map[Word]Word             `yaml:"times"`
@@ -97,7 +98,7 @@ func (d *derivation) lexicons(own, base []*Lexicon) []*Lexicon {
 	for i, l := range base {
 		derived[i] = &Lexicon{
 			File: l.File, Stemmer: l.Stemmer, Numbers: l.Numbers,
-			Fillers: d.wordings(l.Fillers), Durations: d.wordings(l.Durations),
+			Fillers: d.wordings(l.Fillers), Exact: d.wordings(l.Exact), Durations: d.wordings(l.Durations),
 			Units: mapped(l.Units, d.wordings), Classes: mapped(l.Classes, d.wordings), Cues: mapped(l.Cues, d.wordings),
 			Times: l.Times,
 			Observations: mapped(l.Observations, func(f ObservationForms) ObservationForms {

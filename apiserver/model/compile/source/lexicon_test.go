@@ -78,7 +78,7 @@ func TestDerivedLexicon(t *testing.T) {
 	t.Parallel()
 	base := map[string]string{
 		"lang/en/language.yaml": british,
-		"lang/en/lexicon.yaml": "stemmer: english\nfillers: [colour]\nnumbers: {one: 1}\nunits: {h: [colour]}\ntimes: {yesterday: 1d}\ndurations: ['colour {time}']\n" +
+		"lang/en/lexicon.yaml": "stemmer: english\nfillers: [colour]\nexact: [colour]\nnumbers: {one: 1}\nunits: {h: [colour]}\ntimes: {yesterday: 1d}\ndurations: ['colour {time}']\n" +
 			"classes: {colour: [colour, grey]}\ncues: {past: [of colour]}\nobservations:\n  colour: {wordings: ['~<colour> [colour|x] @colour {1..2}colour'], after: [colour], absent: [no colour]}\n",
 		"lang/en/ordinary-words.txt": "table\n",
 		"lang/en-us/language.yaml":   "model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {colour: color}\n",
@@ -89,11 +89,11 @@ func TestDerivedLexicon(t *testing.T) {
 		t.Fatal(err, problems.Err())
 	}
 	want := []*Lexicon{{
-		File: "lang/en/lexicon.yaml", Stemmer: Word{"english", 1}, Fillers: []Word{{"color", 2}}, Numbers: map[Word]Number{{"one", 3}: {1, 3}},
-		Units: map[Word][]Word{{"h", 4}: {{"color", 4}}}, Times: map[Word]Word{{"yesterday", 5}: {"1d", 5}}, Durations: []Word{{"color {time}", 6}},
-		Classes: map[Word][]Word{{"colour", 7}: {{"color", 7}, {"grey", 7}}}, Cues: map[Word][]Word{{"past", 8}: {{"of color", 8}}},
-		Observations: map[Word]ObservationForms{{"colour", 10}: {
-			Wordings: []Word{{"~<colour> [color|x] @colour {1..2}color", 10}}, After: []Word{{"color", 10}}, Absent: []Word{{"no color", 10}},
+		File: "lang/en/lexicon.yaml", Stemmer: Word{"english", 1}, Fillers: []Word{{"color", 2}}, Exact: []Word{{"color", 3}}, Numbers: map[Word]Number{{"one", 4}: {1, 4}},
+		Units: map[Word][]Word{{"h", 5}: {{"color", 5}}}, Times: map[Word]Word{{"yesterday", 6}: {"1d", 6}}, Durations: []Word{{"color {time}", 7}},
+		Classes: map[Word][]Word{{"colour", 8}: {{"color", 8}, {"grey", 8}}}, Cues: map[Word][]Word{{"past", 9}: {{"of color", 9}}},
+		Observations: map[Word]ObservationForms{{"colour", 11}: {
+			Wordings: []Word{{"~<colour> [color|x] @colour {1..2}color", 11}}, After: []Word{{"color", 11}}, Absent: []Word{{"no color", 11}},
 		}},
 	}}
 	if diff := cmp.Diff(want, words.Lexicons); diff != "" {
