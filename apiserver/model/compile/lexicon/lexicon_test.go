@@ -391,6 +391,26 @@ func TestSharedNames(t *testing.T) {
 	}
 }
 
+// A name that fillers leave one word of is said with them, or every text with
+// that word would mean it.
+func TestNamesOfOneWordAndFillers(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.concepts = nil
+	w.add("runs", nil, "The runs", "Feeling poor", "Feel", "Runs of the mill", "Dripping")
+	if problems, _ := w.reading("fillers: [the, feel, feeling, of]"); problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	var got []string
+	for _, p := range w.draft.Lexicon.Patterns {
+		got = append(got, w.show(p))
+	}
+	want := []string{"mentions runs: the runs", "mentions runs: feeling poor", "mentions runs: ~ +2 runs +2 mill", "mentions runs: dripping"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // A word that is taken as it is meets no other by its stem.
 func TestExactWords(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package lexicon
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/pattern"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -82,10 +83,28 @@ func (c *concept) names() []source.Word {
 // made of fillers, is left out.
 func (b *builder) addNames(c *concept) {
 	for _, name := range c.names() {
-		if w, err := b.resolve(pattern.Name(name.Text), loose, nil); err == nil {
+		if w, err := b.resolveName(name.Text); err == nil {
 			b.lay(c, model.Mentions, w, claim{slug: c.Slug, at: source.Position{File: c.Words.File, Line: name.Line}, named: true, text: name.Text})
 		}
 	}
+}
+
+// resolveName reads a name. One of which a single word is left without fillers,
+// as of "the runs" or "feeling down", is said with them and in its order, or
+// every text that has the word would mean it.
+func (b *builder) resolveName(name string) (wording, error) {
+	w, err := b.resolve(pattern.Name(name), loose, nil)
+	if err != nil || !w.single() {
+		return w, err
+	}
+	w, err = b.resolve(pattern.Name(name), literal, nil)
+	w.anyOrder = false
+	return w, err
+}
+
+// single reports whether every form of the wording is one element.
+func (w wording) single() bool {
+	return !slices.ContainsFunc(w.forms, func(f form) bool { return len(f.elements) > 1 })
 }
 
 func (b *builder) addWordings(c *concept) {
@@ -135,7 +154,7 @@ func (b *builder) referred(from *concept, slug string) (wording, error) {
 	defer func() { c.resolving = false }()
 	all := union{seen: map[string]bool{}}
 	for _, name := range c.names() {
-		if w, err := b.resolve(pattern.Name(name.Text), loose, nil); err == nil {
+		if w, err := b.resolveName(name.Text); err == nil {
 			all.add(w, b.key)
 		}
 	}
