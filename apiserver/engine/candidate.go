@@ -345,8 +345,8 @@ func (s *scratch) addLevelGain(c *candidate, o Options) {
 				c.levelGain += s.levelGain(s.answer)
 			}
 		}
-		c.levelGain = min(c.levelGain, c.gain)
 	}
+	c.levelGain = min(c.levelGain, c.gain)
 	weight := 1.0
 	if o.Mode != DefaultMode {
 		weight = conditionWeight
