@@ -3,181 +3,198 @@
 package engine
 
 import (
-	"cmp"
+	"math"
 	"slices"
 )
 
-// The work of a lattice doubles with each tip. Up to exactTips are explained
-// exactly. Beyond, a lattice holds no more numbers than its budget allows: the
-// strongest contenders go through it, of the others at most one is taken to be
-// there at a time. That neglects only pairs of unlikely conditions. Beyond
-// mostTips, the least informative tips are set apart in clusters, each with a
-// lattice of its own, and the clusters see each other as messages: the
-// likelihood ratio that one has for a condition multiplies the odds of that
-// condition in all others. This is belief propagation between clusters, or
-// expectation propagation with a factorized approximation (Minka 2001); it
-// neglects how conditions that compete in one cluster depend on each other in
-// the next, which is why the findings that are rarest without a cause share
-// the first.
+// The positive findings of a plan, called tips, must each be brought by some
+// cause. A few of them are explained exactly, in one lattice. The work of a
+// lattice doubles with each tip, so that more of them are divided into
+// clusters, one for each family, each with a lattice of its own.
+//
+// Clusters see each other as messages (message.go), which errs where conditions
+// compete in several clusters at once. How much they do is the strain between
+// them (strain.go). It is kept from becoming an error by three means: clusters
+// that strain each other are joined (joint.go), the likelihood of the tips is
+// corrected for what strain is left, and conditions that most of it passes
+// through are supposed to be there in some scenarios and missing in others,
+// which are weighed against each other (scenario.go).
+
 const (
-	exactTips = 10
-	// mostTips is the most that a lattice can hold.
-	mostTips = 16
-	// latticeBudget is how many numbers a lattice of more than exactTips
-	// holds: subsets times strong contenders.
-	latticeBudget = 3 << 19
-	// sweeps is how often clusters hear of each other. The first cluster goes
-	// last, so that it has the last word.
-	sweeps = 3
+	// mostTips is the most tips that a lattice can hold, and how many are
+	// explained in one.
+	mostTips = 10
+	// mostFamilies is the most families whose strain is looked at. More
+	// findings than a hundred come from programs, not from patients.
+	mostFamilies = 128
 )
 
-// limits are what one lattice may hold: so many tips and, beyond exactTips, so
-// many numbers.
-type limits struct{ tips, numbers int }
+// A network is the tips of a patient and the conditions that may have brought
+// them.
+type network struct {
+	contenders []contender
+	odds       []float64 // of the contenders, after what all clusters say
+	families   []cluster // the tips of a hierarchy each
+	claims     []claim   // by cluster, those of families first
+	sure       []float64 // the vectors of the clusters
+	lattice    lattice
 
-// A cluster is a share of the tips.
+	// work is what was done so far, in claims heard, and mostWork when to begin
+	// no more of it.
+	work, mostWork int
+
+	strain    strain
+	joint     joint
+	scenarios scenarios
+}
+
+// A contender is a condition that can bring some of the tips.
+type contender struct {
+	condition int32
+	from, to  int32   // its places
+	prior     float64 // its odds before the tips are looked at
+	first     float64 // its odds when nothing is supposed
+	stance    stance
+}
+
+// A cluster is some of the tips, explained together.
 type cluster struct {
-	tips             int
-	leakFrom, leakTo int32 // the steps of the leak
-	from, to         int32 // its contenders
+	tips       int32
+	sure       int32   // where its vector starts: what is brought for sure, or by the leak
+	from, to   int32   // its claims
+	likelihood float64 // of its tips, given what the other clusters say
 }
 
 // explainTips multiplies the odds of the conditions by the likelihood ratios
 // of the positive findings.
 func (s *scratch) explainTips() {
 	s.none = 1
-	s.clusters, s.contenders = s.clusters[:0], s.contenders[:0]
-	s.lattice.steps = s.lattice.steps[:0]
 	if s.plan.tips == 0 {
 		return
 	}
-	s.sortTips()
-	most := s.limits.tips
-	for from := 0; from < len(s.tips); {
-		to := min(from+most, len(s.tips))
-		s.formCluster(s.tips[from:to])
-		from, most = to, exactTips
+	n := &s.network
+	s.findContenders()
+	s.formClusters()
+	var evidence float64
+	if len(n.families) == 1 || len(n.families) > mostFamilies {
+		evidence = n.settle()
+	} else {
+		evidence = n.weighScenarios()
 	}
-	rounds := sweeps
-	if len(s.clusters) == 1 {
-		rounds = 1
+	s.none = min(math.Exp(n.nobody()-evidence), 1)
+	for i := range n.contenders {
+		s.odds[n.contenders[i].condition] = n.odds[i]
 	}
-	for range rounds {
-		for i := len(s.clusters) - 1; i >= 0; i-- {
-			s.explainCluster(&s.clusters[i])
+}
+
+// findContenders lists the conditions that can bring some of the tips.
+func (s *scratch) findContenders() {
+	n := &s.network
+	n.contenders, n.odds, n.work = n.contenders[:0], n.odds[:0], 0
+	s.contending = sized(s.contending, len(s.touched))
+	for row, c := range s.touched {
+		s.contending[row] = none
+		if s.bringsTips(int32(row)) {
+			s.contending[row] = int32(len(n.contenders))
+			n.contenders = append(n.contenders, contender{condition: c, prior: s.odds[c]})
+			n.odds = append(n.odds, s.odds[c])
 		}
 	}
 }
 
-// sortTips lists the nodes of the tips, those first that are rarest without a
-// cause.
-func (s *scratch) sortTips() {
-	s.tips = s.tips[:0]
-	for i := range s.plan.nodes {
-		if s.plan.nodes[i].tip != none {
-			s.tips = append(s.tips, int32(i))
+// bringsTips reports whether the condition of a row can bring a tip.
+func (s *scratch) bringsTips(row int32) bool {
+	for i, q := range s.row(row) {
+		if q > 0 && s.plan.nodes[i].tip != none {
+			return true
 		}
 	}
-	leaks := func(node int32) float64 { return s.r.Observations[s.plan.nodes[node].observation].Leak }
-	slices.SortFunc(s.tips, func(a, b int32) int { return cmp.Or(cmp.Compare(leaks(a), leaks(b)), cmp.Compare(a, b)) })
+	return false
 }
 
-// formCluster writes the steps of all causes for some of the tips.
-func (s *scratch) formCluster(tips []int32) {
+// formClusters makes one cluster of few tips and, of more, a cluster of those
+// of each family.
+func (s *scratch) formClusters() {
+	n := &s.network
+	n.families, n.claims, n.sure = n.families[:0], n.claims[:0], n.sure[:0]
+	n.lattice.steps = n.lattice.steps[:0]
+	nodes := s.plan.nodes
+	if s.plan.tips <= mostTips {
+		s.formCluster(0, len(nodes), 0, s.plan.tips)
+		return
+	}
+	for from := 0; from < len(nodes); {
+		to := from
+		for ; to < len(nodes) && nodes[to].root == nodes[from].root; to++ {
+		}
+		s.formFamily(from, to)
+		from = to
+	}
+}
+
+// formFamily makes a cluster of the tips among the nodes of a family, and
+// several where one lattice cannot hold them.
+func (s *scratch) formFamily(from, to int) {
+	tips := 0
+	for i := range s.plan.nodes[from:to] {
+		if s.plan.nodes[from+i].tip != none {
+			tips++
+		}
+	}
+	for first := 0; first < tips; first += mostTips {
+		s.formCluster(from, to, first, min(tips-first, mostTips))
+	}
+}
+
+// formCluster makes a cluster of so many of the tips among the nodes of a
+// range, from the first one on.
+func (s *scratch) formCluster(from, to, first, tips int) {
+	n := &s.network
+	s.chooseBits(s.plan.nodes[from:to], first, tips)
+	s.program = s.plan.appendProgram(s.program[:0], none, from, to, s.bits)
+	c := cluster{tips: int32(tips), sure: int32(len(n.sure)), from: int32(len(n.claims))}
+	n.sure = slices.Grow(n.sure, 1<<tips)[:len(n.sure)+1<<tips]
+	clear(n.sureOf(&c))
+	n.sure[c.sure] = 1
+	begin, end := s.appendSteps(s.leaks)
+	n.lattice.apply(n.sureOf(&c), n.lattice.steps[begin:end], bringForward)
+	for row, contender := range s.contending {
+		if contender == none {
+			continue
+		}
+		if begin, end := s.appendSteps(s.row(int32(row))); end > begin {
+			n.claims = append(n.claims, claim{contender: contender, from: begin, to: end, ratio: 1})
+		}
+	}
+	c.to = int32(len(n.claims))
+	n.families = append(n.families, c)
+}
+
+// chooseBits gives bits of a lattice to so many of the tips among some nodes,
+// from the first one on, and to no others.
+func (s *scratch) chooseBits(nodes []node, first, tips int) {
 	s.bits = sized(s.bits, s.plan.tips)
 	for tip := range s.bits {
 		s.bits[tip] = none
 	}
-	for bit, node := range tips {
-		s.bits[s.plan.nodes[node].tip] = int8(bit)
-	}
-	s.program = s.plan.appendProgram(s.program[:0], none, s.bits)
-	c := cluster{tips: len(tips), from: int32(len(s.contenders))}
-	c.leakFrom, c.leakTo = s.appendSteps(s.leaks)
-	for row := range int32(len(s.touched)) {
-		if from, to := s.appendSteps(s.row(row)); to > from {
-			s.contenders = append(s.contenders, contender{row: row, from: from, to: to, ratio: 1})
+	bit := -first
+	for i := range nodes {
+		if nodes[i].tip == none {
+			continue
 		}
-	}
-	c.to = int32(len(s.contenders))
-	s.clusters = append(s.clusters, c)
-	if len(tips) > exactTips {
-		s.weaken(s.contenders[c.from:c.to], s.limits.numbers>>len(tips))
+		if 0 <= bit && bit < tips {
+			s.bits[nodes[i].tip] = int8(bit)
+		}
+		bit++
 	}
 }
 
 // appendSteps appends the steps of one cause and says where they are.
 func (s *scratch) appendSteps(q []float64) (from, to int32) {
-	from = int32(len(s.lattice.steps))
-	s.lattice.steps = instantiate(s.lattice.steps, s.program, q)
-	return from, int32(len(s.lattice.steps))
-}
-
-// weaken makes weak all contenders for several tips but the strongest.
-func (s *scratch) weaken(contenders []contender, strong int) {
-	s.scores = s.scores[:0]
-	for i := range contenders {
-		if !contenders[i].lone() {
-			s.scores = append(s.scores, score{contender: int32(i)})
-		}
-	}
-	if len(s.scores) <= strong {
-		return
-	}
-	s.scoreContenders(contenders)
-	slices.SortFunc(s.scores, func(a, b score) int {
-		return cmp.Or(cmp.Compare(b.strength, a.strength), cmp.Compare(a.contender, b.contender))
-	})
-	for _, weak := range s.scores[strong:] {
-		contenders[weak.contender].weak = true
-	}
-}
-
-// A score is how strong a contender is: roughly the odds that it is there.
-type score struct {
-	contender         int32
-	support, strength float64
-}
-
-// leaders is how many contenders are assumed to be there, one after the other,
-// to find how strong the others are beside them.
-const leaders = 3
-
-// scoreContenders scores contenders in the place of a leader and beside it:
-// first with nothing but the leak to explain the tips, then with the contender
-// that does so best, and so on.
-func (s *scratch) scoreContenders(contenders []contender) {
-	s.explained = s.explained[:0]
-	for _, node := range s.tips {
-		s.explained = append(s.explained, s.chance(s.leaks, node))
-	}
-	for range leaders {
-		best := 0
-		for i := range s.scores {
-			sc := &s.scores[i]
-			sc.support = s.support(&contenders[sc.contender])
-			if sc.support > s.scores[best].support {
-				best = i
-			}
-		}
-		for i := range s.scores {
-			sc := &s.scores[i]
-			sc.strength = max(sc.strength, sc.support/max(1, s.scores[best].support))
-		}
-		row := s.row(contenders[s.scores[best].contender].row)
-		for i, node := range s.tips {
-			s.explained[i] = either(s.explained[i], s.chance(row, node))
-		}
-	}
-}
-
-// support is the odds of a contender beside what explains the tips so far.
-func (s *scratch) support(c *contender) float64 {
-	support, row := s.odds[s.touched[c.row]], s.row(c.row)
-	for i, node := range s.tips {
-		support *= either(s.explained[i], s.chance(row, node)) / s.explained[i]
-	}
-	return support
+	l := &s.network.lattice
+	from = int32(len(l.steps))
+	l.steps = instantiate(l.steps, s.program, q)
+	return from, int32(len(l.steps))
 }
 
 // row are the numbers of a condition for the nodes of the plan.
@@ -186,28 +203,8 @@ func (s *scratch) row(row int32) []float64 {
 	return s.rows[int(row)*width:][:width]
 }
 
-// chance is how likely a cause with these numbers brings a node.
-func (s *scratch) chance(q []float64, node int32) float64 {
-	chance := 1.0
-	for ; node != none; node = s.plan.nodes[node].parent {
-		chance *= q[node]
-	}
-	return chance
-}
+// claimsOf are the claims of a cluster.
+func (n *network) claimsOf(c *cluster) []claim { return n.claims[c.from:c.to] }
 
-// explainCluster replaces what a cluster says about the odds of its
-// contenders.
-func (s *scratch) explainCluster(c *cluster) {
-	contenders := s.contenders[c.from:c.to]
-	for i := range contenders {
-		odds := s.odds[s.touched[contenders[i].row]] / contenders[i].ratio
-		contenders[i].prior = odds / (1 + odds)
-	}
-	s.none = s.lattice.explain(contenders, s.lattice.steps[c.leakFrom:c.leakTo], c.tips)
-	for i := range contenders {
-		t := &contenders[i]
-		ratio := t.with / t.without
-		s.odds[s.touched[t.row]] *= ratio / t.ratio
-		t.ratio = ratio
-	}
-}
+// sureOf is the vector over the lattice of a cluster before any contender.
+func (n *network) sureOf(c *cluster) []float64 { return n.sure[c.sure:][:1<<c.tips] }

@@ -29,7 +29,7 @@ type Engine struct {
 
 // New makes an engine.
 func New() *Engine {
-	return &Engine{scratch: sync.Pool{New: func() any { return &scratch{limits: limits{tips: mostTips, numbers: latticeBudget}} }}}
+	return &Engine{scratch: sync.Pool{New: func() any { return &scratch{} }}}
 }
 
 // Mode says what the interview is for.

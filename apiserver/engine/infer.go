@@ -24,11 +24,8 @@ func (s *scratch) infer() {
 func (s *scratch) findSuspected() {
 	s.suspected = s.suspected[:0]
 	for row, c := range s.touched {
-		for i, q := range s.row(int32(row)) {
-			if q > 0 && s.plan.nodes[i].tip != none {
-				s.suspected = append(s.suspected, c)
-				break
-			}
+		if s.bringsTips(int32(row)) {
+			s.suspected = append(s.suspected, c)
 		}
 	}
 }

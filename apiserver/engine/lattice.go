@@ -35,81 +35,63 @@ type lattice struct {
 	after   []float64 // likelihood of the tips, given what was brought before
 	moved   []float64
 	stack   []float64
-	// By bit: how likely some lone contender brings it.
-	lone [mostTips]float64
-	// What a weak contender leaves to the others, over the subsets of its own
-	// bits, and where these subsets stand among all.
-	local     []step
-	remainder []float64
-	places    []int32
+	found   []likelihoods     // of the claims
+	lone    [mostTips]float64 // by bit: how likely some lone claim brings it
 }
 
-// A contender is a condition that can bring some of the tips.
-type contender struct {
-	row      int32
-	from, to int32   // its steps
-	prior    float64 // its probability before the tips are looked at
-	// without and with are the likelihood of the tips when the condition is
-	// absent and when it is there, up to a common factor; ratio is what was
-	// made of them.
-	without, with, ratio float64
-	// others is how likely another lone contender brings its tip.
-	others float64
-	// weak says that it is taken to be there only when no other weak one is.
-	weak bool
+// A claim is what one contender may have brought of the tips of a lattice.
+type claim struct {
+	contender int32
+	from, to  int32 // its steps
+	// odds are those of the contender before these tips are looked at, prior
+	// is the probability, and doubt the rest of one, which keeps its digits.
+	odds, prior, doubt float64
+	// ratio is the likelihood ratio of the tips that the odds of the contender
+	// hold, and first what it was when nothing was supposed.
+	ratio, first float64
 }
 
-// lone reports whether a contender can bring one tip only.
-func (c *contender) lone() bool { return c.to-c.from == 1 }
+// lone reports whether a claim is for one tip only.
+func (c *claim) lone() bool { return c.to-c.from == 1 }
 
-// explain finds the likelihoods of all contenders over a lattice of so many
-// tips, and the probability that none of them is there. The leak is a cause
-// that always is. Lone contenders act on one bit each, so that those of a bit
-// go through the lattice as a single cause. Weak contenders do not go through
-// it at all: the pass backward starts with what one of them may have brought.
-func (l *lattice) explain(contenders []contender, leak []step, tips int) (none float64) {
-	joint := l.joinLone(contenders)
-	size := 1 << tips
-	l.forward = sized(l.forward, size*(tips+joint+1))
-	l.moved = sized(l.moved, size)
-	first := l.forward[:size]
-	clear(first)
-	first[0] = 1
-	l.apply(first, leak, bringForward)
-	none = first[size-1]
-	for i := range contenders {
-		if c := &contenders[i]; !c.weak {
-			none *= 1 - c.prior
-		}
-	}
-	l.passForward(contenders, tips)
-	all := l.bringWeak(contenders, size, l.forward[size*(tips+joint):])
-	l.passBackward(contenders, tips, joint)
-	return none / all
+// likelihoods are those of the tips, without the contender of a claim and with
+// it; others is how likely another lone claim brings the tip of a lone one.
+type likelihoods struct{ without, with, others float64 }
+
+// explain finds the likelihoods of all claims, and that of the tips. sure is
+// the vector that the claims start from. Lone claims act on one bit each, so
+// that those of a bit go through the lattice as a single cause.
+func (l *lattice) explain(claims []claim, sure []float64) (likelihood float64) {
+	l.found = sized(l.found, len(claims))
+	joint := l.joinLone(claims)
+	tips := mathbits.TrailingZeros(uint(len(sure)))
+	l.forward = sized(l.forward, len(sure)*(tips+joint+1))
+	copy(l.forward, sure)
+	l.passForward(claims, tips)
+	l.passBackward(claims, len(sure))
+	return l.forward[len(l.forward)-1]
 }
 
-// joinLone finds, for each bit, how likely some lone contender brings it and,
-// for each of these, how likely another one does. It returns how many
-// contenders go through the lattice by themselves.
-func (l *lattice) joinLone(contenders []contender) (joint int) {
+// joinLone finds, for each bit, how likely some lone claim brings it and, for
+// each of these, how likely another one does. It returns how many claims go
+// through the lattice by themselves.
+func (l *lattice) joinLone(claims []claim) (joint int) {
 	clear(l.lone[:])
-	for i := range contenders {
-		c := &contenders[i]
+	for i := range claims {
+		c := &claims[i]
 		if !c.lone() {
-			if !c.weak {
-				joint++
-			}
+			joint++
 			continue
 		}
 		st := &l.steps[c.from]
-		c.others = l.lone[st.bit]
-		l.lone[st.bit] = either(c.others, c.prior*st.q)
+		l.found[i].others = l.lone[st.bit]
+		l.lone[st.bit] = either(l.lone[st.bit], c.prior*st.q)
 	}
 	var later [mostTips]float64
-	for i := len(contenders) - 1; i >= 0; i-- {
-		if c := &contenders[i]; c.lone() {
+	for i := len(claims) - 1; i >= 0; i-- {
+		if c := &claims[i]; c.lone() {
 			st := &l.steps[c.from]
-			c.others = either(c.others, later[st.bit])
+			l.found[i].others = either(l.found[i].others, later[st.bit])
 			later[st.bit] = either(later[st.bit], c.prior*st.q)
 		}
 	}
@@ -119,18 +101,18 @@ func (l *lattice) joinLone(contenders []contender) (joint int) {
 // either is the probability of one or both of two independent events.
 func either(a, b float64) float64 { return a + b*(1-a) }
 
-// passForward fills in the vectors before each cause: first the lone
-// contenders of each bit, then the others one by one.
-func (l *lattice) passForward(contenders []contender, tips int) {
+// passForward fills in the vectors before each cause: first the lone claims of
+// each bit, then the others one by one.
+func (l *lattice) passForward(claims []claim, tips int) {
 	size, at := 1<<tips, 0
 	for bit := range tips {
 		copy(l.forward[at+size:], l.forward[at:at+size])
 		at += size
 		bringForward(l.forward[at:at+size], uint8(bit), l.lone[bit])
 	}
-	for i := range contenders {
-		c := &contenders[i]
-		if c.lone() || c.weak {
+	for i := range claims {
+		c := &claims[i]
+		if c.lone() {
 			continue
 		}
 		before, next := l.forward[at:at+size], l.forward[at+size:at+2*size]
@@ -141,104 +123,44 @@ func (l *lattice) passForward(contenders []contender, tips int) {
 	}
 }
 
-// bringWeak fills in after with the likelihood of the tips given what the
-// others brought, when at most one weak contender brings the rest, and the
-// likelihoods of the weak contenders. brought is what the others bring. It
-// returns the likelihood of the tips.
-func (l *lattice) bringWeak(contenders []contender, size int, brought []float64) (all float64) {
+// passBackward goes the same way back and fills in the likelihoods.
+func (l *lattice) passBackward(claims []claim, size int) {
+	at := len(l.forward) - size
+	l.moved = sized(l.moved, size)
 	l.after = cleared(l.after, size)
 	l.after[size-1] = 1
-	for i := range contenders {
-		c := &contenders[i]
-		if !c.weak {
-			continue
-		}
-		l.leave(l.steps[c.from:c.to], size-1)
-		odds := c.prior / (1 - c.prior)
-		c.with = 0
-		for subset, place := range l.places {
-			l.after[place] += odds * l.remainder[subset]
-			c.with += brought[place] * l.remainder[subset]
-		}
-	}
-	all = dot(brought[:size], l.after)
-	for i := range contenders {
-		if c := &contenders[i]; c.weak {
-			c.without = all - c.with*c.prior/(1-c.prior)
-		}
-	}
-	return all
-}
-
-// leave fills in remainder, for all subsets of tips that lack only some which
-// the steps can bring: how likely the steps bring at least those. places are
-// the subsets.
-func (l *lattice) leave(steps []step, full int) {
-	var bits [mostTips]uint8
-	touched := 0
-	l.local = l.local[:0]
-	for _, st := range steps {
-		at := 0
-		for at < touched && bits[at] != st.bit {
-			at++
-		}
-		if st.kind == stepBring && at == touched {
-			bits[at] = st.bit
-			touched++
-		}
-		st.bit = uint8(at)
-		l.local = append(l.local, st)
-	}
-	l.remainder = cleared(l.remainder, 1<<touched)
-	l.remainder[1<<touched-1] = 1
-	l.apply(l.remainder, l.local, bringBackward)
-	l.places = sized(l.places, 1<<touched)
-	l.places[0] = int32(full)
-	for at := range touched {
-		l.places[0] &^= 1 << bits[at]
-	}
-	for subset := 1; subset < len(l.places); subset++ {
-		lowest := subset & -subset
-		l.places[subset] = l.places[subset&^lowest] | 1<<bits[mathbits.TrailingZeros(uint(lowest))]
-	}
-}
-
-// passBackward goes the same way back and fills in the likelihoods.
-func (l *lattice) passBackward(contenders []contender, tips, joint int) {
-	size := 1 << tips
-	at := size * (tips + joint)
-	for i := len(contenders) - 1; i >= 0; i-- {
-		c := &contenders[i]
-		if c.lone() || c.weak {
+	for i := len(claims) - 1; i >= 0; i-- {
+		c := &claims[i]
+		if c.lone() {
 			continue
 		}
 		at -= size
 		before := l.forward[at : at+size]
 		copy(l.moved, l.after)
 		l.apply(l.moved, l.steps[c.from:c.to], bringBackward)
-		c.without, c.with = dot(before, l.after), dot(before, l.moved)
+		l.found[i] = likelihoods{without: dot(before, l.after), with: dot(before, l.moved)}
 		mix(l.moved, l.after, c.prior)
 		l.after, l.moved = l.moved, l.after
 	}
 	var missing, brought [mostTips]float64
-	for bit := tips - 1; bit >= 0; bit-- {
+	for bit := mathbits.TrailingZeros(uint(size)) - 1; bit >= 0; bit-- {
 		at -= size
-		missing[bit], brought[bit] = l.likelihoods(l.forward[at:at+size], uint8(bit))
+		missing[bit], brought[bit] = l.eitherWay(l.forward[at:at+size], uint8(bit))
 		bringBackward(l.after, uint8(bit), l.lone[bit])
 	}
-	for i := range contenders {
-		if c := &contenders[i]; c.lone() {
-			st := &l.steps[c.from]
-			with := either(c.others, st.q)
-			c.without = (1-c.others)*missing[st.bit] + c.others*brought[st.bit]
-			c.with = (1-with)*missing[st.bit] + with*brought[st.bit]
+	for i := range claims {
+		if c := &claims[i]; c.lone() {
+			st, f := &l.steps[c.from], &l.found[i]
+			with := either(f.others, st.q)
+			f.without = (1-f.others)*missing[st.bit] + f.others*brought[st.bit]
+			f.with = (1-with)*missing[st.bit] + with*brought[st.bit]
 		}
 	}
 }
 
-// likelihoods is how likely the tips are when the lone contenders of a bit do
-// not bring it, and when one does.
-func (l *lattice) likelihoods(before []float64, bit uint8) (missing, brought float64) {
+// eitherWay is how likely the tips are when the lone claims of a bit do not
+// bring it, and when one does.
+func (l *lattice) eitherWay(before []float64, bit uint8) (missing, brought float64) {
 	copy(l.moved, l.after)
 	bringBackward(l.moved, bit, 1)
 	return dot(before, l.after), dot(before, l.moved)

@@ -12,24 +12,24 @@ type instruction struct {
 	node int32
 }
 
-// appendProgram appends the instructions for the tips at or below a node, or
-// below all roots for none. bits gives the bit of each tip in the lattice at
-// hand, or none when the tip is not part of it.
-func (p *plan) appendProgram(program []instruction, below int32, bits []int8) []instruction {
-	for i := below + 1; i < int32(len(p.nodes)); i++ {
+// appendProgram appends the instructions for the tips below a node, or below
+// all roots for none, among the nodes of a range. bits gives the bit of each
+// tip in the lattice at hand, or none when the tip is not part of it.
+func (p *plan) appendProgram(program []instruction, below int32, from, to int, bits []int8) []instruction {
+	for i := from; i < to; i++ {
 		n := &p.nodes[i]
 		if n.parent != below || n.tips == 0 {
 			continue
 		}
 		if n.tip != none {
 			if bits[n.tip] != none {
-				program = append(program, instruction{stepBring, uint8(bits[n.tip]), i})
+				program = append(program, instruction{stepBring, uint8(bits[n.tip]), int32(i)})
 			}
 			continue
 		}
 		program = append(program, instruction{kind: stepBranch})
-		program = p.appendProgram(program, i, bits)
-		program = append(program, instruction{kind: stepMerge, node: i})
+		program = p.appendProgram(program, int32(i), i+1, to, bits)
+		program = append(program, instruction{kind: stepMerge, node: int32(i)})
 	}
 	return program
 }

@@ -11,9 +11,8 @@ import (
 // A scratch is the working memory of one call. Its slices keep their capacity
 // from call to call, so that a call allocates for its answer only.
 type scratch struct {
-	r      *model.Release
-	p      *Patient
-	limits limits
+	r *model.Release
+	p *Patient
 
 	// By condition: the odds before positive findings are explained, the
 	// posterior probability, and one more than the row of the condition in
@@ -32,14 +31,10 @@ type scratch struct {
 	leaks   []float64
 	keep    []float64
 
-	clusters   []cluster
-	contenders []contender
-	scores     []score
-	explained  []float64 // by tip
-	tips       []int32   // nodes
+	network    network
+	contending []int32 // by row: its contender, or none
 	bits       []int8
 	program    []instruction
-	lattice    lattice
 	// none is the probability that no condition linked to the positive
 	// findings is there.
 	none float64
@@ -80,6 +75,7 @@ func (e *Engine) acquire(r *model.Release, p *Patient) *scratch {
 // prepare forgets the patient before.
 func (s *scratch) prepare(r *model.Release, p *Patient) {
 	s.r, s.p = r, p
+	s.network.mostWork = rankingWork
 	s.odds = sized(s.odds, len(r.Conditions))
 	s.posterior = sized(s.posterior, len(r.Conditions))
 	s.slot = cleared(s.slot, len(r.Conditions))
@@ -105,17 +101,26 @@ const (
 	knownOtherwise // absent, asked in vain, or settled by another answer
 )
 
-// keptNumbers is how large a lattice may be to be kept: 4 MB. Only patients
-// with more than ten positive findings need more.
-const keptNumbers = 1 << 19
+// keptNumbers is how many numbers a slice may hold to be kept: 1 MB, so that
+// all of the working memory stays under 4 MB. Only patients with about ten
+// positive findings need a larger lattice, and only those with hundreds more
+// rows.
+const keptNumbers = 1 << 17
 
 // release hands the working memory on, without a pointer into the release.
 func (e *Engine) release(s *scratch) {
 	s.r, s.p = nil, nil
-	if cap(s.lattice.forward) > keptNumbers {
-		s.lattice.forward = nil
-	}
+	s.trim()
 	e.scratch.Put(s)
+}
+
+// trim lets go of what is too large to be kept.
+func (s *scratch) trim() {
+	for _, numbers := range []*[]float64{&s.rows, &s.network.lattice.forward} {
+		if cap(*numbers) > keptNumbers {
+			*numbers = nil
+		}
+	}
 }
 
 // sized is a slice of n elements with any content, in the memory of s when it

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+)
+
+// tolerance is how far from the exact method a probability may be where that
+// is replaced.
+const tolerance = 0.01
+
+// checkAgreement compares the ranking of a patient to exact probabilities.
+func checkAgreement(t *testing.T, name string, r *model.Release, list []ReportedEvidence, want []float64, nobody float64) {
+	t.Helper()
+	s := scratchFor(t, r, list)
+	if at, apart := furthest(s.posterior[:len(want)], want); apart > tolerance {
+		t.Errorf("%s: %s has %.4f, exactly %.4f", name, r.ConditionID(model.ConditionIndex(at)), s.posterior[at], want[at])
+	}
+	if math.Abs(s.none-nobody) > tolerance {
+		t.Errorf("%s: none of the conditions has %.4f, exactly %.4f", name, s.none, nobody)
+	}
+}
+
+// TestManyFindingsAgreeWithTheExactMethod on patients of a model that is small
+// enough for the exact method.
+func TestManyFindingsAgreeWithTheExactMethod(t *testing.T) {
+	t.Parallel()
+	r := modeltest.Synthetic(modeltest.Size{Conditions: 80, Observations: 300, Links: 2400}, modeltest.Seed).Build(t)
+	for tips, count := range map[int]int{11: 8, 12: 6, 14: 4, 16: 2} {
+		t.Run(fmt.Sprintf("tips=%d", tips), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(tips), 22))
+			for i := range count {
+				list := explainedPatient(t, r, 1+i%3, tips, random)
+				p, err := NewPatient(r, model.Female, 480, list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, nobody := exactPosterior(r, p)
+				checkAgreement(t, fmt.Sprintf("patient %d", i), r, list, want, nobody)
+			}
+		})
+	}
+}
+
+// TestManyFindingsAgreeWithEnumeration on worlds of few conditions that compete
+// for all findings.
+func TestManyFindingsAgreeWithEnumeration(t *testing.T) {
+	t.Parallel()
+	for _, findings := range []int{11, 15, 18, 25, 35, 45} {
+		random := rand.New(rand.NewPCG(uint64(findings), 23))
+		w := &world{}
+		for range 9 {
+			w.priors = append(w.priors, 0.001+0.05*random.Float64())
+		}
+		a := answers{}
+		for len(a) < findings {
+			brings := w.drawChances(random, 0.05, 0.9, 0.005, 0.2)
+			for c := range w.priors {
+				if random.IntN(2) == 0 {
+					brings[c] = 0
+				}
+			}
+			a[w.addNode(none, none, brings)] = Present
+		}
+		w.release = w.build(t)
+		with, all := w.enumerate(a)
+		for c := range with {
+			with[c] /= all
+		}
+		checkAgreement(t, fmt.Sprintf("%d findings", findings), w.release, w.evidence(a, random), with, w.nobody(a)/all)
+	}
+}
+
+// nobody is how likely the answers are together with no condition that brings
+// a positive one. What else a condition brings is not asked.
+func (w *world) nobody(a answers) float64 {
+	likelihood := 1.0
+	for c := range w.priors {
+		for node, choice := range a {
+			if choice == Present && w.nodes[node].brings[c] > 0 {
+				likelihood *= 1 - w.priors[c]
+				break
+			}
+		}
+	}
+	for _, family := range w.families() {
+		likelihood *= w.likelihood(family, 0, a)
+	}
+	return likelihood
+}
+
+// TestPartsThatShareNothing: what is true of each part by itself, exactly, is
+// true of all together.
+func TestPartsThatShareNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ parts, tips int }{{2, 9}, {2, 12}, {3, 12}, {3, 15}} {
+		t.Run(fmt.Sprintf("%dx%d", test.parts, test.tips), func(t *testing.T) {
+			t.Parallel()
+			const conditions = 25
+			random := rand.New(rand.NewPCG(uint64(test.parts), uint64(test.tips)))
+			b := modeltest.New()
+			parts := make([][]ReportedEvidence, test.parts)
+			for part := range parts {
+				parts[part] = addPart(b, part, conditions, test.tips, random)
+			}
+			r := b.Build(t)
+			want, nobody := make([]float64, len(r.Conditions)), 1.0
+			for part, list := range parts {
+				p, err := NewPatient(r, model.Female, 480, list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				exact, alone := exactPosterior(r, p)
+				copy(want[part*conditions:], exact[part*conditions:(part+1)*conditions])
+				nobody *= alone
+			}
+			checkAgreement(t, "all parts", r, slices.Concat(parts...), want, nobody)
+		})
+	}
+}
+
+// addPart adds conditions and symptoms that have nothing to do with those of
+// other parts, and reports the symptoms, most of which the first condition may
+// have brought.
+func addPart(b *modeltest.Builder, part, conditions, symptoms int, random *rand.Rand) (list []ReportedEvidence) {
+	id := func(kind string, number int) string { return fmt.Sprintf("%s_%d", kind, 1+100*part+number) }
+	for i := range symptoms {
+		b.Symptom(id("s", i), 0.01+0.1*random.Float64())
+		list = append(list, ReportedEvidence{ID: id("s", i), Choice: Present})
+	}
+	for c := range conditions {
+		b.Condition(id("c", c), 0.0005+0.02*random.Float64()*random.Float64())
+		brings := 4
+		if c == 0 {
+			brings = symptoms * 4 / 5
+		}
+		for _, symptom := range random.Perm(symptoms)[:brings] {
+			b.Link(id("c", c), id("s", symptom), 0.15+0.7*random.Float64())
+		}
+	}
+	return list
+}
+
+// exactFile holds patients of the synthetic model of a full catalogue's size
+// with what the exact method says of them, which takes it minutes.
+const exactFile = "exact.txt"
+
+// leastNoted is the probability from which a condition is noted in exactFile.
+const leastNoted = 0.002
+
+// TestManyFindingsAgreeOnAFullCatalogue compares the ranking of the patients
+// in exactFile. -update draws them anew.
+func TestManyFindingsAgreeOnAFullCatalogue(t *testing.T) {
+	t.Parallel()
+	r := syntheticRelease(t)
+	path := filepath.Join("testdata", exactFile)
+	if *update {
+		if err := os.WriteFile(path, []byte(noteExact(t, r)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(text)))
+	for lines.Scan() {
+		name, reported, _ := strings.Cut(lines.Text(), ": ")
+		lines.Scan()
+		want, nobody := make([]float64, len(r.Conditions)), 0.0
+		fields := strings.Fields(lines.Text())
+		for i := 0; i+1 < len(fields); i += 2 {
+			probability, err := strconv.ParseFloat(fields[i+1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, ok := r.ConditionByID(fields[i]); ok {
+				want[c] = probability
+			} else {
+				nobody = probability
+			}
+		}
+		checkAgreement(t, name, r, evidence(reported), want, nobody)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noteExact draws patients and writes a line with what each reports and one
+// with the exact probabilities.
+func noteExact(t *testing.T, r *model.Release) string {
+	t.Helper()
+	var b strings.Builder
+	for _, draw := range []struct{ tips, count int }{{12, 2}, {16, 2}, {20, 1}} {
+		for conditions := range 4 {
+			random := rand.New(rand.NewPCG(uint64(draw.tips), uint64(conditions)))
+			for i := range draw.count {
+				list := commonPatient(t, r, draw.tips, random)
+				if conditions > 0 {
+					list = explainedPatient(t, r, conditions, draw.tips, random)
+				}
+				fmt.Fprintf(&b, "patient %d of %d conditions with %d tips:", i, conditions, draw.tips)
+				for _, e := range list {
+					fmt.Fprintf(&b, " %s", e.ID)
+				}
+				p, err := NewPatient(r, model.Female, 480, list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				exact, nobody := exactPosterior(r, p)
+				fmt.Fprintf(&b, "\nnobody %.4f", nobody)
+				for c, probability := range exact {
+					if probability >= leastNoted {
+						fmt.Fprintf(&b, " %s %.4f", r.ConditionID(model.ConditionIndex(c)), probability)
+					}
+				}
+				fmt.Fprintln(&b)
+			}
+		}
+	}
+	return b.String()
+}
