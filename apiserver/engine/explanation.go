@@ -75,23 +75,23 @@ type support struct {
 	fall        float64
 }
 
+// explanationWork is the work of all rankings of an explanation together, but
+// for that of a ranking without scenarios each.
+const explanationWork = 2 * rankingWork
+
 // supporting lists the present observations to which a condition owes some of
-// its probability. It leaves the scratch memory with other patients.
+// its probability. It leaves the scratch memory with other patients. The
+// patient is ranked once more, with as little work as without an observation,
+// so that what many findings leave inexact is the same on both sides.
 func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex) []model.ObservationIndex {
-	r, before := s.r, s.posterior[target]
-	var supports []support
-	for i := range p.findings {
-		f := &p.findings[i]
-		if f.choice != Present || f.refined || !implies(r, f.observation, target) {
-			continue
-		}
-		without := p.without(r, f.observation)
-		s.prepare(r, without.under(o))
-		s.infer()
-		if fall := before - s.posterior[target]; fall > leastSupport*before {
-			supports = append(supports, support{f.observation, fall})
-		}
+	supports := p.candidateSupports(s.r, target)
+	work := explanationWork / (1 + len(supports))
+	before := s.probability(p, o, target, work)
+	for i := range supports {
+		without := p.without(s.r, supports[i].observation)
+		supports[i].fall = before - s.probability(&without, o, target, work)
 	}
+	supports = slices.DeleteFunc(supports, func(s support) bool { return s.fall <= leastSupport*before })
 	slices.SortFunc(supports, func(a, b support) int {
 		return cmp.Or(cmp.Compare(b.fall, a.fall), cmp.Compare(a.observation, b.observation))
 	})
@@ -100,6 +100,26 @@ func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex)
 		list[i] = support.observation
 	}
 	return list
+}
+
+// candidateSupports are the present observations that have to do with a
+// condition.
+func (p *Patient) candidateSupports(r *model.Release, target model.ConditionIndex) (supports []support) {
+	for i := range p.findings {
+		if f := &p.findings[i]; f.choice == Present && !f.refined && implies(r, f.observation, target) {
+			supports = append(supports, support{observation: f.observation})
+		}
+	}
+	return supports
+}
+
+// probability is that of a condition for a patient, found with at most so much
+// work on scenarios.
+func (s *scratch) probability(p *Patient, o Options, c model.ConditionIndex, work int) float64 {
+	s.prepare(s.r, p.under(o))
+	s.network.mostWork = min(work, rankingWork)
+	s.infer()
+	return s.posterior[c]
 }
 
 // without is the patient had a present observation never been reported, nor the
