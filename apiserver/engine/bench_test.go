@@ -50,7 +50,7 @@ func syntheticRelease(t testing.TB) *model.Release {
 // microseconds, on the synthetic model of a full catalogue's size.
 func BenchmarkAssess(b *testing.B) {
 	r := syntheticRelease(b)
-	for _, present := range []int{4, 8} {
+	for _, present := range []int{4, 8, 12, 16, 20, 30, 45} {
 		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
 			patients := workload(b, r, 500, present)
 			e := New()
