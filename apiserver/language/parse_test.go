@@ -63,7 +63,11 @@ func TestParseSpelling(t *testing.T) {
 		"coghs":               "",
 		"xqzzy fevr":          "s_7",
 		"hefdxche":            "s_1",
-		"heafxxche":           "",
+		// Forms of words, and ordinary words that are nearer.
+		"head paains":  "s_1",
+		"sore thronet": "",
+		"sore thorate": "s_9",
+		"heafxxche":    "",
 	})
 }
 

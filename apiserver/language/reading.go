@@ -4,6 +4,7 @@ package language
 
 import (
 	"math"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -36,13 +37,15 @@ type reader struct {
 	cutter  cutter
 	speller speller
 	words   []word
+	// ordinary counts the unknown words that ordinary ones were searched for.
+	ordinary int
 }
 
 // read cuts a text and looks its words up. Unless the spelling is kept,
 // misspelt ones are replaced, and two that were written as one are set apart.
 func (d *reader) read(r *model.Release, text string, keepSpelling bool) {
 	d.r, d.speller.r = r, r
-	d.words = d.words[:0]
+	d.words, d.ordinary = d.words[:0], 0
 	d.cutter = cutter{tokens: d.cutter.tokens[:0], isWord: d.isKnown}
 	d.cutter.cut(text)
 	for _, t := range d.cutter.tokens {
@@ -93,27 +96,60 @@ func (d *reader) isTerm(folded string) bool {
 	return found.Terms.Len() > 0
 }
 
-// mend adds what an unknown word is taken for: a word that is one edit away,
-// two words that were written as one, a word that is two edits away. It is
-// false when it adds nothing.
+// mend adds what an unknown word is taken for: a word of patterns that is one
+// edit away, two words that were written as one, another form of a word of
+// patterns that is one edit away, and then, unless it is nearer to a word that
+// means nothing here, a word of patterns that is two edits away. It is false
+// when it adds nothing.
 func (d *reader) mend(w word) bool {
-	near, found := d.speller.suggest(w.folded, 1)
-	if !found {
-		if at, ok := d.speller.split(w.folded, d.isTerm); ok {
-			d.addParts(w, at)
-			return true
+	if near, ok := d.speller.suggest(w.folded, 1); ok {
+		d.addCorrected(w.textToken, d.r.Text(d.r.DeleteWords[near.word]))
+		return true
+	}
+	if at, ok := d.speller.split(w.folded, d.isTerm); ok {
+		d.addParts(w, at)
+		return true
+	}
+	if meant, ok := d.mendOrdinary(w.folded); ok {
+		if meant != "" {
+			d.addCorrected(w.textToken, meant)
 		}
-		near, found = d.speller.suggest(w.folded, 2)
+		return meant != ""
 	}
-	if found {
-		meant := d.r.Text(d.r.DeleteWords[near.word])
-		d.addCorrected(w.textToken, meant, inCaseOf(w.text, meant))
+	near, ok := d.speller.suggest(w.folded, 2)
+	if ok {
+		d.addCorrected(w.textToken, d.r.Text(d.r.DeleteWords[near.word]))
 	}
-	return found
+	return ok
 }
 
-func (d *reader) addCorrected(t textToken, folded, text string) {
-	t.folded, t.text, t.corrected = folded, text, true
+// mostOrdinary is for how many unknown words of a text the ordinary words are
+// searched, which takes longer than all else. Those behind them are not taken
+// for words that are more than an edit away.
+const mostOrdinary = 16
+
+// mendOrdinary is the ordinary word one edit away that is a form of a word of
+// patterns; or an empty one where the others there are mean nothing. It is false
+// when there are none.
+func (d *reader) mendOrdinary(folded string) (meant string, ok bool) {
+	letters, readable := d.speller.read(folded)
+	if !readable || tolerance(len(letters)) == 0 {
+		return "", false
+	}
+	if d.ordinary++; d.ordinary > mostOrdinary {
+		return "", true
+	}
+	for near := range d.r.WordsNear(folded) {
+		if ok = true; sameBeginning(letters, near) && d.isTerm(near) {
+			return near, true
+		}
+	}
+	return "", ok
+}
+
+// addCorrected adds a token as the word that is meant.
+func (d *reader) addCorrected(t textToken, meant string) {
+	t.folded, t.text, t.corrected = meant, inCaseOf(t.text, meant), true
 	d.words = append(d.words, d.lookUp(t))
 }
 
@@ -122,8 +158,9 @@ func (d *reader) addCorrected(t textToken, folded, text string) {
 func (d *reader) addParts(w word, at int) {
 	first, second := w.textToken, w.textToken
 	first.breaks, second.spaced = false, true
-	d.addCorrected(first, w.folded[:at], inCaseOf(w.text, w.folded[:at]))
-	d.addCorrected(second, w.folded[at:], w.folded[at:])
+	d.addCorrected(first, w.folded[:at])
+	second.text = strings.ToLower(second.text)
+	d.addCorrected(second, w.folded[at:])
 }
 
 // joinWords finds words that were written apart and that patterns use as one.

@@ -130,19 +130,24 @@ func (s *speller) hasTried(word uint32) bool {
 }
 
 // compare holds a word of the patterns against the letters of a misspelt one.
-// First letters are usually right: another one is an edit more, and too much
-// for a short word.
+// First letters are right, or swapped with the second: one more or less may make
+// the contrary of a word, as it does of "febrile".
 func (s *speller) compare(letters []rune, word uint32, most int) (candidate suggestion, near bool) {
 	text := s.r.Text(s.r.DeleteWords[word])
 	distance := editDistance(letters, text, most)
-	if first, _ := utf8.DecodeRuneInString(text); first != letters[0] {
-		distance++
-	}
-	if distance > most || distance == 0 {
+	if distance > most || distance == 0 || !sameBeginning(letters, text) {
 		return suggestion{}, false
 	}
 	frequency, _ := s.r.WordFrequency(text)
 	return suggestion{word: word, distance: distance, frequency: frequency}, true
+}
+
+// sameBeginning reports whether two words begin with the same letter, or with
+// the same two the other way round.
+func sameBeginning(letters []rune, text string) bool {
+	first, size := utf8.DecodeRuneInString(text)
+	second, _ := utf8.DecodeRuneInString(text[size:])
+	return first == letters[0] || len(letters) > 1 && first == letters[1] && second == letters[0]
 }
 
 // editDistance is how many letters are to be left out, put in, replaced or

@@ -88,6 +88,7 @@ func world(t modeltest.TB) *model.Release {
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
 	}
+	b.Draft().Lexicon.Ordinary = []string{"pains", "throne"}
 	for i := range leastOrdinary {
 		b.Draft().Lexicon.Ordinary = append(b.Draft().Lexicon.Ordinary, fmt.Sprintf("zebra%d", i))
 	}

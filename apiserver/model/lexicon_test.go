@@ -132,6 +132,27 @@ func TestWordFrequency(t *testing.T) {
 	}
 }
 
+func TestWordsNear(t *testing.T) {
+	t.Parallel()
+	r := decodedSmall(t)
+	for word, want := range map[string][]string{
+		"haed":                    {"head"},
+		"head":                    {"head", "heads"},
+		"heds":                    {"heads"},
+		"tabel":                   {"table"},
+		"zzzzz":                   nil,
+		"":                        nil,
+		strings.Repeat("z", 4000): nil,
+	} {
+		if diff := cmp.Diff(want, slices.Collect(r.WordsNear(word))); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", word, diff)
+		}
+	}
+	for range r.WordsNear("head") {
+		break // who has read enough may stop
+	}
+}
+
 func TestReleaseWithoutLexiconFindsNothing(t *testing.T) {
 	t.Parallel()
 	draft := small()
@@ -145,6 +166,9 @@ func TestReleaseWithoutLexiconFindsNothing(t *testing.T) {
 	}
 	if _, ok := r.WordFrequency("head"); ok || len(r.Patterns) > 0 {
 		t.Errorf("%d patterns, and a word: %t", len(r.Patterns), ok)
+	}
+	if got := slices.Collect(r.WordsNear("head")); got != nil {
+		t.Errorf("%q is near a word", got)
 	}
 	if _, ok := r.FindWord("head"); ok {
 		t.Error("a word was found")

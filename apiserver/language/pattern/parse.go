@@ -143,8 +143,8 @@ func (p *parser) choices(depth int) ([]step, error) {
 	}
 }
 
-// words reads up to a space or a special character. The first of its words
-// carries what was written.
+// words reads up to a space or a special character: several words, as of
+// "x-ray", or none, as of a comma. The first carries what was written.
 func (p *parser) words() ([]step, error) {
 	end := strings.IndexFunc(p.rest, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(special, c) })
 	if end < 0 {
@@ -159,9 +159,6 @@ func (p *parser) words() ([]step, error) {
 	for _, word := range Words(written) {
 		steps = append(steps, step{element: Element{Text: word}, written: written})
 		written = ""
-	}
-	if len(steps) == 0 {
-		return nil, fmt.Errorf("%q is no word", written)
 	}
 	return steps, nil
 }

@@ -13,12 +13,13 @@
 //	~<pain> <belly>       in any order
 //
 // Words are folded as package token does; a symbol such as ° is a word of its
-// own. What classes hold and what observations are called is not known here.
+// own, and other punctuation is none. What classes hold and what observations are called is not known here.
 package pattern
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -45,6 +46,7 @@ const (
 	Number
 	Time
 	Reference
+	Choice // one of several words
 )
 
 // An Element is one step of a wording.
@@ -53,6 +55,8 @@ type Element struct {
 	// Text is the folded word, the name of the class, or the slug of the
 	// observation referred to.
 	Text string
+	// Words are the words of a Choice, folded, two or more.
+	Words []string
 	// From and To are the bounds of a Number, both inclusive.
 	From, To float64
 	// Wide says that there are three dots before the element.
@@ -132,9 +136,9 @@ func Words(text string) []string {
 // isSymbol reports whether a character is a word of its own.
 func isSymbol(c rune) bool { return c == '%' || unicode.IsSymbol(c) && c != unicode.ReplacementChar }
 
-// Expand gives the forms of a wording, without alternatives, each with an
-// element at least and none twice; they are in the order in which the
-// alternatives stand.
+// Expand gives the forms of a wording, each with an element at least and none
+// twice, in the order in which the alternatives stand. Alternatives of one word
+// each are no forms of their own, but a Choice.
 func (w Wording) Expand() ([][]Element, error) {
 	forms, err := expand(w.steps)
 	if err != nil {
@@ -200,15 +204,38 @@ func (s step) options() ([]form, error) {
 	case s.choices == nil:
 		return []form{{elements: []Element{s.element}}}, nil
 	}
+	var words []string
 	var options []form
+	optional := false // by an empty alternative before
 	for _, choice := range s.choices {
+		if len(choice) == 1 && choice[0].isWord() {
+			words = append(words, choice[0].element.Text)
+			continue
+		}
 		forms, err := expand(choice)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, forms...)
+		if len(choice) > 0 || !optional {
+			options = append(options, forms...)
+		}
+		optional = optional || len(choice) == 0
 	}
-	return options, nil
+	return append(anyOf(words), options...), nil
+}
+
+func (s step) isWord() bool { return !s.dots && s.choices == nil && s.element.Kind == Word }
+
+// anyOf is one of some words.
+func anyOf(words []string) []form {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	switch len(words) {
+	case 0:
+		return nil
+	case 1:
+		return []form{{elements: []Element{{Text: words[0]}}}}
+	}
+	return []form{{elements: []Element{{Kind: Choice, Words: words}}}}
 }
 
 // Spoken is the wording as somebody might say it: the first of alternatives,
