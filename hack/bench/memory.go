@@ -3,42 +3,28 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/anamnesis-dev/anamnesis/hack/devserver"
 )
 
 // idleMemory starts the real server in an empty home, has it answer requests,
 // leaves it alone, and reads how much memory it shares with nobody, in kB.
 func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobytes int, err error) {
-	home, err := os.MkdirTemp("", "bench-")
+	server, err := devserver.Start(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	binary := filepath.Join(home, "apiserver")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./apiserver")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("building the server: %w\n%s", err, text)
-	}
-	server, address, err := startServer(ctx, binary, home)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, stopServer(server)) }()
-	if err := ask(ctx, address, requests); err != nil {
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if err := ask(ctx, server.URL, requests); err != nil {
 		return 0, err
 	}
 	select {
@@ -46,37 +32,7 @@ func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobyte
 		return 0, ctx.Err()
 	case <-time.After(idle):
 	}
-	return anonymousMemory(server.Process.Pid)
-}
-
-// startServer waits until the server greets, for the greeting has its address.
-func startServer(ctx context.Context, binary, home string) (*exec.Cmd, string, error) {
-	server := exec.CommandContext(ctx, binary, "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
-	server.Env = []string{"HOME=" + home}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := server.Start(); err != nil {
-		return nil, "", err
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if address := greeted.FindStringSubmatch(lines.Text()); address != nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return server, address[1], nil
-		}
-	}
-	return nil, "", fmt.Errorf("the server ended before it greeted: %w", server.Wait())
-}
-
-var greeted = regexp.MustCompile(`serves on (http://\S+)\. `)
-
-func stopServer(server *exec.Cmd) error {
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	return server.Wait()
+	return anonymousMemory(server.PID())
 }
 
 // ask posts diagnoses of one to four symptoms that the server knows.
@@ -91,8 +47,8 @@ func ask(ctx context.Context, address string, requests int) error {
 		if err != nil {
 			return err
 		}
-		request.Header.Set("App-Id", "dev")
-		request.Header.Set("App-Key", "dev-key")
+		request.Header.Set("App-Id", devserver.AppID)
+		request.Header.Set("App-Key", devserver.AppKey)
 		request.Header.Set("Content-Type", "application/json")
 		if err := expectOK(request); err != nil {
 			return err
