@@ -19,6 +19,15 @@ type claim struct {
 	text  string
 }
 
+// claimed is a claim with its pattern: for each element the terms that meet it,
+// in order.
+type claimed struct {
+	claim
+	concept  *concept
+	terms    [][]string
+	anyOrder bool
+}
+
 // conflict is two observations that a wording is of.
 type conflict struct {
 	at    source.Position
@@ -26,64 +35,133 @@ type conflict struct {
 	other string // the slug of the second one
 }
 
-// patternKey is what makes a pattern the same as another one.
-type patternKey struct {
-	terms    string // in their order, without gaps
-	unsorted string // terms in whatever order, of a pattern in any order
-	all      string // everything that is found by
+// key is all that a pattern is found by.
+func (b *builder) key(p model.DraftPattern) string {
+	elements := make([]string, len(p.Elements))
+	for i, e := range p.Elements {
+		elements[i] = fmt.Sprint(e.Gap, strings.Join(b.termsOf(e), "|"))
+	}
+	if p.AnyOrder {
+		slices.Sort(elements)
+	}
+	return fmt.Sprint(p.Meaning, p.AnyOrder, elements)
 }
 
-func (b *builder) key(p model.DraftPattern) patternKey {
-	terms, gaps := make([]string, len(p.Elements)), make([]byte, len(p.Elements))
-	for i, e := range p.Elements {
-		gaps[i] = e.Gap
-		switch {
-		case e.Kind == model.NumberElement:
-			terms[i] = fmt.Sprintf("{%v..%v}", e.From, e.To)
-		case e.Kind == model.TimeElement:
-			terms[i] = "{time}"
-		case e.Class != nil:
-			terms[i] = "<" + e.Class.Name + ">"
-		default:
-			terms[i] = b.stem(e.Word)
-		}
+// termsOf are the terms that meet an element: one, unless it is a class without
+// a name.
+func (b *builder) termsOf(e model.DraftElement) []string {
+	switch {
+	case e.Kind == model.NumberElement:
+		return []string{fmt.Sprintf("{%v..%v}", e.From, e.To)}
+	case e.Kind == model.TimeElement:
+		return []string{"{time}"}
+	case e.Class == nil:
+		return []string{b.stem(e.Word)}
+	case b.choices[e.Class.Name] != e.Class:
+		return []string{"<" + e.Class.Name + ">"}
 	}
-	key := patternKey{terms: strings.Join(terms, " ")}
-	same := key.terms
-	if p.AnyOrder {
-		slices.Sort(terms)
-		key.unsorted = strings.Join(terms, " ")
-		same = key.unsorted
+	var stems []string
+	for _, word := range e.Class.Words {
+		stems = append(stems, b.stem(word))
 	}
-	key.all = fmt.Sprint(p.Meaning, p.AnyOrder, same, gaps)
-	return key
+	slices.Sort(stems)
+	return slices.Compact(stems)
 }
 
 // claim notes that a pattern is one of an observation, and refuses it when
 // nobody could tell of which of two observations it is. What one names and the
 // other refines may be said alike, and so may what is denied. Two names are noted
 // only: as texts they have been judged, and their stems may be the same.
-func (b *builder) claim(c *concept, meaning model.Meaning, key patternKey, by claim) {
-	scope := meaning.String()
-	if meaning == model.MentionsAfter {
-		scope += b.slugOf(c.Observation.Parent)
+func (b *builder) claim(c *concept, p model.DraftPattern, by claim) {
+	laid := &claimed{claim: by, concept: c, anyOrder: p.AnyOrder}
+	for _, e := range p.Elements {
+		laid.terms = append(laid.terms, b.termsOf(e))
 	}
-	if meaning == model.MentionsAbsent {
-		b.refuseContradiction(key, by)
+	if p.Meaning == model.MentionsAbsent {
+		b.refuseContradiction(laid)
 		return
 	}
-	for _, terms := range []string{"in order: " + key.terms, "in any order: " + key.unsorted} {
-		if strings.HasSuffix(terms, ": ") {
-			continue
+	scope := p.Meaning.String()
+	if p.Meaning == model.MentionsAfter {
+		scope += fmt.Sprintf(" %p", root(c.Observation))
+	}
+	for _, before := range b.rivals(scope, laid) {
+		if before.slug != by.slug && !kin(before.concept.Observation, c.Observation) {
+			b.judge(by, before.claim)
 		}
-		at := scope + "\x00" + terms
-		for _, before := range b.claims[at] {
-			if before.slug != c.Slug && !kin(b.bySlug[before.slug].Observation, c.Observation) {
-				b.judge(by, before)
+	}
+	for _, place := range laid.places(scope) {
+		b.claims[place] = append(b.claims[place], laid)
+	}
+}
+
+// places are where a claim is looked for: by each of its terms.
+func (c *claimed) places(scope string) []string {
+	var places []string
+	for _, terms := range c.terms {
+		for _, term := range terms {
+			if place := c.place(scope, term); !slices.Contains(places, place) {
+				places = append(places, place)
 			}
 		}
-		b.claims[at] = append(b.claims[at], by)
 	}
+	return places
+}
+
+func (c *claimed) place(scope, term string) string {
+	return fmt.Sprintf("%s %d %s", scope, len(c.terms), term)
+}
+
+// rivals are the claims before that a text could meet together with this one.
+func (b *builder) rivals(scope string, c *claimed) []*claimed {
+	var candidates []*claimed
+	for i, terms := range c.terms {
+		var of []*claimed
+		for _, term := range terms {
+			of = append(of, b.claims[c.place(scope, term)]...)
+		}
+		if i == 0 || len(of) < len(candidates) {
+			candidates = of
+		}
+	}
+	var rivals []*claimed
+	for _, before := range candidates {
+		if c.meets(before) && !slices.Contains(rivals, before) {
+			rivals = append(rivals, before)
+		}
+	}
+	return rivals
+}
+
+// meets reports whether the same words in the same order could be either, or,
+// when both are in any order, in whatever order.
+func (c *claimed) meets(other *claimed) bool {
+	inOrder := true
+	for i := range c.terms {
+		inOrder = inOrder && shareTerm(c.terms[i], other.terms[i])
+	}
+	return inOrder || c.anyOrder && other.anyOrder && matched(c.terms, other.terms)
+}
+
+// matched reports whether each of some elements has one of the others for
+// itself.
+func matched(elements, others [][]string) bool {
+	if len(elements) == 0 {
+		return true
+	}
+	for i, other := range others {
+		if shareTerm(elements[0], other) && matched(elements[1:], slices.Concat(others[:i], others[i+1:])) {
+			return true
+		}
+	}
+	return false
+}
+
+func shareTerm(a, b []string) bool {
+	return slices.ContainsFunc(a, func(term string) bool {
+		_, found := slices.BinarySearch(b, term)
+		return found
+	})
 }
 
 // judge tells each pair of a wording and another observation once.
@@ -105,21 +183,14 @@ func (b *builder) judge(by, before claim) {
 
 // refuseContradiction refuses a wording that says that its observation is
 // present and absent.
-func (b *builder) refuseContradiction(key patternKey, by claim) {
-	for _, before := range b.claims[model.Mentions.String()+"\x00in order: "+key.terms] {
-		if before.slug == by.slug {
-			b.problems.Add(by.at, "%q says that %s is absent, and as %q (%s:%d) that it is present", by.text, by.slug, before.text, before.at.File, before.at.Line)
+func (b *builder) refuseContradiction(c *claimed) {
+	for _, before := range b.rivals(model.Mentions.String(), c) {
+		pair := conflict{at: c.at, text: c.text, other: before.slug}
+		if before.slug == c.slug && !b.told[pair] {
+			b.told[pair] = true
+			b.problems.Add(c.at, "%q says that %s is absent, and as %q (%s:%d) that it is present", c.text, c.slug, before.text, before.at.File, before.at.Line)
 		}
 	}
-}
-
-func (b *builder) slugOf(o *model.DraftObservation) string {
-	for slug, c := range b.bySlug {
-		if c.Observation == o {
-			return slug
-		}
-	}
-	return ""
 }
 
 // kin reports whether one of two observations is an ancestor of the other.
@@ -130,4 +201,12 @@ func isAncestor(a, of *model.DraftObservation) bool {
 		of = of.Parent
 	}
 	return of == a
+}
+
+// root is the topmost observation of a family.
+func root(o *model.DraftObservation) *model.DraftObservation {
+	for o.Parent != nil {
+		o = o.Parent
+	}
+	return o
 }

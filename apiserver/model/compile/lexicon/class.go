@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/pattern"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -58,12 +59,14 @@ func (b *builder) addMember(c *class, at source.Position, text string) {
 		return
 	}
 	for _, form := range forms {
-		words, ok := plain(form)
+		phrases, ok := plain(form)
 		if !ok || w.AnyOrder {
 			b.problems.Add(at, "%q in class %s: expected plain words", text, c.laid.Name)
 			return
 		}
-		c.add(b.telling(words))
+		for _, words := range phrases {
+			c.add(b.telling(words))
+		}
 	}
 	if spoken, ok := w.Spoken(nil); ok && c.spoken == "" {
 		c.spoken = spoken
@@ -81,15 +84,26 @@ func (c *class) add(words []string) {
 	}
 }
 
-// plain are the words of a form that holds nothing else.
-func plain(form []pattern.Element) (words []string, ok bool) {
+// plain are the phrases that a form is, if it holds nothing but words.
+func plain(form []pattern.Element) (phrases [][]string, ok bool) {
+	phrases = [][]string{nil}
 	for _, e := range form {
-		if e.Kind != pattern.Word || e.Wide {
+		words := e.Words
+		if e.Kind == pattern.Word {
+			words = []string{e.Text}
+		}
+		if len(words) == 0 || e.Wide || len(phrases)*len(words) > pattern.MostExpansions {
 			return nil, false
 		}
-		words = append(words, e.Text)
+		var longer [][]string
+		for _, phrase := range phrases {
+			for _, word := range words {
+				longer = append(longer, append(slices.Clone(phrase), word))
+			}
+		}
+		phrases = longer
 	}
-	return words, true
+	return phrases, true
 }
 
 // telling leaves out the fillers of a phrase, unless it is made of nothing else.
@@ -124,28 +138,73 @@ func (b *builder) refuseUnused() {
 }
 
 // options are what may stand for a class: one of its words, or a phrase.
-func (c *class) options() [][]model.DraftElement {
-	var options [][]model.DraftElement
+func (c *class) options() []form {
+	var options []form
 	if len(c.laid.Words) > 0 {
-		options = append(options, []model.DraftElement{{Class: c.laid}})
+		options = append(options, form{elements: []model.DraftElement{{Class: c.laid}}})
 	}
 	for _, phrase := range c.phrases {
 		elements := make([]model.DraftElement, len(phrase))
 		for i, word := range phrase {
 			elements[i].Word = word
 		}
-		options = append(options, elements)
+		options = append(options, form{elements: elements})
 	}
 	return options
 }
 
+// chooseWord gives the options of alternatives of one word each: a class without a
+// name, relatives apart from others, and nothing where one is a filler that does
+// not count.
+func (b *builder) chooseWord(words []string, as manner) []form {
+	var relatives, others []string
+	options := []form{}
+	for _, word := range words {
+		switch {
+		case b.fillers[word] && !as.fillers:
+			options = []form{{}}
+		case b.isRelative(word):
+			relatives = append(relatives, word)
+		default:
+			others = append(others, word)
+		}
+	}
+	for _, words := range [][]string{others, relatives} {
+		if len(words) > 0 {
+			options = append(options, form{elements: []model.DraftElement{b.oneOf(words)}})
+		}
+	}
+	return options
+}
+
+// oneOf is a word, or the class of several. Equal ones are one class.
+func (b *builder) oneOf(words []string) model.DraftElement {
+	if len(words) == 1 {
+		return model.DraftElement{Word: words[0]}
+	}
+	name := "[" + strings.Join(words, "|") + "]"
+	if b.choices[name] == nil {
+		b.choices[name] = &model.DraftClass{Name: name, Words: words}
+	}
+	return model.DraftElement{Class: b.choices[name]}
+}
+
+func (b *builder) isRelative(word string) bool {
+	relatives := b.classes[relativeClass]
+	return relatives != nil && slices.Contains(relatives.laid.Words, word)
+}
+
 // namesRelative reports whether elements say of a relative that it is one.
 func (b *builder) namesRelative(elements []model.DraftElement) bool {
-	relatives := b.classes[relativeClass]
-	if relatives == nil {
-		return false
-	}
 	return slices.ContainsFunc(elements, func(e model.DraftElement) bool {
-		return e.Class == relatives.laid || e.Kind == model.TermElement && e.Class == nil && slices.Contains(relatives.laid.Words, e.Word)
+		switch {
+		case e.Kind != model.TermElement:
+			return false
+		case e.Class == nil:
+			return b.isRelative(e.Word)
+		case b.choices[e.Class.Name] == e.Class:
+			return b.isRelative(e.Class.Words[0])
+		}
+		return e.Class.Name == relativeClass
 	})
 }

@@ -41,8 +41,9 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		bySlug:   map[string]*concept{},
 		fillers:  map[string]bool{},
 		classes:  map[string]*class{},
+		choices:  map[string]*model.DraftClass{},
 		values:   map[string]value{},
-		claims:   map[string][]claim{},
+		claims:   map[string][]*claimed{},
 		told:     map[conflict]bool{},
 		unknown:  map[source.Position]bool{},
 	}
@@ -73,8 +74,9 @@ type builder struct {
 	stem     stem.Stemmer
 	fillers  map[string]bool // by folded word
 	classes  map[string]*class
-	values   map[string]value   // by what they are and the stem
-	claims   map[string][]claim // by the terms of a pattern
+	choices  map[string]*model.DraftClass // those without a name, by their words
+	values   map[string]value             // by what they are and the stem
+	claims   map[string][]*claimed        // by what they say and the terms they have
 	told     map[conflict]bool
 	shared   []string
 	unknown  map[source.Position]bool // slugs told to be unknown

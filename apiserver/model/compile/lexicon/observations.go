@@ -42,7 +42,7 @@ func (b *builder) addObservations(files []*source.Lexicon) {
 	}
 	b.eachEntry(files, func(c *concept, file string, forms source.ObservationForms) {
 		for _, word := range forms.After {
-			b.addAfter(c, source.Position{File: file, Line: word.Line}, word.Text)
+			b.addRefusing(c, model.MentionsAfter, source.Position{File: file, Line: word.Line}, word.Text)
 		}
 		for _, word := range forms.Absent {
 			b.addRefusing(c, model.MentionsAbsent, source.Position{File: file, Line: word.Line}, word.Text)
@@ -127,15 +127,6 @@ func (b *builder) addRefusing(c *concept, meaning model.Meaning, at source.Posit
 	return true
 }
 
-// addAfter adds a wording that is one of a child only where its parent is known.
-func (b *builder) addAfter(c *concept, at source.Position, text string) {
-	if c.Observation.Parent == nil {
-		b.problems.Add(at, "%q of %s: after a parent, which it does not have", text, c.Slug)
-		return
-	}
-	b.addRefusing(c, model.MentionsAfter, at, text)
-}
-
 // referred are the forms of all wordings of an observation that another refers
 // to.
 func (b *builder) referred(from *concept, slug string) (wording, error) {
@@ -176,10 +167,10 @@ type union struct {
 }
 
 // add adds the forms of another wording that the union does not have.
-func (u *union) add(w wording, key func(model.DraftPattern) patternKey) {
+func (u *union) add(w wording, key func(model.DraftPattern) string) {
 	u.anyOrder = u.anyOrder || w.anyOrder
 	for _, f := range w.forms {
-		terms := key(model.DraftPattern{Elements: f.elements, AnyOrder: w.anyOrder}).all
+		terms := key(model.DraftPattern{Elements: f.elements, AnyOrder: w.anyOrder})
 		if !u.seen[terms] {
 			u.seen[terms] = true
 			u.forms = append(u.forms, f)
@@ -213,11 +204,11 @@ func (b *builder) lay(c *concept, meaning model.Meaning, w wording, by claim) {
 			AnyOrder: w.anyOrder && len(f.elements) > 1, Relative: b.namesRelative(f.elements),
 		}
 		key := b.key(p)
-		if c.laid[key.all] {
+		if c.laid[key] {
 			continue
 		}
-		c.laid[key.all] = true
-		b.claim(c, meaning, key, by)
+		c.laid[key] = true
+		b.claim(c, p, by)
 		b.draft.Lexicon.Patterns = append(b.draft.Lexicon.Patterns, p)
 	}
 }

@@ -144,10 +144,9 @@ func (b *builder) options(e pattern.Element, as manner, resolve func(slug string
 			return nil, false, fmt.Errorf("unknown class <%s>", e.Text)
 		}
 		c.used = true
-		for _, elements := range c.options() {
-			options = append(options, form{elements: elements})
-		}
-		return options, false, nil
+		return c.options(), false, nil
+	case pattern.Choice:
+		return b.chooseWord(e.Words, as), false, nil
 	default:
 		referred, err := resolve(e.Text)
 		for _, f := range referred.forms {
