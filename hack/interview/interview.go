@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -27,29 +25,6 @@ type interview struct {
 func (i *interview) print(format string, arguments ...any) {
 	// A terminal that is gone ends the program by a signal.
 	_, _ = fmt.Fprintf(i.out, format, arguments...)
-}
-
-// open looks the complaints up and makes them the initial evidence.
-func (i *interview) open(ctx context.Context, complaints []string) error {
-	initial := enginev3.SourceInitial
-	var evidence []enginev3.Evidence
-	for _, complaint := range complaints {
-		query := url.Values{
-			"phrase": {complaint}, "types": {"symptom"}, "max_results": {"1"}, "sex": {string(i.body.Sex)},
-			"age.value": {strconv.Itoa(int(*i.body.Age.Value))}, "age.unit": {string(*i.body.Age.Unit)},
-		}
-		var found []enginev3.SearchResult
-		if err := i.client.get(ctx, "/search?"+query.Encode(), &found); err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return fmt.Errorf("nothing is known by the name of %q: try other words", complaint)
-		}
-		i.print("%s: %s (%s)\n", complaint, found[0].Label, found[0].ID)
-		evidence = append(evidence, enginev3.Evidence{ID: found[0].ID, ChoiceID: enginev3.ChoicePresent, Source: &initial})
-	}
-	i.body.Evidence = &evidence
-	return nil
 }
 
 // ask asks until the server has no more questions, or the patient does not

@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -17,25 +19,38 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// A clinic is a server that asks one question about a headache.
+// A clinic is a server that asks one question about a headache. It understands
+// that the head hurts and that there is no fever, and knows a headache by
+// another name.
 func clinic(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	say := func(answer string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }
 	}
 	mux.HandleFunc("GET /v3/search", func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("phrase") != "head hurts" {
+		if r.FormValue("phrase") == "" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if r.FormValue("phrase") != "cephalgia" {
 			say("[]")(w, r)
 			return
 		}
-		say(`[{"id":"s_1","label":"head hurts"}]`)(w, r)
+		say(`[{"id":"s_1","label":"Cephalgia"}]`)(w, r)
+	})
+	mux.HandleFunc("POST /v3/parse", func(w http.ResponseWriter, r *http.Request) {
+		var body enginev3.ParseRequest
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		say(understood(body))(w, r)
 	})
 	mux.HandleFunc("POST /v3/diagnosis", func(w http.ResponseWriter, r *http.Request) {
 		var body enginev3.Interview
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		if len(*body.Evidence) == 1 {
+		if last := (*body.Evidence)[len(*body.Evidence)-1]; last.ID != "s_2" {
 			say(`{"question":{"type":"single","text":"Is it sudden?","items":[{"id":"s_2"}]},"conditions":[],"should_stop":false}`)(w, r)
 			return
 		}
@@ -50,11 +65,82 @@ func clinic(t *testing.T) *httptest.Server {
 	return server
 }
 
+// understood is what the clinic finds in a text, of which the context must tell
+// what is known.
+func understood(body enginev3.ParseRequest) string {
+	var mentions []string
+	mention := func(words, fields string) {
+		if strings.Contains(*body.Text, words) {
+			mentions = append(mentions, fmt.Sprintf(`{"orth":%q,%s}`, words, fields))
+		}
+	}
+	mention("head hurts", `"id":"s_1","common_name":"Headache","choice_id":"present","type":"symptom"`)
+	mention("no fever", `"id":"s_5","common_name":"Fever","choice_id":"absent","type":"symptom"`)
+	mention("smoke", `"id":"p_1","common_name":"Smoking","choice_id":"present","type":"risk_factor"`)
+	if body.Context != nil && slices.Contains(*body.Context, "s_1") {
+		mention("it throbs", `"id":"s_6","common_name":"Throbbing headache","choice_id":"present","type":"symptom"`)
+	}
+	return `{"mentions":[` + strings.Join(mentions, ",") + `],"obvious":false}`
+}
+
+// A patient's own words, and what comes of them before the first question.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	const asked = "What brings you here? > "
+	for _, test := range []struct {
+		name       string
+		complaints []string
+		typed      string
+		want       string
+		evidence   string
+	}{
+		{"a sentence", []string{"my head hurts, no fever, i smoke"}, "", `my head hurts, no fever, i smoke
+  head hurts: Headache (s_1, present)
+  no fever: Fever (s_5, absent)
+  smoke: Smoking (p_1, present)
+`, "s_1 present, s_5 absent, p_1 present"},
+		{"one after the other", []string{"head hurts", "it throbs, the head hurts"}, "", `head hurts
+  head hurts: Headache (s_1, present)
+it throbs, the head hurts
+  it throbs: Throbbing headache (s_6, present)
+`, "s_1 present, s_6 present"},
+		{"looked up", []string{"cephalgia"}, "", "cephalgia\n  cephalgia: Cephalgia (s_1, present)\n", "s_1 present"},
+		{"typed", nil, "my head hurts\n", asked + "  head hurts: Headache (s_1, present)\n", "s_1 present"},
+		{"typed again", nil, "\nno fever\nmy head hurts\n", asked + "  No symptom is understood: try other words.\n" +
+			asked + "  no fever: Fever (s_5, absent)\n  No symptom is understood: try other words.\n" +
+			asked + "  head hurts: Headache (s_1, present)\n", "s_5 absent, s_1 present"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			years, unit := 34.0, enginev3.AgeUnitYear
+			i := &interview{
+				client: &client{url: clinic(t).URL}, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
+				body: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: &years, Unit: &unit}},
+			}
+			if err := i.open(t.Context(), test.complaints); err != nil {
+				t.Error(err)
+			}
+			var evidence []string
+			for _, e := range *i.body.Evidence {
+				evidence = append(evidence, e.ID+" "+string(e.ChoiceID))
+				if *e.Source != enginev3.SourceInitial {
+					t.Errorf("%s comes from %s", e.ID, *e.Source)
+				}
+			}
+			if diff := cmp.Diff([]string{test.want, test.evidence}, []string{out.String(), strings.Join(evidence, ", ")}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestInterview(t *testing.T) {
 	t.Parallel()
 	server := clinic(t)
 	for _, test := range []struct{ name, complaint, typed, want string }{
-		{"to the end", "head hurts", "what?\nn\n", `head hurts: head hurts (s_1)
+		{"to the end", "head hurts", "what?\nn\n", `head hurts
+  head hurts: Headache (s_1, present)
 
 Is it sudden?
 y, n, ? if not known > y, n, ? if not known > 
@@ -65,7 +151,8 @@ see: Neurologist (personal_visit)
             against: Sudden
   25.0 %  Flu
 `},
-		{"broken off", "head hurts", "", `head hurts: head hurts (s_1)
+		{"broken off", "head hurts", "", `head hurts
+  head hurts: Headache (s_1, present)
 
 Is it sudden?
 y, n, ? if not known > 
@@ -102,6 +189,18 @@ func TestNothingFound(t *testing.T) {
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), `"moonstruck"`) {
 		t.Errorf("got %v, want an error that names the complaint", err)
+	}
+}
+
+// Whoever says nothing is not asked for ever.
+func TestNothingSaid(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"", "moonstruck\n"} {
+		asked := &command{URL: clinic(t).URL, Sex: enginev3.SexMale, Age: 61}
+		err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(typed)), &strings.Builder{})
+		if err == nil || !strings.Contains(err.Error(), "no complaint") {
+			t.Errorf("%q: got %v, want an error that says what is missing", typed, err)
+		}
 	}
 }
 

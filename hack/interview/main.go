@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command interview holds a symptom interview in the terminal: it looks the
-// complaints up, asks what the server asks until that says to stop, and shows
-// what came out. It is a client of the public API like any other and knows
-// nothing about medicine.
+// Command interview holds a symptom interview in the terminal: it has the
+// patient's own words understood, asks what the server asks until that says to
+// stop, and shows what came out. It is a client of the public API like any
+// other and knows nothing about medicine.
 package main
 
 import (
@@ -25,7 +25,7 @@ type command struct {
 	Sex        enginev3.Sex `required:"" enum:"female,male" help:"female or male."`
 	Age        int          `required:"" help:"Age in years; 0 for infants, who need --months."`
 	Months     int          `help:"Age in months, in place of --age, for the youngest."`
-	Complaints []string     `arg:"" help:"What brings the patient, each in a few words, as in \"chest pain\" \"cold sweats\"."`
+	Complaints []string     `arg:"" optional:"" help:"What brings the patient, in the patient's own words, as in \"chest pain and cold sweats, no fever\"; left out, it is asked."`
 }
 
 // Run holds the interview.
