@@ -126,7 +126,7 @@ func (d *reader) mend(w word) bool {
 // mostOrdinary is for how many unknown words of a text the ordinary words are
 // searched, which takes longer than all else. Those behind them are not taken
 // for words that are more than an edit away.
-const mostOrdinary = 16
+const mostOrdinary = 8
 
 // mendOrdinary is the ordinary word one edit away that is a form of a word of
 // patterns; or an empty one where the others there are mean nothing. It is false
