@@ -246,7 +246,8 @@ func (t *trial) meets(e *model.Element, token int) (literal, joined, ok bool) {
 	w := &t.words[token]
 	switch e.Kind {
 	case model.NumberElement:
-		return true, false, w.kind == numberToken && e.From <= w.number && w.number <= e.To
+		number := t.numberAt(token)
+		return true, false, !w.filler && e.From <= number && number <= e.To
 	case model.TimeElement:
 		return false, false, w.time != none
 	}

@@ -18,7 +18,7 @@ import (
 func matchesOf(t *testing.T, wording, text string) []string {
 	t.Helper()
 	r := modeltest.New().Condition("c_1", 0.02).Symptom("s_1", 0.05, func(o *model.DraftObservation) { o.Name, o.CommonName = "zzz", "zzz" }).
-		Lexicon("stemmer: english\nfillers: [the, of]\nclasses:\n  pain: [pain, ache, killing me]\nobservations:\n  s_1: {wordings: [\"<pain> qqq\", \"" + wording + "\"]}\n").
+		Lexicon("stemmer: english\nfillers: [the, of, a]\nnumbers: {a: 1, one: 1, three: 3}\nclasses:\n  pain: [pain, ache, killing me]\nobservations:\n  s_1: {wordings: [\"<pain> qqq\", \"" + wording + "\"]}\n").
 		Build(t)
 	var d reader
 	var m matcher
@@ -65,6 +65,9 @@ func TestMatch(t *testing.T) {
 		{"<pain> head", "killing me head", []string{"killing me head"}},
 		{"<pain> {38..43} head", "pain 39 head", []string{"pain 39 head"}},
 		{"<pain> {38..43} head", "pain 37 head", nil},
+		{"{2..9} sharp", "three sharp", []string{"three sharp"}},
+		{"{2..9} sharp", "one sharp", nil},
+		{"{1..9} sharp", "a sharp", nil}, // that means nothing
 		{"{38..43}", "it is 39.5", []string{"39.5"}},
 		{"headache", "head ache", []string{"head ache"}},
 		{"headache", "head of ache", nil},
