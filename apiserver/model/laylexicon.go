@@ -38,7 +38,7 @@ type lexiconLayout struct {
 	// terms are numbered by what they are: a stem, or a *DraftClass.
 	terms   map[any]Term
 	stems   []string      // those that are terms, in order
-	classes []*DraftClass // those that patterns name, in order of use
+	classes []*DraftClass // those that patterns name, in order of their numbers
 }
 
 // sorted are the patterns in the order of the release.
@@ -56,7 +56,7 @@ func (x *lexiconLayout) observation(o *DraftObservation) ObservationIndex {
 }
 
 // numberTerms numbers the stems and the classes that patterns name, the stems
-// first, in their order.
+// first, in their order, then the classes, those of the fewest words first.
 func (x *lexiconLayout) numberTerms(patterns []DraftPattern) {
 	stems, classes := map[string]bool{}, map[*DraftClass]bool{}
 	for _, p := range patterns {
@@ -68,6 +68,9 @@ func (x *lexiconLayout) numberTerms(patterns []DraftPattern) {
 			case !classes[e.Class]:
 				classes[e.Class] = true
 				x.classes = append(x.classes, e.Class)
+				for _, word := range e.Class.Words {
+					stems[x.stem(word)] = true
+				}
 			}
 		}
 	}
@@ -75,6 +78,7 @@ func (x *lexiconLayout) numberTerms(patterns []DraftPattern) {
 	for _, s := range x.stems {
 		x.terms[s] = Term(len(x.terms))
 	}
+	slices.SortStableFunc(x.classes, func(a, b *DraftClass) int { return cmp.Compare(len(a.Words), len(b.Words)) })
 	for _, c := range x.classes {
 		x.terms[c] = Term(len(x.terms))
 	}

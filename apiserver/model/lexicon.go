@@ -11,8 +11,8 @@ type Term uint32
 // A Stem is what the forms of a word have in common, as the stemmer of the
 // language finds it.
 type Stem struct {
-	// Terms are the stem itself, if any pattern names it, and the classes that
-	// it belongs to.
+	// Terms are the stem itself and the classes that it belongs to, those of
+	// the fewest words first. A stem that no pattern asks for has none.
 	Terms Span // of TermRefs
 	// Number is what a word says that stands for a number, as "three" does,
 	// and not a number for any other.
@@ -81,7 +81,7 @@ type Meaning uint8
 // decided by package context.
 const (
 	Mentions       Meaning = iota // the observation
-	MentionsAfter                 // the observation, where its parent is known
+	MentionsAfter                 // the observation, where its family is known
 	MentionsAbsent                // that the observation is absent
 	CueNegates
 	CueNegatesBefore

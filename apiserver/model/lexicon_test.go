@@ -196,6 +196,23 @@ func TestLookUpsAreConcurrent(t *testing.T) {
 	all.Wait()
 }
 
+// The first term of a word is its own, so that it tells words from classes.
+func TestTermsBeginWithTheStem(t *testing.T) {
+	t.Parallel()
+	draft := small()
+	wide := &DraftClass{Name: "wide", Words: []string{"pain", "ache", "pounding"}}
+	draft.Lexicon.Patterns = append(draft.Lexicon.Patterns, DraftPattern{Meaning: CuePast, Elements: []DraftElement{{Class: wide}}})
+	r := draft.Layout()
+	of := func(word string) []Term {
+		found, _ := r.FindWord(word)
+		return Part(r.TermRefs, found.Terms)
+	}
+	pain, pounding := of("pain"), of("pounding")
+	if len(pain) != 3 || len(pounding) != 2 || pain[0] == of("aches")[0] || !slices.IsSorted(pain) || pain[2] != pounding[1] || !slices.Equal(pain[1:], of("aching")[1:]) {
+		t.Errorf("the terms of pain are %v, of aching %v, of pounding %v", pain, of("aching"), pounding)
+	}
+}
+
 // The same words in another order give the same bytes.
 func TestLexiconIsRepeatable(t *testing.T) {
 	t.Parallel()

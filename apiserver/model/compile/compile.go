@@ -83,9 +83,9 @@ type compiler struct {
 	groups       map[string]*model.DraftGroup   // by slug
 	labTests     map[string]*model.DraftLabTest // by slug
 	// What the parts of the draft come from.
-	observationOf map[*model.DraftObservation]*observation
-	conditionOf   map[*model.DraftCondition]*condition
-	sharedNames   []string // as package lexicon tells them
+	observationOf  map[*model.DraftObservation]*observation
+	conditionOf    map[*model.DraftCondition]*condition
+	sharedWordings []string // as package lexicon tells them
 }
 
 func (c *compiler) read(content fs.FS, language string) (err error) {

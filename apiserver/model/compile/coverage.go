@@ -42,8 +42,9 @@ type Report struct {
 	// NoWordings are the symptoms and risk factors that the lexicon says nothing
 	// of.
 	NoWordings []string `json:"no_wordings"`
-	// SharedNames are the pairs of names of which free text means either.
-	SharedNames []string `json:"shared_names"`
+	// SharedWordings are the pairs of wordings of two observations that one text
+	// could be.
+	SharedWordings []string `json:"shared_wordings"`
 	// Unseparated are the pairs of conditions that the same patient could
 	// have and no observation tells apart.
 	Unseparated [][2]string `json:"unseparated"`
@@ -70,7 +71,7 @@ func (c *compiler) report(r *model.Release) Report {
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 		Patterns:   len(r.Patterns),
-		NoWordings: c.withoutWordings(), SharedNames: c.sharedNames,
+		NoWordings: c.withoutWordings(), SharedWordings: c.sharedWordings,
 	}
 	if c.words.Experimental.Value {
 		report.Untranslated = c.words.Inherited
@@ -193,7 +194,7 @@ func (r Report) String() string {
 	section("conditions with the usual course of any as acute", r.UsualCourse)
 	section("common conditions without an article", r.NoArticle)
 	section("symptoms and risk factors that the lexicon says nothing of", r.NoWordings)
-	section("names of two observations that are the same but for endings and small words", r.SharedNames)
+	section("wordings of two observations that one text could be", r.SharedWordings)
 	pairs := make([]string, len(r.Unseparated))
 	for i, pair := range r.Unseparated {
 		pairs[i] = pair[0] + " / " + pair[1]

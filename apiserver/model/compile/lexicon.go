@@ -18,7 +18,7 @@ func (c *compiler) addLexicon() {
 			concepts = append(concepts, lexicon.Concept{Slug: s.Slug.Text, Observation: o.DraftObservation, Words: o.words})
 		}
 	}
-	c.sharedNames = lexicon.Add(&c.draft, concepts, c.words.Lexicons, &c.problems)
+	c.sharedWordings = lexicon.Add(&c.draft, concepts, c.words.Lexicons, &c.problems)
 	for _, word := range c.words.OrdinaryWords {
 		for folded := range token.Words(word.Text) {
 			c.draft.Lexicon.Ordinary = append(c.draft.Lexicon.Ordinary, folded)

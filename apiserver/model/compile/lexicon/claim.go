@@ -69,9 +69,9 @@ func (b *builder) termsOf(e model.DraftElement) []string {
 }
 
 // claim notes that a pattern is one of an observation, and refuses it when
-// nobody could tell of which of two observations it is. What one names and the
-// other refines may be said alike, and so may what is denied. Two names are noted
-// only: as texts they have been judged, and their stems may be the same.
+// another one has the same. What one names and the other refines may be said
+// alike, and so may what is denied. Two names are noted only: as texts they have
+// been judged, and their stems may be the same.
 func (b *builder) claim(c *concept, p model.DraftPattern, by claim) {
 	laid := &claimed{claim: by, concept: c, anyOrder: p.AnyOrder}
 	for _, e := range p.Elements {
@@ -87,7 +87,7 @@ func (b *builder) claim(c *concept, p model.DraftPattern, by claim) {
 	}
 	for _, before := range b.rivals(scope, laid) {
 		if before.slug != by.slug && !kin(before.concept.Observation, c.Observation) {
-			b.judge(by, before.claim)
+			b.judge(laid, before)
 		}
 	}
 	for _, place := range laid.places(scope) {
@@ -135,22 +135,32 @@ func (b *builder) rivals(scope string, c *claimed) []*claimed {
 
 // meets reports whether the same words in the same order could be either, or,
 // when both are in any order, in whatever order.
-func (c *claimed) meets(other *claimed) bool {
+func (c *claimed) meets(other *claimed) bool { return c.pairs(other, shareTerm) }
+
+// within reports whether all that could be this one could be the other.
+func (c *claimed) within(other *claimed) bool {
+	return c.pairs(other, func(terms, of []string) bool {
+		return !slices.ContainsFunc(terms, func(term string) bool { return !slices.Contains(of, term) })
+	})
+}
+
+// pairs reports whether the elements of two claims belong together one by one.
+func (c *claimed) pairs(other *claimed, together func(a, b []string) bool) bool {
 	inOrder := true
 	for i := range c.terms {
-		inOrder = inOrder && shareTerm(c.terms[i], other.terms[i])
+		inOrder = inOrder && together(c.terms[i], other.terms[i])
 	}
-	return inOrder || c.anyOrder && other.anyOrder && matched(c.terms, other.terms)
+	return inOrder || c.anyOrder && other.anyOrder && matched(c.terms, other.terms, together)
 }
 
 // matched reports whether each of some elements has one of the others for
 // itself.
-func matched(elements, others [][]string) bool {
+func matched(elements, others [][]string, together func(a, b []string) bool) bool {
 	if len(elements) == 0 {
 		return true
 	}
 	for i, other := range others {
-		if shareTerm(elements[0], other) && matched(elements[1:], slices.Concat(others[:i], others[i+1:])) {
+		if together(elements[0], other) && matched(elements[1:], slices.Concat(others[:i], others[i+1:]), together) {
 			return true
 		}
 	}
@@ -158,27 +168,43 @@ func matched(elements, others [][]string) bool {
 }
 
 func shareTerm(a, b []string) bool {
-	return slices.ContainsFunc(a, func(term string) bool {
-		_, found := slices.BinarySearch(b, term)
-		return found
-	})
+	return slices.ContainsFunc(a, func(term string) bool { return slices.Contains(b, term) })
 }
 
-// judge tells each pair of a wording and another observation once.
-func (b *builder) judge(by, before claim) {
+// judge tells each pair of a wording and another observation once. It refuses
+// two that are the same, and notes the others: the one with fewer alternatives is
+// the better one where both are met.
+func (b *builder) judge(c, before *claimed) {
+	by, other := c, before
 	if by.named {
-		by, before = before, by
+		by, other = other, by
 	}
-	pair := conflict{at: by.at, text: by.text, other: before.slug}
+	pair := conflict{at: by.at, text: by.text, other: other.slug}
 	if b.told[pair] {
 		return
 	}
-	b.told[pair] = true
-	if by.named {
-		b.shared = append(b.shared, fmt.Sprintf("%q of %s, %q of %s", before.text, before.slug, by.text, by.slug))
-		return
+	if !by.named && by.within(other) && other.within(by) {
+		b.told[pair] = true
+		b.problems.Add(by.at, "%q of %s is also %q of %s (%s:%d), said %q, and neither is part of the other", by.text, by.slug, other.text, other.slug, other.at.File, other.at.Line, by.said(other))
+	} else if !b.noted[pair] {
+		b.noted[pair] = true
+		b.shared = append(b.shared, fmt.Sprintf("%q of %s, %q of %s: %s", other.text, other.slug, by.text, by.slug, by.said(other)))
 	}
-	b.problems.Add(by.at, "%q of %s is also %q of %s (%s:%d), and neither is part of the other", by.text, by.slug, before.text, before.slug, before.at.File, before.at.Line)
+}
+
+// said are the stems of a text that two claims meet in.
+func (c *claimed) said(other *claimed) string {
+	terms, left := make([]string, 0, len(c.terms)), slices.Clone(other.terms)
+	for _, own := range c.terms {
+		for i, others := range left {
+			at := slices.IndexFunc(own, func(term string) bool { return slices.Contains(others, term) })
+			if at >= 0 {
+				terms, left = append(terms, own[at]), slices.Delete(left, i, i+1)
+				break
+			}
+		}
+	}
+	return strings.Join(terms, " ")
 }
 
 // refuseContradiction refuses a wording that says that its observation is
@@ -186,7 +212,7 @@ func (b *builder) judge(by, before claim) {
 func (b *builder) refuseContradiction(c *claimed) {
 	for _, before := range b.rivals(model.Mentions.String(), c) {
 		pair := conflict{at: c.at, text: c.text, other: before.slug}
-		if before.slug == c.slug && !b.told[pair] {
+		if before.slug == c.slug && c.within(before) && before.within(c) && !b.told[pair] {
 			b.told[pair] = true
 			b.problems.Add(c.at, "%q says that %s is absent, and as %q (%s:%d) that it is present", c.text, c.slug, before.text, before.at.File, before.at.Line)
 		}

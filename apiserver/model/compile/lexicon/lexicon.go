@@ -30,9 +30,9 @@ type Concept struct {
 
 // Add adds the lexicon of a language to a draft whose Meta and observations are
 // complete: what the files say, and that the concepts go by their names. What
-// the files must not say is added to the problems. It returns the pairs of names
-// of two observations, neither a part of the other, that are the same but for
-// their endings and fillers: free text that has one may mean either.
+// the files must not say is added to the problems. It returns the pairs of
+// wordings of two observations, neither a part of the other, that one text could
+// be, with the stems of such a text.
 func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, problems *source.Problems) (shared []string) {
 	b := &builder{
 		draft:    draft,
@@ -45,6 +45,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		values:   map[string]value{},
 		claims:   map[string][]*claimed{},
 		told:     map[conflict]bool{},
+		noted:    map[conflict]bool{},
 		unknown:  map[source.Position]bool{},
 	}
 	b.chooseStemmer(files)
@@ -78,6 +79,7 @@ type builder struct {
 	values   map[string]value             // by what they are and the stem
 	claims   map[string][]*claimed        // by what they say and the terms they have
 	told     map[conflict]bool
+	noted    map[conflict]bool
 	shared   []string
 	unknown  map[source.Position]bool // slugs told to be unknown
 }

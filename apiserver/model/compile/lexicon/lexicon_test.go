@@ -324,10 +324,10 @@ func TestRefusals(t *testing.T) {
 		{"a reference to nothing", "observations: {fever: {wordings: ['hot @nothing']}}", "@nothing refers to no symptom or risk factor"},
 		{"a reference to itself", "observations: {fever: {wordings: ['hot @fever']}}", "refers to its own observation"},
 		{"a circle", "observations: {fever: {wordings: ['@appetite_loss']}, appetite_loss: {wordings: ['@father_stroke']}, father_stroke: {wordings: ['@fever']}}", "goes round in a circle"},
-		{"two observations", "observations:\n  fever: {wordings: [hot and cold]}\n  appetite_loss:\n    wordings: [hot and cold]", `"hot and cold" of appetite_loss is also "hot and cold" of fever (lexicon1.yaml:2), and neither is part of the other`},
-		{"two observations by other forms", "observations:\n  fever: {wordings: ['[hot|warm] and colds']}\n  appetite_loss: {wordings: ['~warm ... and cold']}", `is also "[hot|warm] and colds" of fever`},
-		{"two observations by one of some words", "observations: {fever: {wordings: ['[hot|warm|mild] and [cold|cool]']}, appetite_loss: {wordings: ['[mild|bad] and [cool|well]']}}", "is also"},
-		{"two observations in any order, by one of some words", "observations: {fever: {wordings: ['~[hot|warm] [cold|cool] x']}, appetite_loss: {wordings: ['~x [cool|well] [warm|bad]']}}", "is also"},
+		{"two observations", "observations:\n  fever: {wordings: [hot and cold]}\n  appetite_loss:\n    wordings: [hot and cold]", `"hot and cold" of appetite_loss is also "hot and cold" of fever (lexicon1.yaml:2), said "hot and cold", and neither is part of the other`},
+		{"two observations by other forms", "observations:\n  fever: {wordings: ['[hot|warm and] colds']}\n  appetite_loss: {wordings: ['~warm ... and cold']}", `is also "[hot|warm and] colds" of fever`},
+		{"two observations by one of some words", "observations: {fever: {wordings: ['[hot|warm] and [cold|cool]']}, appetite_loss: {wordings: ['[warm|hot] and [colds|cool]']}}", "is also"},
+		{"two observations in any order, by one of some words", "observations: {fever: {wordings: ['~[hot|warm] [cold|cool] x']}, appetite_loss: {wordings: ['~x [cool|cold] [warm|hot]']}}", "is also"},
 		{"two observations in any order", "observations:\n  fever: {wordings: ['~hot cold']}\n  appetite_loss: {wordings: ['~cold hot']}", "is also"},
 		{"a name of another", "observations:\n  appetite_loss:\n    wordings: [fevers]", `lexicon1.yaml:3: "fevers" of appetite_loss is also "Fever" of fever (words.yaml:1)`},
 		{"two siblings", "observations: {belly_pain_left: {wordings: [side pain]}, belly_pain_right: {wordings: [side pain]}}", "is also"},
@@ -391,14 +391,21 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-func TestSharedNames(t *testing.T) {
+func TestSharedWordings(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.add("rash", nil, "Spots")
 	w.add("bleeding", nil, "Spotting")
-	problems, shared := w.reading()
-	if diff := cmp.Diff([]string{`"Spotting" of bleeding, "Spots" of rash`}, shared); diff != "" || problems.Err() != nil {
-		t.Error(diff, problems.Err())
+	problems, shared := w.reading("observations: {fever: {wordings: ['~[hot|warm] and [cold|cool]', spots]}, appetite_loss: {wordings: ['[cool|well] and [warm|bad]', '~[warm|bad] and cold']}}")
+	want := []string{
+		`"Spotting" of bleeding, "Spots" of rash: spot`,
+		`"~[hot|warm] and [cold|cool]" of fever, "~[warm|bad] and cold" of appetite_loss: warm and cold`,
+	}
+	if diff := cmp.Diff(want, shared); diff != "" {
+		t.Error(diff)
+	}
+	if err := problems.Err(); err == nil || !strings.Contains(err.Error(), `"spots" of fever is also "Spots" of rash`) {
+		t.Error(err)
 	}
 }
 
