@@ -16,12 +16,13 @@ type match struct {
 	from, to int32 // of matcher.positions: its tokens, ascending
 	head     int32 // token
 	elements uint8
-	// loose is how many words stand between the tokens, literal how many of
-	// them are named by the pattern and not by a class.
-	loose, literal uint8
-	disordered     bool
-	depth          uint8   // of the observation below its topmost ancestor
-	width          float32 // of the ranges of its numbers
+	loose    uint8 // how many words stand between the tokens
+	// broad is how broadly the pattern names its tokens: by their stems, or by
+	// classes, of which those of fewer words are narrower.
+	broad      uint8
+	disordered bool
+	depth      uint8   // of the observation below its topmost ancestor
+	width      float32 // of the ranges of its numbers
 	// known says of a vague wording by what it is known what it is about: 0 by
 	// nothing, 1 by the context, more by the text before, the later the more.
 	known int32
@@ -181,7 +182,7 @@ func (m *matcher) add(pattern uint32, t *trial) {
 	}
 	m.matches = append(m.matches, match{
 		pattern: pattern, from: int32(from), to: int32(len(m.positions)), head: int32(t.head),
-		elements: uint8(len(t.elements)), loose: uint8(min(t.loose, mostLoose)), literal: t.literal,
+		elements: uint8(len(t.elements)), loose: uint8(min(t.loose, mostLoose)), broad: uint8(min(t.broad, math.MaxUint8)),
 		disordered: t.disordered(), width: t.width(), depth: m.depth(t.pattern.Observation),
 	})
 }

@@ -15,7 +15,7 @@ const mostHolders = 8
 
 // A chooser chooses among matches that overlap. More elements beat fewer,
 // tighter ones looser ones, those in order others, narrower ranges of numbers
-// wider ones; then the wording wins that names more of the words itself, and the
+// wider ones; then the wording wins that names its words more narrowly, and the
 // more general observation, as a wording that fits both says no more.
 //
 // Mentions may share tokens when each keeps one of its own: those of one
@@ -86,7 +86,7 @@ func (c *chooser) compare(i, j int) int {
 		compareFlags(a.disordered, b.disordered),
 		-cmp.Compare(a.known, b.known),
 		cmp.Compare(a.width, b.width),
-		-cmp.Compare(a.literal, b.literal),
+		cmp.Compare(a.broad, b.broad),
 		cmp.Compare(a.depth, b.depth),
 		slices.Compare(c.tokens(a), c.tokens(b)),
 		cmp.Compare(a.pattern, b.pattern),

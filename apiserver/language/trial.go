@@ -21,7 +21,7 @@ type trial struct {
 	first, last int
 	head        int
 	loose       int
-	literal     uint8
+	broad       int
 }
 
 const (
@@ -35,27 +35,29 @@ const (
 	reach = 128
 )
 
-// meets reports whether a token is what an element asks for.
-func (t *trial) meets(e *model.Element, token int) (literal, joined, ok bool) {
+// meets reports whether a token is what an element asks for, and as which of its
+// terms, the narrowest of which is the first.
+func (t *trial) meets(e *model.Element, token int) (term int, joined, ok bool) {
 	t.work--
 	w := &t.words[token]
 	switch e.Kind {
 	case model.NumberElement:
 		number := t.numberAt(token)
-		return true, false, !w.filler && e.From <= number && number <= e.To
+		return 0, false, !w.filler && e.From <= number && number <= e.To
 	case model.TimeElement:
-		return false, false, w.time != none
+		return 0, false, w.time != none
 	}
 	if i := slices.Index(w.terms, e.Term); i >= 0 {
-		return i == 0, false, true
+		return i, false, true
 	}
-	return true, true, slices.Contains(w.joined, e.Term)
+	i := slices.Index(w.joined, e.Term)
+	return i, true, i >= 0
 }
 
 // take gives an element its token, if that is what it asks for and was not
 // taken.
 func (t *trial) take(element, token int) bool {
-	literal, joined, ok := t.meets(&t.elements[element], token)
+	term, joined, ok := t.meets(&t.elements[element], token)
 	if !ok {
 		return false
 	}
@@ -79,9 +81,7 @@ func (t *trial) take(element, token int) bool {
 	t.first, t.last = min(t.first, from), max(t.last, to)
 	t.found |= 1 << element
 	t.at[element] = int32(token)
-	if literal {
-		t.literal++
-	}
+	t.broad += term
 	return true
 }
 
