@@ -67,14 +67,12 @@ func (l *line) denials() []denial {
 //   - "or not": but not after a joining word, where it denies nothing;
 //   - "gone is the fever": what has nothing before it looks ahead.
 func (l *line) settleNegations() {
-	mentioned := false // since the clause or the statement began
+	statement := 0 // the first token of the clause or the item of a list
 	for i := range l.stations {
 		s := &l.stations[i]
 		switch {
-		case s.ends(), s.kind == commaStation:
-			mentioned = false
-		case s.kind == subjectStation:
-			mentioned = true
+		case s.ends(), s.separates():
+			statement = s.to
 		case s.is(model.CueNegates) && l.undone(i):
 			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
 		case s.is(model.CueNegates) && l.dangles(i):
@@ -82,7 +80,7 @@ func (l *line) settleNegations() {
 			if i > 0 && l.stations[i-1].joins() {
 				s.cue = model.CueNeutral
 			}
-		case s.is(model.CueNegatesBefore) && !mentioned && l.mentionFollows(i):
+		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i):
 			s.cue = model.CueNegates
 		}
 	}
@@ -98,24 +96,24 @@ func (l *line) undone(i int) bool {
 // dangles reports whether nothing that could be denied follows the station.
 func (l *line) dangles(i int) bool {
 	if i+1 == len(l.stations) {
-		return l.between(l.stations[i].to, l.sentence.Tokens) == 0
+		return l.silent(l.stations[i].to, l.sentence.Tokens)
 	}
 	next := l.stations[i+1]
-	return (next.ends() || next.separates()) && l.between(l.stations[i].to, next.from) == 0
+	return (next.ends() || next.separates()) && l.silent(l.stations[i].to, next.from)
 }
 
-// mentionFollows reports whether a mention comes next, with hardly a word
+// mentionFollows reports whether a whole mention comes next, with hardly a word
 // before it.
 func (l *line) mentionFollows(i int) bool {
 	return i+1 < len(l.stations) && l.stations[i+1].kind == subjectStation &&
-		l.between(l.stations[i].to, l.stations[i+1].from) <= 1
+		l.stations[i].to <= l.stations[i+1].from && l.between(l.stations[i].to, l.stations[i+1].from) <= 1
 }
 
 // denyBehind marks what is denied by a negation that stands behind it: the
 // nearest mention, and those that it is joined with.
 func (l *line) denyBehind(all []denial) {
 	var joined group
-	for _, s := range l.stations {
+	for i, s := range l.stations {
 		if joined.ended && !s.is(model.CueEnds) && !s.is(model.CueNegatesBefore) {
 			joined.clear() // "fever I have however none" goes on, "fever, but I don't" does not
 		}
@@ -133,6 +131,8 @@ func (l *line) denyBehind(all []denial) {
 			joined.clear()
 		case s.separates():
 			joined.separate(s)
+		case s.introduces() && l.afterSeparator(i):
+			joined.clear() // "my mother has a cough, I don't"
 		case !s.is(model.CueNeutral):
 			joined.apart = true
 		}

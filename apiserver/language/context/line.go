@@ -48,33 +48,42 @@ type line struct {
 	subjects int
 	stations []station
 	words    []int      // by token: plain words before it; one longer than the tokens
+	spoken   []int      // the same, with the words of mentions
 	list     []listKind // by station: in which a comma stands
 }
 
 func lay(s Sentence, subjects []Subject) line {
-	l := line{sentence: s, subjects: len(subjects), words: make([]int, s.Tokens+1)}
-	plain := make([]bool, s.Tokens)
-	for i := range plain {
-		plain[i] = !marked(s.Fillers, i) && !marked(s.Commas, i) && !marked(s.Ends, i)
+	l := line{sentence: s, subjects: len(subjects)}
+	spoken := make([]bool, s.Tokens)
+	for i := range spoken {
+		spoken[i] = !marked(s.Fillers, i) && !marked(s.Commas, i) && !marked(s.Ends, i)
 	}
 	for _, cue := range s.Cues {
-		clear(plain[cue.From:cue.To])
+		clear(spoken[cue.From:cue.To])
 	}
+	plain := slices.Clone(spoken)
 	for _, subject := range subjects {
 		for _, position := range subject.Positions {
-			plain[position] = false
+			plain[position], spoken[position] = false, true
 		}
 	}
-	for i, is := range plain {
-		l.words[i+1] = l.words[i]
-		if is {
-			l.words[i+1]++
-		}
-	}
+	l.words, l.spoken = countBefore(plain), countBefore(spoken)
 	l.placeStations(subjects)
 	l.settleNegations()
 	l.list = l.lists()
 	return l
+}
+
+// countBefore counts by token the marks before it.
+func countBefore(marks []bool) []int {
+	counts := make([]int, len(marks)+1)
+	for i, is := range marks {
+		counts[i+1] = counts[i]
+		if is {
+			counts[i+1]++
+		}
+	}
+	return counts
 }
 
 // placeStations walks the tokens once, each with its mark or cue and then the
@@ -124,6 +133,10 @@ func marked(marks []bool, token int) bool { return token < len(marks) && marks[t
 // between counts the plain words between two tokens; it is never negative, as
 // the first may stand behind the second where mentions share tokens.
 func (l *line) between(from, to int) int { return max(0, l.words[to]-l.words[min(from, to)]) }
+
+// silent reports whether no word stands between two tokens, not even one of a
+// mention.
+func (l *line) silent(from, to int) bool { return l.spoken[from] == l.spoken[to] }
 
 // afterSeparator reports whether the station follows the one before it, which
 // separates, with no word between them: it begins a new statement.

@@ -43,7 +43,7 @@ var (
 	absentWords   = []string{"eating-well", "afebrile", "isst-gut"}
 )
 
-var fillerWords = strings.Fields("a the my any of in had have has with it me is are was habe hatte hat der die das mir")
+var fillerWords = strings.Fields("a the my any of in had have has with it it's me is are was habe hatte hat der die das mir")
 
 // A reading is a text with what its test-only lexicon finds.
 type reading struct {
