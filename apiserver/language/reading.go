@@ -97,10 +97,9 @@ func (d *reader) isTerm(folded string) bool {
 }
 
 // mend adds what an unknown word is taken for: a word of patterns that is one
-// edit away, two words that were written as one, another form of a word of
-// patterns that is one edit away, and then, unless it is nearer to a word that
-// means nothing here, a word of patterns that is two edits away. It is false
-// when it adds nothing.
+// edit away, two words that were written as one, or a word of patterns that is
+// two edits away, unless an ordinary word is nearer. It is false when it adds
+// nothing.
 func (d *reader) mend(w word) bool {
 	if near, ok := d.speller.suggest(w.folded, 1); ok {
 		d.addCorrected(w.textToken, d.r.Text(d.r.DeleteWords[near.word]))
@@ -110,17 +109,18 @@ func (d *reader) mend(w word) bool {
 		d.addParts(w, at)
 		return true
 	}
-	if meant, ok := d.mendOrdinary(w.folded); ok {
-		if meant != "" {
-			d.addCorrected(w.textToken, meant)
-		}
-		return meant != ""
+	far, ok := d.speller.suggest(w.folded, 2)
+	if !ok {
+		return false
 	}
-	near, ok := d.speller.suggest(w.folded, 2)
-	if ok {
-		d.addCorrected(w.textToken, d.r.Text(d.r.DeleteWords[near.word]))
+	meant, ordinary := d.ordinaryNear(w.folded)
+	if !ordinary {
+		meant = d.r.Text(d.r.DeleteWords[far.word])
 	}
-	return ok
+	if meant != "" {
+		d.addCorrected(w.textToken, meant)
+	}
+	return meant != ""
 }
 
 // mostOrdinary is for how many unknown words of a text the ordinary words are
@@ -128,17 +128,13 @@ func (d *reader) mend(w word) bool {
 // for words that are more than an edit away.
 const mostOrdinary = 8
 
-// mendOrdinary is the ordinary word one edit away that is a form of a word of
-// patterns; or an empty one where the others there are mean nothing. It is false
-// when there are none.
-func (d *reader) mendOrdinary(folded string) (meant string, ok bool) {
-	letters, readable := d.speller.read(folded)
-	if !readable || tolerance(len(letters)) == 0 {
-		return "", false
-	}
+// ordinaryNear reports whether an ordinary word is one edit away, or may be. One
+// that is a form of a word of patterns is meant; the others mean nothing here.
+func (d *reader) ordinaryNear(folded string) (meant string, ok bool) {
 	if d.ordinary++; d.ordinary > mostOrdinary {
 		return "", true
 	}
+	letters, _ := d.speller.read(folded)
 	for near := range d.r.WordsNear(folded) {
 		if ok = true; sameBeginning(letters, near) && d.isTerm(near) {
 			return near, true
