@@ -19,7 +19,7 @@ import (
 // them: by their rarest term, by the stems of words, by misspellings.
 func (l *layout) layLexicon() {
 	stemmer := stemmerOf(l.release.Meta)
-	x := lexiconLayout{layout: l, stem: stemmer.But(l.draft.Lexicon.Exact), terms: map[any]Term{}}
+	x := lexiconLayout{layout: l, stem: stemmer.But(l.draft.Lexicon.Exact).Remembering(), terms: map[any]Term{}}
 	patterns := x.sorted()
 	x.numberTerms(patterns)
 	x.layPatterns(patterns)

@@ -80,6 +80,19 @@ func (s Stemmer) But(exact []string) Stemmer {
 	}
 }
 
+// Remembering is a stemmer that stems each word once. It is for one goroutine.
+func (s Stemmer) Remembering() Stemmer {
+	stems := map[string]string{}
+	return func(folded string) string {
+		known, ok := stems[folded]
+		if !ok {
+			known = s(folded)
+			stems[folded] = known
+		}
+		return known
+	}
+}
+
 // For is the stemmer of a name; ok is whether there is one.
 func For(name string) (stemmer Stemmer, ok bool) {
 	if name == None {

@@ -77,6 +77,17 @@ func TestBut(t *testing.T) {
 	}
 }
 
+func TestRemembering(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	remembering := stem.Stemmer(func(folded string) string { asked++; return folded[:2] }).Remembering()
+	for range 3 {
+		if got := remembering("vomit") + remembering("ache"); got != "voac" || asked != 2 {
+			t.Errorf("the stems are %s after %d questions", got, asked)
+		}
+	}
+}
+
 // Every stemmer takes whatever folds, gives something, and gives it again, for
 // many at once.
 func TestStemmersTakeAnything(t *testing.T) {

@@ -4,7 +4,9 @@ package lexicon
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -39,12 +41,14 @@ type conflict struct {
 func (b *builder) key(p model.DraftPattern) string {
 	elements := make([]string, len(p.Elements))
 	for i, e := range p.Elements {
-		elements[i] = fmt.Sprint(e.Gap, strings.Join(b.termsOf(e), "|"))
+		elements[i] = strings.Join(b.termsOf(e), "|") + " " + strconv.Itoa(int(e.Gap))
 	}
+	order := "in order"
 	if p.AnyOrder {
 		slices.Sort(elements)
+		order = "in any order"
 	}
-	return fmt.Sprint(p.Meaning, p.AnyOrder, elements)
+	return p.Meaning.String() + " " + order + " " + strings.Join(elements, " ")
 }
 
 // termsOf are the terms that meet an element: one, unless it is a class without
@@ -60,12 +64,15 @@ func (b *builder) termsOf(e model.DraftElement) []string {
 	case b.choices[e.Class.Name] != e.Class:
 		return []string{"<" + e.Class.Name + ">"}
 	}
-	var stems []string
-	for _, word := range e.Class.Words {
-		stems = append(stems, b.stem(word))
+	if b.stems[e.Class] == nil {
+		var stems []string
+		for _, word := range e.Class.Words {
+			stems = append(stems, b.stem(word))
+		}
+		slices.Sort(stems)
+		b.stems[e.Class] = slices.Compact(stems)
 	}
-	slices.Sort(stems)
-	return slices.Compact(stems)
+	return b.stems[e.Class]
 }
 
 // claim notes that a pattern is one of an observation, and refuses it when
@@ -85,49 +92,58 @@ func (b *builder) claim(c *concept, p model.DraftPattern, by claim) {
 	if p.Meaning == model.MentionsAfter {
 		scope += fmt.Sprintf(" %p", root(c.Observation))
 	}
-	for _, before := range b.rivals(scope, laid) {
-		if before.slug != by.slug && !kin(before.concept.Observation, c.Observation) {
-			b.judge(laid, before)
-		}
+	for _, before := range b.rivals(scope, laid, func(of *concept) bool { return !kin(of.Observation, c.Observation) }) {
+		b.judge(laid, before)
 	}
-	for _, place := range laid.places(scope) {
-		b.claims[place] = append(b.claims[place], laid)
+	for _, at := range laid.places(scope) {
+		b.claims[at] = append(b.claims[at], laid)
 	}
 }
 
+// A place is where claims are kept that could be met by one text.
+type place struct {
+	scope    string // what they say
+	elements int    // how many they have
+	term     string // one of them
+}
+
 // places are where a claim is looked for: by each of its terms.
-func (c *claimed) places(scope string) []string {
-	var places []string
+func (c *claimed) places(scope string) []place {
+	var places []place
 	for _, terms := range c.terms {
 		for _, term := range terms {
-			if place := c.place(scope, term); !slices.Contains(places, place) {
-				places = append(places, place)
+			if at := c.place(scope, term); !slices.Contains(places, at) {
+				places = append(places, at)
 			}
 		}
 	}
 	return places
 }
 
-func (c *claimed) place(scope, term string) string {
-	return fmt.Sprintf("%s %d %s", scope, len(c.terms), term)
+func (c *claimed) place(scope, term string) place {
+	return place{scope: scope, elements: len(c.terms), term: term}
 }
 
-// rivals are the claims before that a text could meet together with this one.
-func (b *builder) rivals(scope string, c *claimed) []*claimed {
-	var candidates []*claimed
+// rivals are the claims before, of some concepts, that a text could meet together
+// with this one. They have all its elements, so they have the one that the
+// fewest have.
+func (b *builder) rivals(scope string, c *claimed, of func(*concept) bool) []*claimed {
+	fewest, least := 0, math.MaxInt
 	for i, terms := range c.terms {
-		var of []*claimed
+		count := 0
 		for _, term := range terms {
-			of = append(of, b.claims[c.place(scope, term)]...)
+			count += len(b.claims[c.place(scope, term)])
 		}
-		if i == 0 || len(of) < len(candidates) {
-			candidates = of
+		if count < least {
+			fewest, least = i, count
 		}
 	}
 	var rivals []*claimed
-	for _, before := range candidates {
-		if c.meets(before) && !slices.Contains(rivals, before) {
-			rivals = append(rivals, before)
+	for _, term := range c.terms[fewest] {
+		for _, before := range b.claims[c.place(scope, term)] {
+			if of(before.concept) && c.meets(before) && !slices.Contains(rivals, before) {
+				rivals = append(rivals, before)
+			}
 		}
 	}
 	return rivals
@@ -210,9 +226,9 @@ func (c *claimed) said(other *claimed) string {
 // refuseContradiction refuses a wording that says that its observation is
 // present and absent.
 func (b *builder) refuseContradiction(c *claimed) {
-	for _, before := range b.rivals(model.Mentions.String(), c) {
+	for _, before := range b.rivals(model.Mentions.String(), c, func(of *concept) bool { return of == c.concept }) {
 		pair := conflict{at: c.at, text: c.text, other: before.slug}
-		if before.slug == c.slug && c.within(before) && before.within(c) && !b.told[pair] {
+		if c.within(before) && before.within(c) && !b.told[pair] {
 			b.told[pair] = true
 			b.problems.Add(c.at, "%q says that %s is absent, and as %q (%s:%d) that it is present", c.text, c.slug, before.text, before.at.File, before.at.Line)
 		}

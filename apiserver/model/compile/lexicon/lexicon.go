@@ -42,8 +42,9 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		fillers:  map[string]bool{},
 		classes:  map[string]*class{},
 		choices:  map[string]*model.DraftClass{},
+		stems:    map[*model.DraftClass][]string{},
 		values:   map[string]value{},
-		claims:   map[string][]*claimed{},
+		claims:   map[place][]*claimed{},
 		told:     map[conflict]bool{},
 		noted:    map[conflict]bool{},
 		unknown:  map[source.Position]bool{},
@@ -75,9 +76,10 @@ type builder struct {
 	stem     stem.Stemmer
 	fillers  map[string]bool // by folded word
 	classes  map[string]*class
-	choices  map[string]*model.DraftClass // those without a name, by their words
-	values   map[string]value             // by what they are and the stem
-	claims   map[string][]*claimed        // by what they say and the terms they have
+	choices  map[string]*model.DraftClass   // those without a name, by their words
+	stems    map[*model.DraftClass][]string // of the words of choices
+	values   map[string]value               // by what they are and the stem
+	claims   map[place][]*claimed           // by what they say and the terms they have
 	told     map[conflict]bool
 	noted    map[conflict]bool
 	shared   []string
@@ -131,7 +133,7 @@ func (b *builder) addExact(files []*source.Lexicon) {
 			}
 		}
 	}
-	b.stem = b.stem.But(b.draft.Lexicon.Exact)
+	b.stem = b.stem.But(b.draft.Lexicon.Exact).Remembering()
 }
 
 func (b *builder) addFillers(file *source.Lexicon) {
