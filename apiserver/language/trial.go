@@ -42,8 +42,8 @@ func (t *trial) meets(e *model.Element, token int) (term int, joined, ok bool) {
 	w := &t.words[token]
 	switch e.Kind {
 	case model.NumberElement:
-		number := t.numberAt(token)
-		return 0, false, !w.filler && e.From <= number && number <= e.To
+		number, of := t.numberAt(token), t.r.Ranges[e.Range]
+		return 0, false, !w.filler && of.From <= number && number <= of.To
 	case model.TimeElement:
 		return 0, false, w.time != none
 	}
@@ -224,7 +224,7 @@ func (t *trial) width() float32 {
 	width := 0.0
 	for i := range t.elements {
 		if e := &t.elements[i]; e.Kind == model.NumberElement {
-			width += e.To - e.From
+			width += t.r.Ranges[e.Range].To - t.r.Ranges[e.Range].From
 		}
 	}
 	return float32(width)

@@ -105,6 +105,7 @@ var sectionTypes = []sectionType{
 	recordSection("patterns without terms", func(r *Release) *[]uint32 { return &r.NumberPatterns }),
 	recordSection("patterns", func(r *Release) *[]Pattern { return &r.Patterns }),
 	recordSection("elements", func(r *Release) *[]Element { return &r.Elements }),
+	recordSection("ranges", func(r *Release) *[]Range { return &r.Ranges }),
 	recordSection("deletes", func(r *Release) *[]Delete { return &r.Deletes }),
 	recordSection("words of deletes", func(r *Release) *[]StringRef { return &r.DeleteWords }),
 	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),

@@ -129,8 +129,11 @@ func walkPattern(r *Release, at uint32) float64 {
 	elements := Part(r.Elements, p.Elements)
 	sum := float64(len(p.Meaning.String())) + float64(elements[p.Key].Kind)
 	for _, e := range elements {
-		if e.Kind == TermElement {
+		switch e.Kind {
+		case TermElement:
 			sum += float64(r.TermPatterns[e.Term].Len())
+		case NumberElement:
+			sum += min(r.Ranges[e.Range].To-r.Ranges[e.Range].From, 1)
 		}
 	}
 	if p.Observation != None {

@@ -85,8 +85,10 @@ func (x *lexiconLayout) numberTerms(patterns []DraftPattern) {
 }
 
 func (x *lexiconLayout) element(e DraftElement) Element {
-	laid := Element{Kind: e.Kind, From: e.From, To: e.To, Gap: e.Gap}
+	laid := Element{Kind: e.Kind, Gap: e.Gap}
 	switch {
+	case e.Kind == NumberElement:
+		laid.Range = x.numberRange(Range{From: e.From, To: e.To})
 	case e.Kind != TermElement:
 	case e.Class != nil:
 		laid.Term = x.terms[e.Class]
@@ -94,6 +96,16 @@ func (x *lexiconLayout) element(e DraftElement) Element {
 		laid.Term = x.terms[x.stem(e.Word)]
 	}
 	return laid
+}
+
+// numberRange is the position of a range, which stands once.
+func (x *lexiconLayout) numberRange(of Range) uint32 {
+	at := slices.Index(x.release.Ranges, of)
+	if at < 0 {
+		at = len(x.release.Ranges)
+		x.release.Ranges = append(x.release.Ranges, of)
+	}
+	return uint32(at)
 }
 
 func (x *lexiconLayout) layPatterns(patterns []DraftPattern) {

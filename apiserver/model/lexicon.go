@@ -52,16 +52,18 @@ const MostElements = 8
 
 // An Element is what one token of a text must be.
 type Element struct {
-	// From and To are the least and the greatest number of a NumberElement.
-	From, To float64
-	Term     Term // of a TermElement
-	Kind     ElementKind
+	Term  Term   // of a TermElement
+	Range uint32 // of a NumberElement: position in Ranges
+	Kind  ElementKind
 	// Gap is how many words, fillers not counted, may stand between the
 	// element and the one before it. It says nothing of the first one, nor of
 	// a pattern in any order, whose elements have the same one.
 	Gap uint8
 	_   [2]byte
 }
+
+// A Range is of numbers, both ends included.
+type Range struct{ From, To float64 }
 
 // ElementKind is what an element is met by.
 type ElementKind uint8

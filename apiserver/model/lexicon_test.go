@@ -79,10 +79,13 @@ func TestPatternsSayWhatTheDraftDoes(t *testing.T) {
 	elements := []Element{
 		{Kind: TermElement, Term: head},
 		{Kind: TermElement, Term: Part(r.Elements, r.Patterns[1].Elements)[1].Term, Gap: 6},
-		{Kind: NumberElement, From: 20, To: 40},
+		{Kind: NumberElement, Range: 0},
 	}
 	got := slices.Concat(Part(r.Elements, r.Patterns[1].Elements), Part(r.Elements, r.Patterns[2].Elements))
 	if diff := cmp.Diff(elements, got, cmpopts.IgnoreUnexported(Element{})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Range{{20, 40}}, r.Ranges); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -316,8 +319,9 @@ func TestLexiconIsRefused(t *testing.T) {
 		{"patterns out of order", func(r *Release) { r.Patterns[1].Observation = 5 }, "pattern 2 is out of order"},
 		{"an element of no kind", func(r *Release) { r.Elements[0].Kind = TimeElement + 1 }, "unknown kind"},
 		{"an element of no term", func(r *Release) { r.Elements[0].Term = 99 }, "element 0: term 99"},
-		{"a number from more to less", func(r *Release) { r.Elements[4].To = 1 }, "a number from 20 to 1"},
-		{"a number that is none", func(r *Release) { r.Elements[4].To = math.NaN() }, "a number from 20 to NaN"},
+		{"a number from more to less", func(r *Release) { r.Ranges[0].To = 1 }, "range 0 is from 20 to 1"},
+		{"a number that is none", func(r *Release) { r.Ranges[0].To = math.NaN() }, "range 0 is from 20 to NaN"},
+		{"a range there is not", func(r *Release) { r.Elements[4].Range = 1 }, "element 4: range 1, where there are 1"},
 		{"elements of nothing", func(r *Release) { r.Elements = append(r.Elements, Element{}) }, "elements belong to nothing"},
 		{"patterns of a term over the end", func(r *Release) { r.TermPatterns[0].End = 99 }, "term 0: pattern references"},
 		{"a pattern of another term", func(r *Release) { r.PatternRefs[0], r.PatternRefs[1] = r.PatternRefs[1], r.PatternRefs[0] }, "found by another element"},

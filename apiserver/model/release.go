@@ -273,6 +273,7 @@ type Release struct {
 	NumberPatterns []uint32  // positions in Patterns, ascending
 	Patterns       []Pattern // by Meaning, then Observation
 	Elements       []Element
+	Ranges         []Range // of the numbers in Elements
 	// Deletes lead from what is left of a word to the word, by Hash, then Word.
 	Deletes        []Delete
 	DeleteWords    []StringRef // the words that patterns use, in order of their bytes

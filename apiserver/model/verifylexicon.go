@@ -66,6 +66,11 @@ func verifyPatterns(r *Release) error {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
+	for i, of := range r.Ranges {
+		if !(of.From <= of.To) {
+			return fmt.Errorf("range %d is from %v to %v", i, of.From, of.To)
+		}
+	}
 	return elements.done()
 }
 
@@ -92,8 +97,8 @@ func verifyElement(r *Release, e Element) error {
 		return fmt.Errorf("of the unknown kind %d", e.Kind)
 	case e.Kind == TermElement && int(e.Term) >= len(r.TermPatterns):
 		return fmt.Errorf("term %d, where there are %d", e.Term, len(r.TermPatterns))
-	case e.Kind == NumberElement && !(e.From <= e.To):
-		return fmt.Errorf("a number from %v to %v", e.From, e.To)
+	case e.Kind == NumberElement && int(e.Range) >= len(r.Ranges):
+		return fmt.Errorf("range %d, where there are %d", e.Range, len(r.Ranges))
 	}
 	return nil
 }
