@@ -75,23 +75,14 @@ type support struct {
 	fall        float64
 }
 
-// explanationWork is the work of all rankings of an explanation together, but
-// for that of a ranking without scenarios each.
-const explanationWork = 2 * rankingWork
+// explanationWork is the work that the rankings of an explanation share. What
+// each does without scenarios comes on top.
+const explanationWork = rankingWork
 
 // supporting lists the present observations to which a condition owes some of
-// its probability. It leaves the scratch memory with other patients. The
-// patient is ranked once more, with as little work as without an observation,
-// so that what many findings leave inexact is the same on both sides.
+// its probability. It leaves the scratch memory with other patients.
 func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex) []model.ObservationIndex {
-	supports := p.candidateSupports(s.r, target)
-	work := explanationWork / (1 + len(supports))
-	before := s.probability(p, o, target, work)
-	for i := range supports {
-		without := p.without(s.r, supports[i].observation)
-		supports[i].fall = before - s.probability(&without, o, target, work)
-	}
-	supports = slices.DeleteFunc(supports, func(s support) bool { return s.fall <= leastSupport*before })
+	supports := p.findSupports(s, o, target)
 	slices.SortFunc(supports, func(a, b support) int {
 		return cmp.Or(cmp.Compare(b.fall, a.fall), cmp.Compare(a.observation, b.observation))
 	})
@@ -100,6 +91,20 @@ func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex)
 		list[i] = support.observation
 	}
 	return list
+}
+
+// findSupports ranks the patient without each of the observations that a
+// condition may owe something to, and with all of them once more: with as
+// little work, so that what many findings leave inexact is so on both sides.
+func (p *Patient) findSupports(s *scratch, o Options, target model.ConditionIndex) []support {
+	supports := p.candidateSupports(s.r, target)
+	work := explanationWork / (1 + len(supports))
+	before := s.probability(p, o, target, work)
+	for i := range supports {
+		without := p.without(s.r, supports[i].observation)
+		supports[i].fall = before - s.probability(&without, o, target, work)
+	}
+	return slices.DeleteFunc(supports, func(s support) bool { return s.fall <= leastSupport*before })
 }
 
 // candidateSupports are the present observations that have to do with a
@@ -117,7 +122,7 @@ func (p *Patient) candidateSupports(r *model.Release, target model.ConditionInde
 // work on scenarios.
 func (s *scratch) probability(p *Patient, o Options, c model.ConditionIndex, work int) float64 {
 	s.prepare(s.r, p.under(o))
-	s.network.mostWork = min(work, rankingWork)
+	s.network.mostWork = work
 	s.infer()
 	return s.posterior[c]
 }
