@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,9 +42,17 @@ func resolved(t testing.TB, r *model.Release, drawn modeltest.Patient) Patient {
 	return p
 }
 
+// fullCatalogue is the synthetic release that all tests share.
+var fullCatalogue struct {
+	once    sync.Once
+	release *model.Release
+}
+
+// syntheticRelease is the synthetic release of a full catalogue's size.
 func syntheticRelease(t testing.TB) *model.Release {
 	t.Helper()
-	return modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(t)
+	fullCatalogue.once.Do(func() { fullCatalogue.release = modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(t) })
+	return fullCatalogue.release
 }
 
 // BenchmarkAssess reports the median and the 99th percentile of a call in
