@@ -63,7 +63,7 @@ func (s *Server) await(log string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // the process has its own
+	defer func() { _ = file.Close() }() // the process has its own
 	s.process.Stderr = file
 	out, err := s.process.StdoutPipe()
 	if err != nil {

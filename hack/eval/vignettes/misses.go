@@ -87,13 +87,14 @@ func describeRanking(r result) string {
 	if r.Rank != nil {
 		place = fmt.Sprintf("ranked %d", *r.Rank)
 	}
-	var before []string
-	for _, condition := range r.Top5[:min(3, len(r.Top5), r.rank()-1)] {
-		before = append(before, condition.name)
-	}
 	described := fmt.Sprintf("%s: %s after %d questions", r.Diagnosis, place, len(r.Asked))
+	before := r.Top5[:min(3, len(r.Top5), r.rank()-1)]
 	if len(before) == 0 {
 		return described
 	}
-	return described + ", behind " + strings.Join(before, ", ")
+	names := make([]string, len(before))
+	for i, condition := range before {
+		names[i] = condition.name
+	}
+	return described + ", behind " + strings.Join(names, ", ")
 }
