@@ -18,6 +18,7 @@ type judge struct {
 	subjects []context.Subject
 	// positions are those of the subjects, one after another.
 	positions []int
+	denying   []bool // by token: a word that denies
 }
 
 // judgeFindings finds the cues that stand outside of the findings and sets what
@@ -65,10 +66,14 @@ func (p *parser) layPlaces() {
 // not with a longer cue.
 func (p *parser) chooseCues() {
 	j, m := &p.judge, &p.matcher
-	j.cues, p.taken = j.cues[:0], resized(p.taken, len(m.words))
+	j.cues, p.taken, j.denying = j.cues[:0], resized(p.taken, len(m.words)), resized(j.denying, len(m.words))
 	for i := range m.matches {
-		if m.patternOf(i).Meaning.IsCue() {
+		meaning, tokens := m.patternOf(i).Meaning, m.tokens(&m.matches[i])
+		if meaning.IsCue() {
 			j.cues = append(j.cues, i)
+		}
+		if meaning == model.CueNegates && len(tokens) == 1 {
+			j.denying[tokens[0]] = true
 		}
 	}
 	slices.SortFunc(j.cues, p.chooser.compare)
@@ -111,14 +116,16 @@ func (p *parser) layCues() {
 
 func (p *parser) subject(f *finding) context.Subject {
 	j, pattern := &p.judge, p.matcher.patternOf(f.match)
-	from := len(j.positions)
+	from, denies := len(j.positions), false
 	for _, token := range p.tokensOf(f) {
 		j.positions = append(j.positions, j.places[token])
+		denies = denies || j.denying[token]
 	}
 	return context.Subject{
 		Positions:  j.positions[from:],
 		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
 		Relative:   pattern.Relative,
 		SaidAbsent: pattern.Meaning == model.MentionsAbsent,
+		Denies:     denies,
 	}
 }

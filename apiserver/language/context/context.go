@@ -55,6 +55,9 @@ type Subject struct {
 	Relative bool
 	// SaidAbsent says that its wording is that of a denial.
 	SaidAbsent bool
+	// Denies says that its wording holds a word that denies, as "no appetite"
+	// does, so that the denial of something else does not go on to it.
+	Denies bool
 }
 
 // A Verdict is what the text says about a mention.

@@ -166,6 +166,11 @@ func TestNeutralAndDoubleNegation(t *testing.T) {
 		{"no fever and eating-well", "fever- eating-well-"},
 		{"no, eating-well", "eating-well-"},
 		{"afebrile, no cough", "afebrile- cough-"},
+		{"no-appetite", "no-appetite+"},
+		{"no fever and can't-sleep", "fever- can't-sleep+"},
+		{"no fever, rash or no-appetite", "fever- rash- no-appetite+"},
+		{"I don't have no-appetite", "no-appetite+"},
+		{"can't-sleep? No.", "can't-sleep-"},
 		{"der Kleine isst-gut", "isst-gut-"},
 	}.run(t)
 }

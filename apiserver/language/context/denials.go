@@ -25,10 +25,15 @@ const (
 )
 
 // denies reports whether the subject is absent. What is said in the words of a
-// denial, "eating well", is absent already, and present after "not".
+// denial, "eating well", is absent already, and present after "not". What holds
+// a denial itself is present after another one: "no fever and no appetite", and
+// "I don't have no appetite" is said by many who have none.
 func (d denial) denies(s Subject) bool {
-	if s.SaidAbsent {
+	switch {
+	case s.SaidAbsent:
 		return d != directly
+	case s.Denies:
+		return d == answered
 	}
 	return d != undenied
 }

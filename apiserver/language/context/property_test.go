@@ -46,7 +46,7 @@ func compose(kinds []int, wide [][]int) passage {
 		switch {
 		case kind == mentionToken:
 			free = append(free, i)
-			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0})
+			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0, Denies: i%11 == 0})
 		case kind >= cueToken:
 			p.Cues = append(p.Cues, Cue{Kind: model.CueNegates + model.Meaning(kind-cueToken), From: i, To: i + 1})
 		}
@@ -146,7 +146,7 @@ func TestFillersAndNeutralCuesChangeNothing(t *testing.T) {
 		want := compose(kinds, wide).judge()
 		more := compose(slices.Insert(slices.Clone(kinds), at, added), wide)
 		for i, s := range compose(kinds, wide).subjects { // flags go by position, which has moved
-			more.subjects[i].RiskFactor, more.subjects[i].Relative, more.subjects[i].SaidAbsent = s.RiskFactor, s.Relative, s.SaidAbsent
+			more.subjects[i].RiskFactor, more.subjects[i].Relative, more.subjects[i].SaidAbsent, more.subjects[i].Denies = s.RiskFactor, s.Relative, s.SaidAbsent, s.Denies
 		}
 		if diff := cmp.Diff(want, more.judge(), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)

@@ -36,11 +36,13 @@ var mentionWords = strings.Fields(`fever cough headache nausea vomiting rash chi
 	fieber husten schnupfen kopfschmerzen übelkeit erbrechen ausschlag`)
 
 // riskWords are those of risk factors, relativeWords those that name a relative
-// themselves, and absentWords those that say of something that it is absent.
+// themselves, absentWords those that say of something that it is absent, and
+// denyingWords those of what is present and hold a denial.
 var (
 	riskWords     = []string{"diabetes", "asthma", "smoke", "gout", "rauche"}
 	relativeWords = []string{"family-stroke", "family-diabetes"}
 	absentWords   = []string{"eating-well", "afebrile", "isst-gut"}
+	denyingWords  = []string{"no-appetite", "can't-sleep"}
 )
 
 var fillerWords = strings.Fields("a the my any of in had have has with it it's me is are was habe hatte hat der die das mir")
@@ -91,13 +93,14 @@ func (r *reading) findMentions() {
 			for mark := range strings.SplitSeq(marks, "#") {
 				r.mention(mark, i)
 			}
-		case slices.Contains(slices.Concat(mentionWords, riskWords, relativeWords, absentWords), word):
+		case slices.Contains(slices.Concat(mentionWords, riskWords, relativeWords, absentWords, denyingWords), word):
 			r.names = append(r.names, word)
 			r.subjects = append(r.subjects, Subject{
 				Positions:  []int{i},
 				RiskFactor: slices.Contains(slices.Concat(riskWords, relativeWords), word),
 				Relative:   slices.Contains(relativeWords, word),
 				SaidAbsent: slices.Contains(absentWords, word),
+				Denies:     slices.Contains(denyingWords, word),
 			})
 		}
 	}
