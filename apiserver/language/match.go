@@ -129,18 +129,31 @@ func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.matches, m.positions = m.matches[:0], m.positions[:0]
 }
 
-// findJoins marks the words that join the items of a list, and those that end a
-// clause without punctuation.
-func (m *matcher) findJoins() {
-	m.matchMeanings(model.CueEnds, model.CueAdds, func(found *match) {
-		for _, token := range m.tokens(found) {
-			if m.r.Patterns[found.pattern].Meaning == model.CueEnds {
-				m.words[token].parts = true
-			} else {
-				m.words[token].joins = true
-			}
+// findClauses marks the words that join the items of a list, those that part
+// clauses without punctuation, and the separators behind which a clause begins,
+// as it denies something or names somebody: "and no", ", she".
+func (m *matcher) findClauses() {
+	m.matchMeanings(model.CueNegates, model.CuePatients, func(found *match) {
+		tokens := m.tokens(found)
+		switch m.r.Patterns[found.pattern].Meaning {
+		case model.CueJoins, model.CueAdds:
+			m.markWords(tokens, func(w *word) { w.joins = true })
+		case model.CueEnds:
+			m.markWords(tokens, func(w *word) { w.parts = true })
+		case model.CueNegates, model.CueOthers, model.CuePatients:
+			m.words[tokens[0]].opens = true
 		}
 	})
+	for i := 1; i < len(m.words); i++ {
+		before := &m.words[i-1]
+		before.divides = m.words[i].opens && (before.joins || before.comma)
+	}
+}
+
+func (m *matcher) markWords(tokens []int32, mark func(*word)) {
+	for _, token := range tokens {
+		mark(&m.words[token])
+	}
 }
 
 // try adds the pattern to the matches if its elements are around the token

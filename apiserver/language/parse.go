@@ -122,7 +122,7 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	p.reader.read(r, validText(q.Text), q.KeepSpelling)
 	m := &p.matcher
 	m.begin(r, p.reader.words)
-	m.findJoins()
+	m.findClauses()
 	m.findTimes()
 	m.admits = p.admits
 	m.matchAll()

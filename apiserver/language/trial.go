@@ -199,10 +199,12 @@ func (t *trial) isWanted(wanted uint8, token int) bool {
 
 // counts is for how many words a token counts in a gap: fillers and marks for
 // none, what separates the items of a list or clauses for two, so that hardly
-// anything else may stand beside it.
+// anything else may stand beside it, and what divides clauses for too many.
 func (t *trial) counts(token int) int {
 	w := &t.words[token]
 	switch {
+	case w.divides:
+		return mostScanned
 	case t.passable != nil && t.passable(token):
 		return 0
 	case w.joins, w.parts, w.comma:
