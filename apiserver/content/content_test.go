@@ -4,6 +4,7 @@ package content_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
@@ -11,10 +12,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
 
-// releases compiles the content as it is, in every language.
+// compiled is the content as it is, in every language, compiled once.
+var compiled = sync.OnceValues(func() ([]*compile.Result, error) { return compile.All(content.FS) })
+
+// releases are the content in every language.
 func releases(t *testing.T) []*model.Release {
 	t.Helper()
-	results, err := compile.All(content.FS)
+	results, err := compiled()
 	if err != nil {
 		t.Fatalf("the content has problems:\n%v", err)
 	}

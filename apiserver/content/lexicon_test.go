@@ -13,11 +13,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
-// Ordinary words are listed as they are looked up, once, and by whom they were
-// collected: what stands in the header, with the licence beside the list.
+// Ordinary words are listed as they are looked up, once. A header says where they
+// are from; a licence that it names stands beside the list.
 func TestOrdinaryWords(t *testing.T) {
 	t.Parallel()
-	const fewest, most = 10_000, 60_000
+	const fewest, most = 1_000, 60_000
 	names, err := fs.Glob(content.FS, "lang/*/ordinary-words.txt")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -27,8 +27,9 @@ func TestOrdinaryWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if licence, err := fs.ReadFile(content.FS, strings.TrimSuffix(name, ".txt")+".LICENSE"); err != nil || len(licence) == 0 || !strings.Contains(string(text), path.Base(strings.TrimSuffix(name, ".txt")+".LICENSE")) {
-			t.Errorf("%s: no licence stands beside it, or it does not say so: %v", name, err)
+		licence := strings.TrimSuffix(name, ".txt") + ".LICENSE"
+		if _, err := fs.Stat(content.FS, licence); err != nil && strings.Contains(string(text), path.Base(licence)) || !strings.HasPrefix(string(text), "# ") {
+			t.Errorf("%s: no header says where the words are from, or the licence that it names is missing: %v", name, err)
 		}
 		words := strings.Fields(withoutComments(string(text)))
 		if len(words) < fewest || len(words) > most {

@@ -31,7 +31,9 @@ func texts(r *model.Release) iter.Seq[string] {
 			refs = append(refs, l.Name, l.CommonName, l.Category)
 		}
 		for _, w := range r.Wordings {
-			refs = append(refs, w.Text)
+			if w.Kind != model.LayWording { // which are found, not shown
+				refs = append(refs, w.Text)
+			}
 		}
 		for _, n := range r.Nodes {
 			if n.Type != model.LinkNode {

@@ -58,7 +58,9 @@ func Compile(content fs.FS, language string) (*Result, error) {
 	} {
 		step()
 	}
-	authored := c.draft.Layout()
+	plain := c.draft
+	plain.Lexicon = model.DraftLexicon{} // nothing below asks for it
+	authored := plain.Layout()
 	c.checkFrequencies(authored)
 	if err := c.problems.Err(); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (c *compiler) report(r *model.Release) Report {
 		LabTests:   len(r.LabTests),
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
-		Patterns:   len(r.Patterns),
+		Patterns:   len(c.draft.Lexicon.Patterns),
 		NoWordings: c.withoutWordings(), SharedWordings: c.sharedWordings,
 	}
 	if c.words.Experimental.Value {
