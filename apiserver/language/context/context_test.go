@@ -189,6 +189,8 @@ func TestQuestionsAndSuppositions(t *testing.T) {
 		{"pills to prevent nausea", "nausea?"},
 		{"in case of fever or cough", "fever? cough?"},
 		{"kann es Fieber sein?", "fieber?"},
+		{"was tun, wenn sie Fieber hat?", "fieber?"},
+		{"was tun, wenn sie Fieber hat, Husten hat sie auch", "fieber? husten+"},
 		{"ich habe Angst vor Übelkeit, jetzt Husten", "übelkeit? husten+"},
 		{"falls ich Fieber habe", "fieber?"},
 	}.run(t)

@@ -15,6 +15,7 @@ func (l *line) asked(denials []denial) []bool {
 	opener := l.ahead(scope{
 		opens:    []model.Meaning{model.CueQuestions, model.CueHypotheticals},
 		patience: supposedAhead,
+		fronted:  true,
 	})
 	for i := range asked {
 		asked[i] = opener[i] >= 0 && denials[i] != answered

@@ -16,7 +16,8 @@ type scope struct {
 	// patience is how many plain words may stand before a mention, counted
 	// from the cue or from the mention before.
 	patience int
-	// fronted lets a comma right after the cue pass: "last year, I had".
+	// fronted lets a comma right after the cue pass: "last year, I had",
+	// "was tun, wenn ich".
 	fronted bool
 	// loose lets every comma pass, as one who is spoken of stays the same.
 	loose bool

@@ -24,7 +24,7 @@ var cueWords = map[model.Meaning][]string{
 	model.CueEnds:          {"but", "however", "except", "just", "because", "now", "aber", "sondern", "außer", "jetzt", "weil"},
 	model.CueJoins:         {"or", "nor", "neither", "oder", "noch"},
 	model.CueAdds:          {"and", "und"},
-	model.CueQuestions:     {"could it be", "is it", "do i have", "worried about", "should i worry about", "kann es", "angst vor"},
+	model.CueQuestions:     {"could it be", "is it", "do i have", "worried about", "should i worry about", "kann es", "angst vor", "was tun"},
 	model.CueHypotheticals: {"if i get", "in case of", "to prevent", "falls ich", "gegen"},
 	model.CuePast:          {"last year", "used to have", "as a child", "in the past", "letztes jahr", "als kind"},
 	model.CueOthers:        {"my father", "my sister", "my neighbour", "my wife", "mein vater", "meine schwester"},
