@@ -37,12 +37,13 @@ func compiled(t modeltest.TB) *model.Release {
 
 // A typist writes texts as patients do, from the wordings of a release.
 type typist struct {
-	random *rand.Rand
-	r      *model.Release
+	random  *rand.Rand
+	r       *model.Release
+	busiest []string // words, for hostile texts
 }
 
 func newTypist(r *model.Release) *typist {
-	return &typist{rand.New(rand.NewPCG(modeltest.Seed, 4)), r}
+	return &typist{rand.New(rand.NewPCG(modeltest.Seed, 4)), r, busiest(r, 40)}
 }
 
 // between stands between the wordings of a text.
@@ -77,10 +78,9 @@ func (y *typist) mistype(word string) string {
 // patterns are found by, in a few that are repeated without end, misspelt all
 // over, or with nothing between them.
 func (y *typist) hostile(characters int) string {
-	busiest := y.busiest(40)
 	words := make([]string, 2+y.random.IntN(12))
 	for i := range words {
-		words[i] = busiest[y.random.IntN(len(busiest))]
+		words[i] = y.busiest[y.random.IntN(len(y.busiest))]
 	}
 	separator := []string{" ", ", ", " and ", "\n"}[y.random.IntN(4)]
 	var text strings.Builder
@@ -95,20 +95,20 @@ func (y *typist) hostile(characters int) string {
 }
 
 // busiest are the words of patterns by whose terms most patterns are found.
-func (y *typist) busiest(most int) []string {
+func busiest(r *model.Release, most int) []string {
 	d := &reader{}
-	d.read(y.r, "", true)
+	d.read(r, "", true)
 	patterns := func(word string) int {
 		n := 0
 		for _, term := range d.lookUp(textToken{folded: word}).terms {
-			n += y.r.TermPatterns[term].Len()
+			n += r.TermPatterns[term].Len()
 		}
 		return n
 	}
 	var words []string
 	counts := map[string]int{}
-	for _, ref := range y.r.DeleteWords {
-		word := y.r.Text(ref)
+	for _, ref := range r.DeleteWords {
+		word := r.Text(ref)
 		words, counts[word] = append(words, word), patterns(word)
 	}
 	slices.SortStableFunc(words, func(a, b string) int { return counts[b] - counts[a] })

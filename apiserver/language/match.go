@@ -41,7 +41,7 @@ type matcher struct {
 	r       *model.Release
 	words   []word
 	times   []span
-	present []uint64 // by term: whether any word has it
+	present []uint64 // by term: whether any word of the sentence has it
 	matches []match
 	// positions are the tokens of the matches, one after another.
 	positions []int32
@@ -52,7 +52,7 @@ type matcher struct {
 	passable func(token int) bool
 }
 
-// begin takes over the words and notes their terms.
+// begin takes over the words.
 func (m *matcher) begin(r *model.Release, words []word) {
 	m.r, m.words = r, words
 	m.matches, m.positions, m.times = m.matches[:0], m.positions[:0], m.times[:0]
@@ -61,21 +61,30 @@ func (m *matcher) begin(r *model.Release, words []word) {
 	if need := (len(r.TermPatterns) + 63) / 64; len(m.present) < need {
 		m.present = make([]uint64, need)
 	}
-	m.mark(func(at, bit uint64) { m.present[at] |= 1 << bit })
 }
 
 // end forgets the words.
-func (m *matcher) end() {
-	m.mark(func(at, bit uint64) { m.present[at] &^= 1 << bit })
-	m.r, m.words = nil, nil
+func (m *matcher) end() { m.r, m.words = nil, nil }
+
+// eachSentence calls a function for the tokens from..to-1 of every sentence,
+// with their terms marked as present.
+func (m *matcher) eachSentence(do func(from, to int)) {
+	for from, to := 0, 0; from < len(m.words); from = to {
+		for to = from + 1; to < len(m.words) && !m.words[to-1].stops; {
+			to++
+		}
+		m.mark(m.words[from:to], func(at, bit uint64) { m.present[at] |= 1 << bit })
+		do(from, to)
+		m.mark(m.words[from:to], func(at, bit uint64) { m.present[at] &^= 1 << bit })
+	}
 }
 
-func (m *matcher) mark(set func(at, bit uint64)) {
-	for i := range m.words {
-		for _, term := range m.words[i].terms {
+func (m *matcher) mark(words []word, set func(at, bit uint64)) {
+	for i := range words {
+		for _, term := range words[i].terms {
 			set(uint64(term)/64, uint64(term)%64)
 		}
-		for _, term := range m.words[i].joined {
+		for _, term := range words[i].joined {
 			set(uint64(term)/64, uint64(term)%64)
 		}
 	}
@@ -83,18 +92,25 @@ func (m *matcher) mark(set func(at, bit uint64)) {
 
 // matchAll finds every admitted pattern wherever its key is.
 func (m *matcher) matchAll() {
-	for i := range m.words {
-		w := &m.words[i]
-		for _, term := range w.terms {
-			m.matchTerm(term, i)
+	m.eachSentence(func(from, to int) {
+		for i := from; i < to; i++ {
+			m.matchAt(i)
 		}
-		for _, term := range w.joined {
-			m.matchTerm(term, i)
-		}
-		if w.kind == numberToken || w.time != none {
-			for _, pattern := range m.r.NumberPatterns {
-				m.try(pattern, i)
-			}
+	})
+}
+
+// matchAt finds the patterns whose key is at a token.
+func (m *matcher) matchAt(i int) {
+	w := &m.words[i]
+	for _, term := range w.terms {
+		m.matchTerm(term, i)
+	}
+	for _, term := range w.joined {
+		m.matchTerm(term, i)
+	}
+	if w.kind == numberToken || w.time != none {
+		for _, pattern := range m.r.NumberPatterns {
+			m.try(pattern, i)
 		}
 	}
 }
@@ -113,20 +129,28 @@ func (m *matcher) matchTerm(term model.Term, at int) {
 // they were used. Patterns are in order of their meanings.
 func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.admits = func(*model.Pattern) bool { return true }
-	for i := range m.words {
-		for _, term := range m.words[i].terms {
-			patterns := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
-			meaning := func(at int) model.Meaning { return m.r.Patterns[patterns[at]].Meaning }
-			at := sort.Search(len(patterns), func(at int) bool { return meaning(at) >= first })
-			for ; at < len(patterns) && meaning(at) <= last; at++ {
-				m.try(patterns[at], i)
+	m.eachSentence(func(from, to int) {
+		for i := from; i < to; i++ {
+			for _, term := range m.words[i].terms {
+				for _, pattern := range m.withMeanings(term, first, last) {
+					m.try(pattern, i)
+				}
 			}
 		}
-	}
+	})
 	for i := range m.matches {
 		use(&m.matches[i])
 	}
 	m.matches, m.positions = m.matches[:0], m.positions[:0]
+}
+
+// withMeanings are the patterns of some meanings whose key is a term.
+func (m *matcher) withMeanings(term model.Term, first, last model.Meaning) []uint32 {
+	patterns := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
+	meaning := func(at int) model.Meaning { return m.r.Patterns[patterns[at]].Meaning }
+	from := sort.Search(len(patterns), func(at int) bool { return meaning(at) >= first })
+	to := from + sort.Search(len(patterns)-from, func(at int) bool { return meaning(from+at) > last })
+	return patterns[from:to]
 }
 
 // findClauses marks the words that join the items of a list, those that part
@@ -175,7 +199,7 @@ func (m *matcher) try(pattern uint32, key int) {
 	m.add(pattern, &t)
 }
 
-// possible reports whether the text has the terms of all elements somewhere.
+// possible reports whether the sentence has the terms of all elements somewhere.
 func (m *matcher) possible(elements []model.Element) bool {
 	for i := range elements {
 		if e := &elements[i]; e.Kind == model.TermElement && m.present[e.Term/64]>>(e.Term%64)&1 == 0 {
