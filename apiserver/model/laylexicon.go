@@ -274,7 +274,8 @@ func buildTree(values map[string]uint64) []byte {
 		return nil
 	}
 	var b bytes.Buffer
-	builder, err := vellum.New(&b, nil)
+	// The builder makes room for as many states as it looks for equal ones among.
+	builder, err := vellum.New(&b, &vellum.BuilderOpts{Encoder: 1, RegistryTableSize: min(len(values), 10_000), RegistryMRUSize: 2})
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err == nil {
 			err = builder.Insert([]byte(key), values[key])
