@@ -88,31 +88,37 @@ func (b *builder) claim(c *concept, p model.DraftPattern, by claim) {
 		b.refuseContradiction(laid)
 		return
 	}
-	scope := p.Meaning.String()
+	in := scope{meaning: p.Meaning}
 	if p.Meaning == model.MentionsAfter {
-		scope += fmt.Sprintf(" %p", root(c.Observation))
+		in.family = root(c.Observation)
 	}
-	for _, before := range b.rivals(scope, laid, func(of *concept) bool { return !kin(of.Observation, c.Observation) }) {
+	for _, before := range b.rivals(in, laid, func(of *concept) bool { return !kin(of.Observation, c.Observation) }) {
 		b.judge(laid, before)
 	}
-	for _, at := range laid.places(scope) {
+	for _, at := range laid.places(in) {
 		b.claims[at] = append(b.claims[at], laid)
 	}
 }
 
+// A scope is what claims must have in common to be rivals.
+type scope struct {
+	meaning model.Meaning
+	family  *model.DraftObservation // of what is said after another finding
+}
+
 // A place is where claims are kept that could be met by one text.
 type place struct {
-	scope    string // what they say
+	scope
 	elements int    // how many they have
 	term     string // one of them
 }
 
 // places are where a claim is looked for: by each of its terms.
-func (c *claimed) places(scope string) []place {
+func (c *claimed) places(of scope) []place {
 	var places []place
 	for _, terms := range c.terms {
 		for _, term := range terms {
-			if at := c.place(scope, term); !slices.Contains(places, at) {
+			if at := c.place(of, term); !slices.Contains(places, at) {
 				places = append(places, at)
 			}
 		}
@@ -120,19 +126,19 @@ func (c *claimed) places(scope string) []place {
 	return places
 }
 
-func (c *claimed) place(scope, term string) place {
-	return place{scope: scope, elements: len(c.terms), term: term}
+func (c *claimed) place(of scope, term string) place {
+	return place{scope: of, elements: len(c.terms), term: term}
 }
 
 // rivals are the claims before, of some concepts, that a text could meet together
 // with this one. They have all its elements, so they have the one that the
 // fewest have.
-func (b *builder) rivals(scope string, c *claimed, of func(*concept) bool) []*claimed {
+func (b *builder) rivals(in scope, c *claimed, of func(*concept) bool) []*claimed {
 	fewest, least := 0, math.MaxInt
 	for i, terms := range c.terms {
 		count := 0
 		for _, term := range terms {
-			count += len(b.claims[c.place(scope, term)])
+			count += len(b.claims[c.place(in, term)])
 		}
 		if count < least {
 			fewest, least = i, count
@@ -140,7 +146,7 @@ func (b *builder) rivals(scope string, c *claimed, of func(*concept) bool) []*cl
 	}
 	var rivals []*claimed
 	for _, term := range c.terms[fewest] {
-		for _, before := range b.claims[c.place(scope, term)] {
+		for _, before := range b.claims[c.place(in, term)] {
 			if of(before.concept) && c.meets(before) && !slices.Contains(rivals, before) {
 				rivals = append(rivals, before)
 			}
@@ -226,7 +232,7 @@ func (c *claimed) said(other *claimed) string {
 // refuseContradiction refuses a wording that says that its observation is
 // present and absent.
 func (b *builder) refuseContradiction(c *claimed) {
-	for _, before := range b.rivals(model.Mentions.String(), c, func(of *concept) bool { return of == c.concept }) {
+	for _, before := range b.rivals(scope{meaning: model.Mentions}, c, func(of *concept) bool { return of == c.concept }) {
 		pair := conflict{at: c.at, text: c.text, other: before.slug}
 		if c.within(before) && before.within(c) && !b.told[pair] {
 			b.told[pair] = true

@@ -195,8 +195,7 @@ func (b *builder) addSpoken(c *concept, text string) {
 	}
 }
 
-// lay adds the forms of a wording as patterns, each once, unless another
-// observation has one of them.
+// lay adds the forms of a wording as patterns of an observation, each once.
 func (b *builder) lay(c *concept, meaning model.Meaning, w wording, by claim) {
 	for _, f := range w.forms {
 		p := model.DraftPattern{

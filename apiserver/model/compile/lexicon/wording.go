@@ -93,11 +93,11 @@ func (b *builder) resolve(parsed pattern.Wording, as manner, resolve func(slug s
 func (b *builder) choose(elements []pattern.Element, as manner, resolve func(slug string) (wording, error)) (forms []form, anyOrder bool, err error) {
 	forms = []form{{}}
 	for _, e := range elements {
-		options, any, err := b.options(e, as, resolve)
+		options, mixed, err := b.options(e, as, resolve)
 		if err != nil {
 			return nil, false, err
 		}
-		anyOrder = anyOrder || any
+		anyOrder = anyOrder || mixed
 		if len(forms)*len(options) > mostForms {
 			return nil, false, fmt.Errorf("more than %d forms, with those of its classes and references", mostForms)
 		}
