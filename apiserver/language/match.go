@@ -34,7 +34,7 @@ const mostLoose = math.MaxUint8 - looserInLists
 
 // workPerToken bounds how many comparisons of a token and an element, or of a
 // pattern and a text, are made for every token of it.
-const workPerToken = 4000
+const workPerToken = 2000
 
 // A matcher finds the patterns of a release in words.
 type matcher struct {
