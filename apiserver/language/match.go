@@ -43,8 +43,10 @@ type matcher struct {
 	times   []span
 	present []uint64 // by term: whether any word of the sentence has it
 	matches []match
-	// positions are the tokens of the matches, one after another.
+	// positions are the tokens of the matches, one after another, and ranks by
+	// which of its terms each is named: the lower the more narrowly.
 	positions []int32
+	ranks     []uint8
 	work      int // that is left
 	admits    func(*model.Pattern) bool
 	// passable says, when it is not nil, that lists are searched, and which
@@ -55,7 +57,8 @@ type matcher struct {
 // begin takes over the words.
 func (m *matcher) begin(r *model.Release, words []word) {
 	m.r, m.words = r, words
-	m.matches, m.positions, m.times = m.matches[:0], m.positions[:0], m.times[:0]
+	m.forget()
+	m.times = m.times[:0]
 	m.work = workPerToken * len(words)
 	m.passable = nil
 	if need := (len(r.TermPatterns) + 63) / 64; len(m.present) < need {
@@ -141,7 +144,12 @@ func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	for i := range m.matches {
 		use(&m.matches[i])
 	}
-	m.matches, m.positions = m.matches[:0], m.positions[:0]
+	m.forget()
+}
+
+// forget drops all matches.
+func (m *matcher) forget() {
+	m.matches, m.positions, m.ranks = m.matches[:0], m.positions[:0], m.ranks[:0]
 }
 
 // withMeanings are the patterns of some meanings whose key is a term.
@@ -214,7 +222,7 @@ func (m *matcher) add(pattern uint32, t *trial) {
 	from := len(m.positions)
 	for token := t.first; token <= t.last; token++ {
 		if t.has(token) {
-			m.positions = append(m.positions, int32(token))
+			m.positions, m.ranks = append(m.positions, int32(token)), append(m.ranks, t.rankOf(token))
 		}
 	}
 	m.matches = append(m.matches, match{
@@ -232,6 +240,13 @@ func (m *matcher) depth(o model.ObservationIndex) uint8 {
 		depth++
 	}
 	return depth
+}
+
+// rankOf is by which of its terms a match names one of its tokens.
+func (m *matcher) rankOf(i int, token int32) uint8 {
+	found := &m.matches[i]
+	at, _ := slices.BinarySearch(m.tokens(found), token)
+	return m.ranks[int(found.from)+at]
 }
 
 // tokens are the positions of a match.

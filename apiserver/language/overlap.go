@@ -107,21 +107,36 @@ func compareFlags(a, b bool) int {
 func (c *chooser) fits(i int) bool {
 	tokens, own := c.tokens(&c.matches[i]), false
 	for _, token := range tokens {
+		if c.held[token] == mostHolders {
+			return false
+		}
 		own = own || c.held[token] == 0
 	}
 	for _, token := range tokens {
 		for _, holder := range c.holders[token][:c.held[token]] {
 			other := c.chosen[holder]
-			if !own {
-				c.rivals = c.rivals || c.isRival(i, other)
-				return false
-			}
-			if c.held[token] == mostHolders || !c.share(i, other) {
+			if own && !c.share(i, other) || !own && !c.narrows(i, other) {
+				c.rivals = c.rivals || !own && c.isRival(i, other)
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// narrows reports whether a match without a token of its own says something else
+// of one than another match does that was chosen. In "lower abdominal cramps" one
+// child takes the cramps for pain at some place, another one takes them for what
+// they are; so they are of one family, refine it in other ways, and the second
+// names them more narrowly.
+func (c *chooser) narrows(i, other int) bool {
+	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
+	if !c.related(a, b) || c.r.Observations[a].Relation == c.r.Observations[b].Relation {
+		return false
+	}
+	return slices.ContainsFunc(c.tokens(&c.matches[i]), func(token int32) bool {
+		return c.holds(other, token) && c.rankOf(i, token) < c.rankOf(other, token)
+	})
 }
 
 // isRival reports whether two matches of the same tokens say different things.

@@ -94,9 +94,12 @@ func TestParseOverlaps(t *testing.T) {
 		"chest, arm and jaw pain":                    "s_11 s_12 s_14",
 		"chest, arm, jaw, head and belly pain":       "s_11 s_12 s_14 s_1 s_5",
 		"pain in my chest, fever and my arm is fine": "s_11 s_7",
+		"no cough and no belly pain":                 "-s_8 -s_5",
+		"no pain and no fever and no belly":          "-s_7",
 		// Narrower numbers, more literal words, and then what says less.
 		"39 C":                          "s_7",
 		"42 C":                          "s_22",
+		"right lower belly cramps":      "s_6 s_24",
 		"belly ache":                    "s_23",
 		"belly pain":                    "s_5",
 		"terrible headache":             "s_2",

@@ -3,6 +3,7 @@
 package language
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -16,6 +17,7 @@ type trial struct {
 	elements    []model.Element
 	found       uint8                     // the elements found, a bit for each
 	at          [model.MostElements]int32 // by element: its token
+	ranks       [model.MostElements]uint8 // by element: which term of its token it names
 	taken       [4]uint64                 // tokens from origin on, a bit for each
 	origin      int
 	first, last int
@@ -81,6 +83,7 @@ func (t *trial) take(element, token int) bool {
 	t.first, t.last = min(t.first, from), max(t.last, to)
 	t.found |= 1 << element
 	t.at[element] = int32(token)
+	t.ranks[element] = uint8(min(term, math.MaxUint8))
 	t.broad += term
 	return true
 }
@@ -89,6 +92,15 @@ func (t *trial) take(element, token int) bool {
 func (t *trial) has(token int) bool {
 	at := token - t.origin
 	return at >= 0 && at < 2*reach && t.taken[at/64]>>(at%64)&1 != 0
+}
+
+// rankOf is by which of its terms a token is named. Those that an element takes
+// besides its own are named by none.
+func (t *trial) rankOf(token int) uint8 {
+	if element := slices.Index(t.at[:len(t.elements)], int32(token)); element >= 0 {
+		return t.ranks[element]
+	}
+	return 0
 }
 
 func (t *trial) hasAny(from, to int) bool {

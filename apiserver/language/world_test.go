@@ -23,7 +23,7 @@ units: {min: [minute, minutes], h: [hour, hours, h], d: [day, days], w: [week, w
 times: {yesterday: 1d, last night: 12h}
 durations: ["for {time}", "since {time}", "{time} ago", "for the last {time}"]
 classes:
-  pain: [pain, ache, hurt, sore, painful, killing me]
+  pain: [pain, ache, hurt, sore, painful, killing me, cramp]
   belly: [belly, tummy, stomach]
   severe: [severe, terrible, worst]
   celsius: [c, celsius]
@@ -57,6 +57,7 @@ observations:
   s_21: {wordings: ["~<pain> jaw tooth"], after: ["worse when i chew"]}
   s_22: {wordings: ["{41..43} <celsius>"]}
   s_23: {wordings: ["~<pain> <belly>", belly ache]}
+  s_24: {wordings: ["~cramp <belly>"]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
@@ -81,6 +82,7 @@ func world(t modeltest.TB) *model.Release {
 		Child("s_21", "s_14", model.Location, 0.01).
 		Child("s_22", "s_7", model.SeverityRelation, 0.01).
 		Child("s_23", "s_5", model.Character, 0.01).
+		Child("s_24", "s_5", model.Character, 0.01).
 		Child("s_19", "s_8", model.Duration, 0.01, modeltest.Lasts(0, 22*day)).
 		Child("s_20", "s_8", model.Duration, 0.01, modeltest.Lasts(22*day, 0)).
 		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1)
