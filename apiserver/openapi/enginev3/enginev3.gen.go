@@ -1242,7 +1242,7 @@ type ParseRequest struct {
 	ConceptTypes *[]ObservationType `json:"concept_types,omitempty"`
 
 	// Context The ids of observations that are known to be present. They tell what
-	// a vague wording is about, such as "it burns".
+	// a vague wording is about, such as "it is throbbing".
 	Context *[]string `json:"context,omitempty"`
 
 	// CorrectSpelling Take misspelt words for those that they look like.
