@@ -76,7 +76,9 @@ const (
 //
 // What is somebody else's, asked or supposed is unsaid, denied or not. What is
 // denied is absent, then and now. What is over is unsaid, also where the text
-// goes on to say that it is gone, unless it is a risk factor, which stays.
+// goes on to say that it is gone, unless it is a risk factor, which stays. What
+// is put together of a denial and the statement after it is said by neither:
+// "no blood in the stool, the urine is dark" says nothing of blood in the urine.
 func Judge(s Sentence, subjects []Subject) []Verdict {
 	l := lay(s, subjects)
 	denials := l.denials()
@@ -88,7 +90,8 @@ func Judge(s Sentence, subjects []Subject) []Verdict {
 		switch {
 		case others[i] && !subject.Relative, asked[i]:
 			verdicts[i] = Unsaid
-		case over[i] && !subject.RiskFactor && denials[i] == gone:
+		case denials[i] == torn && !subject.SaidAbsent && !subject.Denies,
+			over[i] && !subject.RiskFactor && denials[i] == gone:
 			verdicts[i] = Unsaid
 		case denials[i].denies(subject):
 			verdicts[i] = Absent

@@ -92,6 +92,18 @@ func TestNegatedLists(t *testing.T) {
 	}.run(t)
 }
 
+func TestTornMentions(t *testing.T) {
+	sentences{
+		{"no blood#urine in the stool, the urine#urine is dark", "urine?"},
+		{"no redness#red, the joint#red just hurts", "red?"},
+		{"no pain#chest in the arm but in the chest#chest", "chest+"},
+		{"no pain#chest in the arm. My chest#chest", "chest+"},
+		{"no pain#chest in the arm or chest#chest", "chest-"},
+		{"my arm#arm doesn't hurt#arm#chest, my chest#chest does", "arm- chest?"},
+		{"eye#eye, no fever, red#eye", "eye+ fever-"},
+	}.run(t)
+}
+
 func TestNegationBehind(t *testing.T) {
 	sentences{
 		{"the fever is gone", "fever-"},
@@ -164,6 +176,8 @@ func TestNeutralAndDoubleNegation(t *testing.T) {
 		{"eating-well", "eating-well-"},
 		{"not eating-well", "eating-well+"},
 		{"no fever and eating-well", "fever- eating-well-"},
+		{"I don't#non-smoker deny that I smoke#non-smoker", "non-smoker+"},
+		{"I don't#non-smoker smoke#non-smoker", "non-smoker-"},
 		{"no, eating-well", "eating-well-"},
 		{"afebrile, no cough", "afebrile- cough-"},
 		{"no-appetite", "no-appetite+"},

@@ -21,6 +21,7 @@ const (
 	denied          // by a negation somewhere before
 	directly        // by the negation that it follows
 	gone            // by a negation behind
+	torn            // in its first words only
 	answered        // by the answer to a question that mentions it
 )
 
@@ -35,33 +36,44 @@ func (d denial) denies(s Subject) bool {
 	case s.Denies:
 		return d == answered
 	}
-	return d != undenied
+	return d != undenied && d != torn
 }
 
 // denials says of every subject how it is denied.
 func (l *line) denials() []denial {
 	all := make([]denial, l.subjects)
 	l.denyBehind(all)
-	opener := l.ahead(scope{
+	reached := l.ahead(scope{
 		opens:    []model.Meaning{model.CueNegates},
 		shuts:    []model.Meaning{model.CueAffirms},
 		patience: deniedAhead,
 		strict:   true,
 	})
-	before := -1 // the station before the mentions that end at one token
-	for i, station := range l.stations {
-		if i > 0 && l.stations[i-1].to != station.to {
-			before = i - 1
-		}
-		if station.kind != subjectStation || opener[station.subject] < 0 {
+	for _, s := range l.stations {
+		if s.kind != subjectStation {
 			continue
 		}
-		all[station.subject] = denied
-		if opener[station.subject] == before {
-			all[station.subject] = directly
+		switch by := reached[s.subject]; {
+		case by.torn && all[s.subject] == undenied:
+			all[s.subject] = torn
+		case by.opener >= 0 && l.direct(by.opener, s):
+			all[s.subject] = directly
+		case by.opener >= 0:
+			all[s.subject] = denied
 		}
 	}
 	return all
+}
+
+// direct reports whether nothing but words stands between a negation and a
+// mention, or the negation stands inside of it.
+func (l *line) direct(opener int, mention station) bool {
+	negation := l.stations[opener]
+	if mention.from < negation.from {
+		return true
+	}
+	next := l.stations[opener+1]
+	return next.kind == subjectStation && next.to == mention.to
 }
 
 // settleNegations turns every negation to the side on which it acts and leaves

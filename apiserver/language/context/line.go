@@ -29,6 +29,14 @@ const (
 
 func (s station) is(cue model.Meaning) bool { return s.kind == cueStation && s.cue == cue }
 
+// at is the token that it stands at.
+func (s station) at() int {
+	if s.kind == subjectStation {
+		return s.to - 1
+	}
+	return s.from
+}
+
 // ends reports whether no scope goes past the station.
 func (s station) ends() bool { return s.kind == endStation || s.is(model.CueEnds) }
 

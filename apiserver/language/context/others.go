@@ -12,13 +12,13 @@ const supposedAhead = 8
 // the text does not answer itself.
 func (l *line) asked(denials []denial) []bool {
 	asked := make([]bool, l.subjects)
-	opener := l.ahead(scope{
+	reached := l.ahead(scope{
 		opens:    []model.Meaning{model.CueQuestions, model.CueHypotheticals},
 		patience: supposedAhead,
 		fronted:  true,
 	})
 	for i := range asked {
-		asked[i] = opener[i] >= 0 && denials[i] != answered
+		asked[i] = reached[i].opener >= 0 && denials[i] != answered
 	}
 	return asked
 }
@@ -28,14 +28,14 @@ func (l *line) asked(denials []denial) []bool {
 // the patient.
 func (l *line) ofOthers() []bool {
 	others := make([]bool, l.subjects)
-	opener := l.ahead(scope{
+	reached := l.ahead(scope{
 		opens:    []model.Meaning{model.CueOthers},
 		shuts:    []model.Meaning{model.CuePatients},
 		patience: anyPatience,
 		loose:    true,
 	})
 	for i := range others {
-		others[i] = opener[i] >= 0
+		others[i] = reached[i].opener >= 0
 	}
 	return others
 }
@@ -45,7 +45,7 @@ func (l *line) ofOthers() []bool {
 // statement, as "I had a cough last year and now".
 func (l *line) over() []bool {
 	over := make([]bool, l.subjects)
-	opener := l.ahead(scope{
+	reached := l.ahead(scope{
 		opens:    []model.Meaning{model.CuePast},
 		patience: supposedAhead,
 		fronted:  true,
@@ -56,7 +56,7 @@ func (l *line) over() []bool {
 		switch {
 		case s.kind == subjectStation:
 			statement = append(statement, s.subject)
-			past := opener[s.subject]
+			past := reached[s.subject].opener
 			over[s.subject] = past >= 0 && past != spent
 		case s.ends(), s.kind == commaStation && l.list[i] == noList, s.introduces() && l.afterSeparator(i):
 			statement = statement[:0]

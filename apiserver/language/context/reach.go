@@ -28,28 +28,45 @@ type scope struct {
 
 const anyPatience = math.MaxInt
 
-// ahead tells for every subject which station opened the scope that it stands
-// in, or -1. A scope goes on over joining words and through lists; it ends with
-// the clause, at a comma that begins a statement, and where somebody is named
-// right after a comma or a joining word: "no fever and I cough".
-func (l *line) ahead(sc scope) []int {
-	opener := slices.Repeat([]int{-1}, l.subjects)
-	open, edge := -1, 0
+// A reached is how a scope reaches a subject.
+type reached struct {
+	opener int // the station that opened the scope in which its last token stands, or -1
+	// torn says that its first token stands in a scope that ended before its
+	// last one, at no more than a comma or an adding word.
+	torn bool
+}
+
+// ahead tells for every subject how scopes reach it. A scope goes on over
+// joining words and through lists; it ends with the clause, at a comma that
+// begins a statement, and where somebody is named right after a comma or a
+// joining word: "no fever and I cough".
+func (l *line) ahead(sc scope) []reached {
+	all := make([]reached, l.subjects)
+	scopeAt := make([]int, 0, l.sentence.Tokens) // by token: its opener or -1
+	open, edge, end := -1, 0, 0
 	for i, s := range l.stations {
+		for len(scopeAt) < s.at() {
+			scopeAt = append(scopeAt, open)
+		}
 		switch {
 		case s.kind == subjectStation:
 			if open >= 0 && l.between(edge, s.from) > sc.patience {
 				open = -1
 			}
-			opener[s.subject] = open
+			torn := open < 0 && end <= s.from && s.from < len(scopeAt) && scopeAt[s.from] >= 0 &&
+				l.between(l.stations[scopeAt[s.from]].to, s.from) <= sc.patience
+			all[s.subject] = reached{opener: open, torn: torn}
 			edge = s.to
 		case s.kind == cueStation && slices.Contains(sc.opens, s.cue):
 			open, edge = i, s.to
 		case open >= 0 && l.closes(i, open, sc):
 			open = -1
 		}
+		if s.ends() {
+			end = s.to
+		}
 	}
-	return opener
+	return all
 }
 
 // closes reports whether the station ends the scope that another one opened.

@@ -15,7 +15,7 @@ import (
 // them, so that the tables read as people write.
 var cueWords = map[model.Meaning][]string{
 	model.CueNegates: {
-		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "denies", "without", "haven't",
+		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "denies", "deny", "without", "haven't",
 		"kein", "keine", "keinen", "nicht", "nie", "ohne",
 	},
 	model.CueNegatesBefore: {"absent", "negative", "is gone", "are gone", "none", "gone", "ist weg", "sind weg", "weg"},
@@ -57,7 +57,8 @@ type reading struct {
 
 // read finds words and cues, longest first, and the mentions: the words of the
 // lists above, and any word with # and a name, which the words of one mention
-// share: "my chest#pain doesn't hurt#pain". A word may end in several names.
+// share: "my chest#pain doesn't hurt#pain". A word may end in several names;
+// what a name with non- mentions is said to be absent.
 func read(text string) reading {
 	r := reading{words: split(text)}
 	r.Tokens = len(r.words)
@@ -112,7 +113,7 @@ func (r *reading) mention(name string, position int) {
 		return
 	}
 	r.names = append(r.names, name)
-	r.subjects = append(r.subjects, Subject{Positions: []int{position}})
+	r.subjects = append(r.subjects, Subject{Positions: []int{position}, SaidAbsent: strings.HasPrefix(name, "non-")})
 }
 
 func (r *reading) findCues() {
