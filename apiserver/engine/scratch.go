@@ -101,11 +101,13 @@ const (
 	knownOtherwise // absent, asked in vain, or settled by another answer
 )
 
-// keptNumbers is how many numbers a slice may hold to be kept: 1 MB, so that
-// all of the working memory stays under 4 MB. Only patients with about ten
-// positive findings need a larger lattice, and only those with hundreds more
-// rows.
-const keptNumbers = 1 << 17
+// How many numbers are kept, so that all of the working memory stays under
+// 4 MB. Only patients with about ten positive findings need a larger lattice,
+// and only those with more than fifty more rows.
+const (
+	keptLattice = 3 << 16
+	keptRows    = 1 << 16
+)
 
 // release hands the working memory on, without a pointer into the release.
 func (e *Engine) release(s *scratch) {
@@ -116,10 +118,11 @@ func (e *Engine) release(s *scratch) {
 
 // trim lets go of what is too large to be kept.
 func (s *scratch) trim() {
-	for _, numbers := range []*[]float64{&s.rows, &s.network.lattice.forward} {
-		if cap(*numbers) > keptNumbers {
-			*numbers = nil
-		}
+	if l := &s.network.lattice; cap(l.forward) > keptLattice {
+		l.forward = nil
+	}
+	if cap(s.rows) > keptRows {
+		s.rows = nil
 	}
 }
 
