@@ -82,14 +82,19 @@ func (l *line) direct(opener int, mention station) bool {
 //   - "not gone": two that follow each other and undo each other;
 //   - "Fever? No.", "fever I have not": what has nothing ahead looks back;
 //   - "or not": but not after a joining word, where it denies nothing;
-//   - "gone is the fever": what has nothing before it looks ahead.
+//   - "gone is the fever": what has nothing before it looks ahead;
+//   - "nobody says that I don't cough": one that denies another statement.
 func (l *line) settleNegations() {
 	statement := 0 // the first token of the clause or the item of a list
+	var around outer
 	for i := range l.stations {
 		s := &l.stations[i]
+		around.pass(l, *s)
 		switch {
 		case s.ends(), s.separates():
 			statement = s.to
+		case s.is(model.CueNegates) && around.named:
+			s.cue = model.CueAffirms
 		case s.is(model.CueNegates) && l.undone(i):
 			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
 		case s.is(model.CueNegates) && l.dangles(i):
@@ -100,6 +105,31 @@ func (l *line) settleNegations() {
 		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i):
 			s.cue = model.CueNegates
 		}
+	}
+}
+
+// An outer watches for a negation and, after a word or two, somebody who is
+// named: what is said of them is denied, so that a second negation affirms.
+// Without somebody between, both deny: "I ain't got no cough". So they do right
+// before somebody, "No I don't", and where much is between, as with those who
+// write without points.
+type outer struct {
+	negation station
+	open     bool // the negation is in force
+	named    bool // and somebody is named after it
+}
+
+const outerWords = 2
+
+func (o *outer) pass(l *line, s station) {
+	switch {
+	case o.named && s.is(model.CueNegates):
+	case s.is(model.CueNegates):
+		*o = outer{negation: s, open: true}
+	case s.is(model.CuePatients):
+		o.named = o.open && s.from > o.negation.to && l.between(o.negation.to, s.from) <= outerWords
+	default:
+		*o = outer{}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // them, so that the tables read as people write.
 var cueWords = map[model.Meaning][]string{
 	model.CueNegates: {
-		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "denies", "deny", "without", "haven't",
+		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "denies", "deny", "ain't", "without", "haven't",
 		"kein", "keine", "keinen", "nicht", "nie", "ohne",
 	},
 	model.CueNegatesBefore: {"absent", "negative", "is gone", "are gone", "none", "gone", "ist weg", "sind weg", "weg"},
