@@ -183,37 +183,26 @@ func (m *matcher) root(o model.ObservationIndex) model.ObservationIndex {
 	return o
 }
 
-// listed reports whether what two matches do not share stands on either side of
-// a comma or a joining word.
+// listed reports whether two matches are items of one list: where a token that
+// one of them alone has is next to one that the other alone has, they are
+// separated somewhere.
 func (c *chooser) listed(i, other int) bool {
-	first, last, ok := c.extent(i, other)
-	otherFirst, otherLast, otherOK := c.extent(other, i)
-	switch {
-	case !ok || !otherOK:
-		return false
-	case last < otherFirst:
-		return c.separators[otherFirst] > c.separators[last+1]
-	case otherLast < first:
-		return c.separators[first] > c.separators[otherLast+1]
+	a, b := c.tokens(&c.matches[i]), c.tokens(&c.matches[other])
+	last, lastOfA := int32(none), false
+	for token := min(a[0], b[0]); token <= max(a[len(a)-1], b[len(b)-1]); token++ {
+		ofA, ofB := c.holds(i, token), c.holds(other, token)
+		if ofA == ofB {
+			continue
+		}
+		if last != none && ofA != lastOfA && c.separators[token] > c.separators[last] {
+			return true
+		}
+		last, lastOfA = token, ofA
 	}
 	return false
 }
 
-// extent is the first and the last token of a match that another one does not
-// have.
-func (c *chooser) extent(i, other int) (first, last int32, ok bool) {
-	for _, token := range c.tokens(&c.matches[i]) {
-		if c.holds(other, token) {
-			continue
-		}
-		if !ok {
-			first, ok = token, true
-		}
-		last = token
-	}
-	return first, last, ok
-}
-
+// take adds a match to the chosen ones.
 func (c *chooser) take(i int) {
 	holder := int16(len(c.chosen))
 	c.chosen = append(c.chosen, i)

@@ -52,7 +52,7 @@ func (d *reader) read(r *model.Release, text string, keepSpelling bool) {
 	d.cutter.cut(text)
 	for _, t := range d.cutter.tokens {
 		w := d.lookUp(t)
-		if keepSpelling || w.known || w.kind != wordToken || !d.mend(w) {
+		if keepSpelling || w.kind != wordToken || !d.mend(w) {
 			d.words = append(d.words, w)
 		}
 	}
@@ -100,12 +100,19 @@ func (d *reader) isTerm(folded string) bool {
 
 // mend adds what an unknown word is taken for: a word of patterns that is one
 // edit away, two words that were written as one, or a word of patterns that is
-// two edits away, unless an ordinary word is nearer. It is false when it adds
-// nothing.
+// two edits away, unless an ordinary word is nearer. A word of which only the
+// stem is known may be a form of another, as "vomitted" is, but "spining" is no
+// spine. It is false when it adds nothing.
 func (d *reader) mend(w word) bool {
+	if w.known && !d.speller.doubts(w.folded) {
+		return false
+	}
 	if near, ok := d.speller.suggest(w.folded, 1); ok {
 		d.addCorrected(w.textToken, d.r.Text(d.r.DeleteWords[near.word]))
 		return true
+	}
+	if w.known {
+		return false
 	}
 	if at, ok := d.speller.split(w.folded, d.isTerm); ok {
 		d.addParts(w, at)

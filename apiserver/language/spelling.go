@@ -40,14 +40,20 @@ func tolerance(letters int) int {
 
 // A suggestion is a word that a misspelt one may stand for.
 type suggestion struct {
-	word      uint32 // position in DeleteWords
-	distance  int
+	word     uint32 // position in DeleteWords
+	distance int
+	// alike says that the words have the same consonants, as most misspellings
+	// do.
+	alike     bool
 	frequency uint64
 }
 
 func (s suggestion) better(than suggestion) bool {
 	if s.distance != than.distance {
 		return s.distance < than.distance
+	}
+	if s.alike != than.alike {
+		return s.alike
 	}
 	if s.frequency != than.frequency {
 		return s.frequency > than.frequency
@@ -56,8 +62,9 @@ func (s suggestion) better(than suggestion) bool {
 }
 
 // A speller finds what misspelt words stand for: words of the patterns of a
-// release by symmetric deletes (Garbe), the nearest by Damerau and
-// Levenshtein, of those the one that wordings use most.
+// release by symmetric deletes (Garbe), the nearest by Damerau and Levenshtein,
+// of those the ones with the same consonants, and of these the one that wordings
+// use most.
 type speller struct {
 	r       *model.Release
 	letters [mostLetters]rune
@@ -93,6 +100,16 @@ func (s *speller) suggest(folded string, most int) (best suggestion, ok bool) {
 		}
 	}
 	return best, found
+}
+
+// doubts reports whether a word of which the stem is known may be misspelt, as
+// it is none of the words of its language.
+func (s *speller) doubts(folded string) bool {
+	if s.r.OrdinaryWords() < leastOrdinary {
+		return false
+	}
+	_, known := s.r.WordFrequency(folded)
+	return !known
 }
 
 // read is the letters of a word; ok is whether there are none but letters, and
@@ -139,8 +156,32 @@ func (s *speller) compare(letters []rune, word uint32, most int) (candidate sugg
 		return suggestion{}, false
 	}
 	frequency, _ := s.r.WordFrequency(text)
-	return suggestion{word: word, distance: distance, frequency: frequency}, true
+	return suggestion{word: word, distance: distance, alike: sameConsonants(letters, text), frequency: frequency}, true
 }
+
+// sameConsonants reports whether two words differ in vowels and doubled letters
+// only.
+func sameConsonants(letters []rune, text string) bool {
+	at, last := 0, rune(0)
+	next := func() rune { // the next consonant of the letters
+		for ; at < len(letters); at++ {
+			if c := letters[at]; !isVowel(c) && (at == 0 || letters[at-1] != c) {
+				at++
+				return c
+			}
+		}
+		return 0
+	}
+	for _, c := range text {
+		if !isVowel(c) && c != last && next() != c {
+			return false
+		}
+		last = c
+	}
+	return next() == 0
+}
+
+func isVowel(c rune) bool { return strings.ContainsRune("aeiouy", c) }
 
 // sameBeginning reports whether two words begin with the same letter, or with
 // the same two the other way round.

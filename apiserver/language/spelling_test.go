@@ -122,6 +122,29 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// Consonants tell misspellings from other words.
+func TestSameConsonants(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"bloting", "bloating", true},
+		{"bloting", "blowing", false},
+		{"spining", "spinning", true},
+		{"dizzy", "dizy", true},
+		{"ear", "are", true},
+		{"ear", "eat", false},
+		{"pain", "pains", false},
+		{"pains", "pain", false},
+		{"", "", true},
+	} {
+		if got := sameConsonants([]rune(c.a), c.b); got != c.want {
+			t.Errorf("%q and %q: got %t", c.a, c.b, got)
+		}
+	}
+}
+
 // What is found by deletes is what comparing with every word finds.
 func TestSuggestIsTheNearest(t *testing.T) {
 	t.Parallel()

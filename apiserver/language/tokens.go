@@ -157,8 +157,13 @@ func isInside(previous, c rune, rest string) bool {
 }
 
 // word adds a word or a number, and what is glued to the number on its own:
-// "39.5C" is "39.5" and "C".
+// "39.5C" is "39.5" and "C", "x3" is "x" and "3".
 func (c *cutter) word(text string) {
+	if _, size := utf8.DecodeRuneInString(text); len(text) > size && allDigits(text[size:]) && !allDigits(text[:size]) && !c.isWord(token.Fold(text)) {
+		c.add(text[:size], wordToken)
+		c.add(text[size:], numberToken)
+		return
+	}
 	end := strings.IndexFunc(text, func(c rune) bool { return !unicode.IsDigit(c) && c != '.' && c != ',' })
 	switch {
 	case end == 0:
@@ -171,6 +176,10 @@ func (c *cutter) word(text string) {
 		c.add(text[:end], numberToken)
 		c.segment(text[end:])
 	}
+}
+
+func allDigits(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsDigit(c) })
 }
 
 func (c *cutter) add(text string, of kind) {

@@ -13,7 +13,7 @@ import (
 )
 
 // ordinals are digits with letters that are one word.
-var ordinals = []string{"2nd", "1st", "24h"}
+var ordinals = []string{"2nd", "1st", "24h", "b12"}
 
 func cutText(text string) []textToken {
 	c := cutter{isWord: func(folded string) bool { return slices.Contains(ordinals, folded) }}
@@ -41,7 +41,7 @@ func TestCut(t *testing.T) {
 		"39.5°C":                     {"39.5", "°", "C"},
 		"39,5C 103F 38 ℃":            {"39,5", "C", "103", "F", "38", "℃"},
 		"3days, 2nd 2weeks":          {"3", "days", ",", "2nd", "2", "weeks"},
-		"covid-19 b12":               {"covid", "-", "19", "b12"},
+		"covid-19 b12 x3":            {"covid", "-", "19", "b12", "x", "3"},
 		"fever.cough;rash":           {"fever", ".", "cough", ";", "rash"},
 		"a_b":                        {"a", "_", "b"},
 		"1,000.5 1.2.3":              {"1,000.5", "1.2.3"},
