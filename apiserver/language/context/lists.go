@@ -66,10 +66,11 @@ func (t *tail) pass(words int) {
 }
 
 // comma says what list the comma at a station stands in, and puts it before the
-// tail. "a, b, or c" has a comma with no mention before the joining word.
+// tail. "a, b, or c" has a comma with no mention before the joining word, and
+// a list that is closed by one may have items that are no mentions.
 func (t *tail) comma(station int, joinFollows, followsMention bool, lists []listKind) listKind {
 	next := tail{}
-	if t.item || joinFollows {
+	if t.item || joinFollows || t.closed == joinedList {
 		next.closed = t.closed
 	}
 	if t.item && !t.wordy && followsMention {
