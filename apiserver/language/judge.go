@@ -69,7 +69,7 @@ func (p *parser) chooseCues() {
 	j.cues, p.taken, j.denying = j.cues[:0], resized(p.taken, len(m.words)), resized(j.denying, len(m.words))
 	for i := range m.matches {
 		meaning, tokens := m.patternOf(i).Meaning, m.tokens(&m.matches[i])
-		if meaning.IsCue() {
+		if meaning.IsCue() && (meaning != model.CueAffirms || p.inOneStatement(tokens)) {
 			j.cues = append(j.cues, i)
 		}
 		if meaning == model.CueNegates && len(tokens) == 1 {
@@ -84,6 +84,18 @@ func (p *parser) chooseCues() {
 	}
 	j.cues = slices.DeleteFunc(j.cues, func(i int) bool { return !p.claim(m.tokens(&m.matches[i])) })
 	p.layCues()
+}
+
+// inOneStatement reports whether no comma or bracket stands in the gaps of a
+// cue. Two negations with one between deny twice and affirm nothing.
+func (p *parser) inOneStatement(tokens []int32) bool {
+	for token := tokens[0] + 1; token < tokens[len(tokens)-1]; token++ {
+		w := &p.matcher.words[token]
+		if w.comma && !slices.Contains(tokens, token) || w.bracket {
+			return false
+		}
+	}
+	return true
 }
 
 // claim takes tokens if all of them are free.
