@@ -194,7 +194,8 @@ func (b *builder) isRelative(word string) bool {
 	return relatives != nil && slices.Contains(relatives.laid.Words, word)
 }
 
-// namesRelative reports whether elements say of a relative that it is one.
+// namesRelative reports whether elements say of a relative that it is one, be it
+// as one of the people of a class.
 func (b *builder) namesRelative(elements []model.DraftElement) bool {
 	return slices.ContainsFunc(elements, func(e model.DraftElement) bool {
 		switch {
@@ -205,6 +206,6 @@ func (b *builder) namesRelative(elements []model.DraftElement) bool {
 		case b.choices[e.Class.Name] == e.Class:
 			return b.isRelative(e.Class.Words[0])
 		}
-		return e.Class.Name == relativeClass
+		return e.Class.Name == relativeClass || slices.ContainsFunc(e.Class.Words, b.isRelative)
 	})
 }

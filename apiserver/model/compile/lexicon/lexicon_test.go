@@ -147,10 +147,11 @@ classes:
   normal: [normal, fine]
   appetite: [appetite]
   relative: [father, mother, grandma]
+  people: [friend, father]
 `
 
 // useAll uses the classes, so that none of them is refused.
-const useAll = "cues: {patients: ['<pain>', '<belly>', '<normal>', '<appetite>', '<relative>']}\n"
+const useAll = "cues: {patients: ['<pain>', '<belly>', '<normal>', '<appetite>', '<relative>', '<people>']}\n"
 
 func TestWordings(t *testing.T) {
 	t.Parallel()
@@ -179,6 +180,9 @@ func TestWordings(t *testing.T) {
 			"mentions father_stroke relative: <relative> +2 had +6 stroke",
 			"mentions father_stroke relative: grandma +2 stroke",
 			"mentions father_stroke: brother +2 stroke",
+		},
+		"father_stroke: {wordings: [<people> stroke]}": {
+			"mentions father_stroke relative: <people> +2 stroke",
 		},
 		"father_stroke: {wordings: ['[grandma|brother|mother|the] stroke [bad|really bad]']}": {
 			"mentions father_stroke: stroke +2 bad",
