@@ -136,7 +136,7 @@ type platform struct {
 	// ahead is how far the operator's clock is ahead, and glances how often it
 	// was looked at.
 	ahead, glances atomic.Int64
-	stop  func()
+	stop           func()
 }
 
 // newPlatform starts an operator in a new namespace.

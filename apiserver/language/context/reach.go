@@ -81,7 +81,7 @@ func (l *line) closes(i, open int, sc scope) bool {
 	case s.is(model.CueAdds):
 		return sc.strict && !l.mentionAdjoins(i)
 	case s.introduces():
-		return l.afterSeparator(i) && !(sc.fronted && i == open+2)
+		return l.afterSeparator(i) && (!sc.fronted || i != open+2)
 	}
 	return false
 }

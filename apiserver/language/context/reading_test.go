@@ -63,7 +63,7 @@ func read(text string) reading {
 	r := reading{words: split(text)}
 	r.Tokens = len(r.words)
 	for _, word := range r.words {
-		r.Ends = append(r.Ends, strings.Contains(".!?;—", word))
+		r.Ends = append(r.Ends, strings.ContainsAny(word, ".!?;—"))
 		r.Asks = append(r.Asks, word == "?")
 		r.Commas = append(r.Commas, word == "," || word == ":")
 		r.Fillers = append(r.Fillers, slices.Contains(fillerWords, word))

@@ -165,7 +165,7 @@ type form struct {
 }
 
 func (f form) with(elements []Element, wide bool) form {
-	joined := append(f.elements[:len(f.elements):len(f.elements)], elements...)
+	joined := slices.Concat(f.elements, elements)
 	if f.wide && len(elements) > 0 {
 		joined[len(f.elements)].Wide = len(f.elements) > 0
 	}

@@ -188,7 +188,6 @@ func TestName(t *testing.T) {
 
 func TestSpoken(t *testing.T) {
 	t.Parallel()
-	called := func(class string) string { return strings.ToUpper(class) }
 	for text, want := range map[string]string{
 		"~<pain> ... <belly>":   "PAIN BELLY",
 		"[off|without] my Food": "off my Food",
@@ -205,7 +204,7 @@ func TestSpoken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := w.Spoken(called); got != want || ok != (want != "") {
+		if got, ok := w.Spoken(strings.ToUpper); got != want || ok != (want != "") {
 			t.Errorf("%q is spoken %q, %t, want %q", text, got, ok, want)
 		}
 	}

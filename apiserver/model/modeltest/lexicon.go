@@ -28,7 +28,7 @@ func (b *Builder) Lexicon(yaml string) *Builder {
 // only now.
 func (b *Builder) completeLexicon() {
 	var problems source.Problems
-	var files []*source.Lexicon
+	files := make([]*source.Lexicon, 0, len(b.lexicons))
 	for i, yaml := range b.lexicons {
 		files = append(files, source.ParseLexicon(fmt.Sprintf("lexicon %d of the test", i+1), []byte(yaml), &problems))
 	}

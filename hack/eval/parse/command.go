@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 )
 
@@ -68,13 +69,10 @@ func parseAll(language string, sentences []sentence) ([]outcome, error) {
 func byStyle(outcomes []outcome) iter.Seq2[string, []outcome] {
 	return func(yield func(string, []outcome) bool) {
 		groups := map[string][]outcome{}
-		var styles []string
 		for _, o := range outcomes {
 			groups[o.Style] = append(groups[o.Style], o)
-			styles = append(styles, o.Style)
 		}
-		slices.Sort(styles)
-		for _, style := range slices.Compact(styles) {
+		for _, style := range slices.Sorted(maps.Keys(groups)) {
 			if !yield(style, groups[style]) {
 				return
 			}

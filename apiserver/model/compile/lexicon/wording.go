@@ -5,6 +5,7 @@ package lexicon
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/language/pattern"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -116,7 +117,7 @@ func (b *builder) choose(elements []pattern.Element, as manner, resolve func(slu
 func (f form) with(option form, dots bool, gap uint8) form {
 	dots = dots || f.wide
 	joined := form{far: f.far || option.far, wide: dots && len(option.elements) == 0 && len(f.elements) > 0}
-	joined.elements = append(f.elements[:len(f.elements):len(f.elements)], option.elements...)
+	joined.elements = slices.Concat(f.elements, option.elements)
 	if at := len(f.elements); len(option.elements) > 0 && at > 0 {
 		joined.elements[at].Gap = gap
 		if dots {
