@@ -14,7 +14,8 @@ import (
 type judge struct {
 	places   []int // by token
 	sentence context.Sentence
-	cues     []int // matches
+	cues     []int  // matches
+	inside   []bool // by token: whether it stands within a finding
 	subjects []context.Subject
 	// positions are those of the subjects, one after another.
 	positions []int
@@ -26,6 +27,7 @@ type judge struct {
 func (p *parser) judgeFindings() {
 	j := &p.judge
 	p.layPlaces()
+	p.layInsides()
 	p.chooseCues()
 	j.subjects, j.positions = j.subjects[:0], j.positions[:0]
 	for i := range p.findings {
@@ -63,13 +65,14 @@ func (p *parser) layPlaces() {
 }
 
 // chooseCues gives the judge the cues that share no token with a finding and
-// not with a longer cue.
+// not with a longer cue. No clause ends inside of a finding and none begins, as
+// in "no burning when I pee".
 func (p *parser) chooseCues() {
 	j, m := &p.judge, &p.matcher
 	j.cues, p.taken, j.denying = j.cues[:0], resized(p.taken, len(m.words)), resized(j.denying, len(m.words))
 	for i := range m.matches {
 		meaning, tokens := m.patternOf(i).Meaning, m.tokens(&m.matches[i])
-		if meaning.IsCue() && (meaning != model.CueAffirms || p.inOneStatement(tokens)) {
+		if p.acts(meaning, tokens) {
 			j.cues = append(j.cues, i)
 		}
 		if meaning == model.CueNegates && len(tokens) == 1 {
@@ -77,11 +80,7 @@ func (p *parser) chooseCues() {
 		}
 	}
 	slices.SortFunc(j.cues, p.chooser.compare)
-	for i := range p.findings {
-		for _, token := range p.tokensOf(&p.findings[i]) {
-			p.taken[token] = true
-		}
-	}
+	p.takeFindings()
 	j.cues = slices.DeleteFunc(j.cues, func(i int) bool { return !p.claim(m.tokens(&m.matches[i])) })
 	p.layCues()
 }
@@ -96,6 +95,40 @@ func (p *parser) inOneStatement(tokens []int32) bool {
 		}
 	}
 	return true
+}
+
+// takeFindings takes the tokens of the findings.
+func (p *parser) takeFindings() {
+	for i := range p.findings {
+		for _, token := range p.tokensOf(&p.findings[i]) {
+			p.taken[token] = true
+		}
+	}
+}
+
+// acts reports whether a match of some meaning is a cue where it stands.
+func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
+	switch meaning {
+	case model.CueAffirms:
+		return p.inOneStatement(tokens)
+	case model.CueEnds, model.CuePatients:
+		return !p.judge.inside[tokens[0]] || !p.judge.inside[tokens[len(tokens)-1]]
+	}
+	return meaning.IsCue()
+}
+
+// layInsides marks the tokens from the first of each finding to its last.
+func (p *parser) layInsides() {
+	j := &p.judge
+	j.inside = resized(j.inside, len(p.matcher.words))
+	end := int32(0) // of what is marked
+	for i := range p.findings {
+		tokens := p.tokensOf(&p.findings[i])
+		for token := max(tokens[0], end); token <= tokens[len(tokens)-1]; token++ {
+			j.inside[token] = true
+		}
+		end = max(end, tokens[len(tokens)-1]+1)
+	}
 }
 
 // claim takes tokens if all of them are free.

@@ -161,17 +161,17 @@ func (m *matcher) withMeanings(term model.Term, first, last model.Meaning) []uin
 	return patterns[from:to]
 }
 
-// findClauses marks the words that join the items of a list, those that part
-// clauses without punctuation, and the separators behind which a clause begins,
-// as it denies something or names somebody: "and no", ", she".
+// findClauses marks the words that join the items of a list, and the separators
+// behind which a clause begins, as it denies something or names somebody: "and
+// no", ", she".
 func (m *matcher) findClauses() {
 	m.matchMeanings(model.CueNegates, model.CuePatients, func(found *match) {
 		tokens := m.tokens(found)
 		switch m.r.Patterns[found.pattern].Meaning {
 		case model.CueJoins, model.CueAdds:
-			m.markWords(tokens, func(w *word) { w.joins = true })
-		case model.CueEnds:
-			m.markWords(tokens, func(w *word) { w.parts = true })
+			for _, token := range tokens {
+				m.words[token].joins = true
+			}
 		case model.CueNegates, model.CueOthers, model.CuePatients:
 			m.words[tokens[0]].opens = true
 		}
@@ -179,12 +179,6 @@ func (m *matcher) findClauses() {
 	for i := 1; i < len(m.words); i++ {
 		before := &m.words[i-1]
 		before.divides = m.words[i].opens && (before.joins || before.comma)
-	}
-}
-
-func (m *matcher) markWords(tokens []int32, mark func(*word)) {
-	for _, token := range tokens {
-		mark(&m.words[token])
 	}
 }
 

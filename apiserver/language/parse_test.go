@@ -124,6 +124,8 @@ func TestParseContext(t *testing.T) {
 		"my father has a headache":              "",
 		"no appetite":                           "s_13",
 		"my head doesn't hurt":                  "-s_1",
+		"it doesn't burn when I wee":            "-s_25",
+		"no headache when I wee it burns":       "-s_1 s_25",
 		"no fever\nheadache":                    "-s_7 s_1",
 	})
 }

@@ -24,11 +24,11 @@ type word struct {
 	// bracket, the end of a clause, one that asks. stops says that no wording
 	// goes on behind it.
 	comma, bracket, ends, asks, stops bool
-	// What cues say of the token: that it joins the items of a list, parts
-	// clauses, begins one, or divides the clause behind it from what was before.
-	joins, parts, opens, divides bool
-	sentence                     int32
-	time                         int32 // position in the times found that has the token, or none
+	// What cues say of the token: that it joins the items of a list, begins a
+	// clause, or divides the clause behind it from what was before.
+	joins, opens, divides bool
+	sentence              int32
+	time                  int32 // position in the times found that has the token, or none
 }
 
 const none = -1

@@ -210,8 +210,8 @@ func (t *trial) isWanted(wanted uint8, token int) bool {
 }
 
 // counts is for how many words a token counts in a gap: fillers and marks for
-// none, what separates the items of a list or clauses for two, so that hardly
-// anything else may stand beside it, and what divides clauses for too many.
+// none, what separates the items of a list for two, so that hardly anything else
+// may stand beside it, and what divides clauses for too many.
 func (t *trial) counts(token int) int {
 	w := &t.words[token]
 	switch {
@@ -219,7 +219,7 @@ func (t *trial) counts(token int) int {
 		return mostScanned
 	case t.passable != nil && t.passable(token):
 		return 0
-	case w.joins, w.parts, w.comma:
+	case w.joins, w.comma:
 		return 2
 	case w.filler, w.kind == markToken && !w.ends:
 		return 0

@@ -31,7 +31,7 @@ classes:
 cues:
   negates: [no, not, never, denies, without, doesnt, dont]
   neutral: [not only]
-  ends: [but, however]
+  ends: [but, however, when i]
   joins: [and, or, nor]
   questions: [could it be]
   past: [last year]
@@ -58,6 +58,7 @@ observations:
   s_22: {wordings: ["{41..43} <celsius>"]}
   s_23: {wordings: ["~<pain> <belly>", belly ache]}
   s_24: {wordings: ["~cramp <belly>"]}
+  s_25: {wordings: ["~[burn|sting] wee"]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
@@ -68,7 +69,7 @@ func world(t modeltest.TB) *model.Release {
 	t.Helper()
 	day := 24 * time.Hour
 	b := modeltest.New().Condition("c_1", 0.02)
-	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15"} {
+	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15", "s_25"} {
 		b.Symptom(id, 0.05)
 	}
 	b.Symptom("s_16", 0.05, func(o *model.DraftObservation) { o.Sex = model.FemaleOnly })
