@@ -65,8 +65,8 @@ func (p *parser) layPlaces() {
 }
 
 // chooseCues gives the judge the cues that share no token with a finding and
-// not with a longer cue. No clause ends inside of a finding and none begins, as
-// in "no burning when I pee".
+// not with a longer cue. No clause ends inside of a finding, as none does behind
+// the burning in "no burning when I pee".
 func (p *parser) chooseCues() {
 	j, m := &p.judge, &p.matcher
 	j.cues, p.taken, j.denying = j.cues[:0], resized(p.taken, len(m.words)), resized(j.denying, len(m.words))
@@ -111,7 +111,7 @@ func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
 	switch meaning {
 	case model.CueAffirms:
 		return p.inOneStatement(tokens)
-	case model.CueEnds, model.CuePatients:
+	case model.CueEnds:
 		return !p.judge.inside[tokens[0]] || !p.judge.inside[tokens[len(tokens)-1]]
 	}
 	return meaning.IsCue()
