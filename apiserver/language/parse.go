@@ -7,11 +7,12 @@
 // A text is cut into tokens (tokens.go), unknown words are taken for the words
 // of wordings that they may be misspellings of (spelling.go, reading.go), times
 // are read (time.go), and the wordings of the release are found with the gaps
-// that they allow (match.go). Among wordings that overlap the better ones are
-// chosen (overlap.go); package context judges what the words around them make
-// of them; how long something has lasted chooses the child that says so
-// (duration.go); and of what is left the most specific observations are the
-// answer (specific.go).
+// that they allow (match.go, trial.go). Among wordings that overlap the better
+// ones are chosen (overlap.go), with the further items of lists and what is now
+// known to be meant by vague ones (mentions.go); package context judges what the
+// words around them make of them (judge.go); how long something has lasted
+// chooses the child that says so (duration.go); and of what is left the most
+// specific observations are the answer (specific.go, answer.go).
 //
 // Which words say what is content: nothing here knows any language. A text in
 // a language without a stemmer needs a folder of words and no change here.

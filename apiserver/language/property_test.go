@@ -5,12 +5,14 @@ package language
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
 // A reporter is a *testing.T, *testing.F or *rapid.T.
@@ -127,6 +129,39 @@ func TestParseHolds(t *testing.T) {
 		checkResult(t, r, q)
 		checkWork(t, r, q)
 	})
+}
+
+// Texts are parsed at once, with working memory that goes from one to another.
+func TestParseAtOnce(t *testing.T) {
+	t.Parallel()
+	r := world(t)
+	texts := []string{"headache for 3 days", "no fevr", "pain in my chest, left arm and jaw", "", strings.Repeat("belly ache ", 200), "worse when I move"}
+	var want []Result
+	for _, text := range texts {
+		want = append(want, Parse(r, adult(text)))
+	}
+	var group sync.WaitGroup
+	for first := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				at := (first + i) % len(texts)
+				if diff := cmp.Diff(want[at], Parse(r, adult(texts[at]))); diff != "" {
+					t.Errorf("%q: (-alone +at once)\n%s", texts[at], diff)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A release without words finds nothing.
+func TestParseWithoutLexicon(t *testing.T) {
+	t.Parallel()
+	draft := modeltest.New().Condition("c_1", 0.02).Symptom("s_1", 0.05).Draft()
+	r := draft.Layout()
+	if diff := cmp.Diff(Result{Tokens: []string{"Some", "pian"}}, Parse(r, adult("Some pian"))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 // What is around a text in other sentences does not change what it mentions.
