@@ -3,6 +3,7 @@
 package language
 
 import (
+	"math"
 	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -107,25 +108,90 @@ func (p *parser) resolveVague() bool {
 	return true
 }
 
-// noteKnown sets by what it is known what vague wordings are about. It walks
-// them and the findings side by side. It is false when nothing is known.
+// noteKnown sets by what it is known what vague wordings are about: the later
+// in the text and the closer, the better. It walks them and the findings side
+// by side. It is false when nothing is known.
 func (p *parser) noteKnown() bool {
 	m := &p.matcher
-	p.known = resized(p.known, len(p.r.Observations))
-	for _, o := range p.query.Context {
-		p.known[m.root(o)] = 1
-	}
 	slices.SortFunc(p.vague, m.compareTokens)
+	p.topics = p.topics[:0]
+	for _, o := range p.query.Context {
+		p.topics = append(p.topics, topic{observation: o})
+	}
 	next, resolves := 0, false
 	for _, i := range p.vague {
 		first := m.tokens(&m.matches[i])[0]
 		for ; next < len(p.findings) && p.tokensOf(&p.findings[next])[0] < first; next++ {
 			if f := &p.findings[next]; !f.absent && !f.unsaid {
-				p.known[m.root(f.observation)] = p.tokensOf(f)[0] + 2
+				p.topics = append(p.topics, topic{observation: f.observation, token: p.tokensOf(f)[0] + 1})
 			}
 		}
-		m.matches[i].known = p.known[m.root(m.patternOf(i).Observation)]
+		m.matches[i].known = p.aboutTopics(m.patternOf(i).Observation)
 		resolves = resolves || m.matches[i].known > 0
 	}
 	return resolves
+}
+
+// A topic is an observation that what follows may be about.
+type topic struct {
+	observation model.ObservationIndex
+	token       int32 // 1 + its first one, or 0 of the context
+}
+
+const (
+	// mostTopics is how many topics a vague wording may be about, from the last
+	// one that was named.
+	mostTopics = 4
+	// closest is how close an observation is to one of its own family, and
+	// closeEnough how close another one must be to be meant.
+	closest     = 1000
+	closeEnough = 250
+)
+
+// aboutTopics says by what it is known that an observation is meant: 0 by
+// nothing, more by what is later in the text, and by what is closer.
+func (p *parser) aboutTopics(o model.ObservationIndex) int32 {
+	best := int32(0)
+	for _, topic := range p.topics[max(0, len(p.topics)-mostTopics):] {
+		if near := p.closeness(o, topic.observation); near >= closeEnough {
+			best = max(best, topic.token*(closest+1)+near)
+		}
+	}
+	return best
+}
+
+// closeness is how much two observations are of the same conditions, in
+// thousandths: the cosine of their shares.
+func (p *parser) closeness(o, other model.ObservationIndex) int32 {
+	if p.matcher.root(o) == p.matcher.root(other) {
+		return closest
+	}
+	a, b := p.r.Observations[o].Links, p.r.Observations[other].Links
+	links := p.r.LinksByObservation
+	return int32((closest - 1) * cosine(links[a.Start:a.End], links[b.Start:b.End]))
+}
+
+func cosine(a, b []model.Link) float64 {
+	var product, squareA, squareB float64
+	for _, link := range a {
+		squareA += link.Share * link.Share
+	}
+	for _, link := range b {
+		squareB += link.Share * link.Share
+	}
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Other < b[0].Other:
+			a = a[1:]
+		case a[0].Other > b[0].Other:
+			b = b[1:]
+		default:
+			product += a[0].Share * b[0].Share
+			a, b = a[1:], b[1:]
+		}
+	}
+	if product == 0 {
+		return 0
+	}
+	return product / math.Sqrt(squareA*squareB)
 }

@@ -98,8 +98,9 @@ type parser struct {
 	findings []finding
 	taken    []bool // by token: whether something was chosen that has it
 	vague    []int  // matches
-	// known is, by observation, by what a topmost one is known: see match.
-	known []int32
+	// topics are the observations that vague wordings may be about, as they are
+	// named.
+	topics []topic
 	// durations are the matches that say how long, in their order.
 	durations []int
 }
