@@ -145,7 +145,7 @@ const (
 	// closest is how close an observation is to one of its own family, and
 	// closeEnough how close another one must be to be meant.
 	closest     = 1000
-	closeEnough = 250
+	closeEnough = 300
 )
 
 // aboutTopics says by what it is known that an observation is meant: 0 by
@@ -161,10 +161,14 @@ func (p *parser) aboutTopics(o model.ObservationIndex) int32 {
 }
 
 // closeness is how much two observations are of the same conditions, in
-// thousandths: the cosine of their shares.
+// thousandths: the cosine of their shares. What refines an observation is close
+// to its family alone.
 func (p *parser) closeness(o, other model.ObservationIndex) int32 {
-	if p.matcher.root(o) == p.matcher.root(other) {
+	switch {
+	case p.matcher.root(o) == p.matcher.root(other):
 		return closest
+	case p.r.Observations[o].Parent != model.None:
+		return 0
 	}
 	a, b := p.r.Observations[o].Links, p.r.Observations[other].Links
 	links := p.r.LinksByObservation
