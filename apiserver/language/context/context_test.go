@@ -178,6 +178,8 @@ func TestNeutralAndDoubleNegation(t *testing.T) {
 		{"nicht ohne Fieber", "fieber+"},
 		{"eating-well", "eating-well-"},
 		{"not eating-well", "eating-well+"},
+		{"not like I eating-well", "eating-well+"},
+		{"no I eating-well", "eating-well-"},
 		{"no fever and eating-well", "fever- eating-well-"},
 		{"I don't#non-smoker deny that I smoke#non-smoker", "non-smoker+"},
 		{"I don't#non-smoker smoke#non-smoker", "non-smoker-"},

@@ -65,15 +65,26 @@ func (l *line) denials() []denial {
 	return all
 }
 
-// direct reports whether nothing but words stands between a negation and a
-// mention, or the negation stands inside of it.
+// direct reports whether a negation is about all that a mention says: nothing
+// but words stands between them, or somebody who is named and a word or two
+// before, "not that I sleep well", or the negation stands inside of the mention.
 func (l *line) direct(opener int, mention station) bool {
 	negation := l.stations[opener]
 	if mention.from < negation.from {
 		return true
 	}
 	next := l.stations[opener+1]
+	if next.is(model.CuePatients) && l.embeds(negation, next) {
+		next = l.stations[opener+2]
+	}
 	return next.kind == subjectStation && next.to == mention.to
+}
+
+// embeds reports whether a negation is of what is said of somebody: a word or
+// two stand between, but not many, as with those who write without points; and
+// "No I don't" is two statements.
+func (l *line) embeds(negation, named station) bool {
+	return named.from > negation.to && l.between(negation.to, named.from) <= outerWords
 }
 
 // settleNegations turns every negation to the side on which it acts and leaves
@@ -127,7 +138,7 @@ func (o *outer) pass(l *line, s station) {
 	case s.is(model.CueNegates):
 		*o = outer{negation: s, open: true}
 	case s.is(model.CuePatients):
-		o.named = o.open && s.from > o.negation.to && l.between(o.negation.to, s.from) <= outerWords
+		o.named = o.open && l.embeds(o.negation, s)
 	default:
 		*o = outer{}
 	}
