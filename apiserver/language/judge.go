@@ -49,12 +49,14 @@ func (p *parser) layPlaces() {
 	}
 	s := &j.sentence
 	j.places, s.Tokens = j.places[:0], n
-	s.Ends, s.Asks, s.Commas, s.Fillers = resized(s.Ends, n), resized(s.Asks, n), resized(s.Commas, n), resized(s.Fillers, n)
+	s.Ends, s.Asks, s.Fillers = resized(s.Ends, n), resized(s.Asks, n), resized(s.Fillers, n)
+	s.Commas, s.Links = resized(s.Commas, n), resized(s.Links, n)
 	place := 0
 	for i := range words {
 		w := &words[i]
 		j.places = append(j.places, place)
-		s.Ends[place], s.Asks[place], s.Commas[place] = w.ends || w.bracket, w.asks, w.comma
+		s.Ends[place], s.Asks[place] = w.ends || w.bracket, w.asks
+		s.Commas[place], s.Links[place] = w.comma && !w.links, w.links
 		s.Fillers[place] = w.filler || w.kind == markToken
 		place++
 		if w.breaks {

@@ -20,10 +20,10 @@ type word struct {
 	joinedTo int
 	known    bool // to the release, or to its language
 	filler   bool
-	// What the token is between words: a separator of the items of a list, a
-	// bracket, the end of a clause, one that asks. stops says that no wording
+	// What the token is between words: a separator of the items of a list, one
+	// that links them as a joining word does, a bracket, the end of a clause, one that asks. stops says that no wording
 	// goes on behind it.
-	comma, bracket, ends, asks, stops bool
+	comma, links, bracket, ends, asks, stops bool
 	// What cues say of the token: that it joins the items of a list, begins a
 	// clause, or divides the clause behind it from what was before.
 	joins, opens, divides bool
@@ -200,8 +200,10 @@ func (d *reader) punctuate() {
 			continue
 		}
 		switch w.text {
-		case ",", "،", "、", "，", "/", "&", "+", "•", "|":
+		case ",", "،", "、", "，", "•", "|":
 			w.comma = true
+		case "/", "&", "+":
+			w.comma, w.links = true, true
 		case "-", "–":
 			w.comma = w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
 		case ".", "…", "..":

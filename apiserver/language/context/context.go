@@ -38,6 +38,8 @@ type Sentence struct {
 	Asks []bool
 	// Commas marks commas and what else separates the items of a list.
 	Commas []bool
+	// Links marks what joins as a joining word does: a slash, an ampersand.
+	Links []bool
 	// Fillers marks words that mean nothing. They count as no distance and as
 	// no words between two items of a list.
 	Fillers []bool

@@ -66,6 +66,8 @@ func TestNegatedLists(t *testing.T) {
 		{"no pain, swelling or rash", "rash-"},
 		{"no fever, swelling or rash", "fever- rash-"},
 		{"no fever, feel rubbish and cough", "fever- cough+"},
+		{"no nausea/vomiting", "nausea- vomiting-"},
+		{"no n#n/v#n, cough", "n- cough+"},
 		{"denies heartburn, cough or rash", "cough- rash-"},
 		{"I don't know what it is, fever and cough", "fever+ cough+"},
 		{"I don't know what is going on, fever or cough", "fever+ cough+"},

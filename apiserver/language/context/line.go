@@ -64,7 +64,7 @@ func lay(s Sentence, subjects []Subject) line {
 	l := line{sentence: s, subjects: len(subjects)}
 	spoken := make([]bool, s.Tokens)
 	for i := range spoken {
-		spoken[i] = !marked(s.Fillers, i) && !marked(s.Commas, i) && !marked(s.Ends, i)
+		spoken[i] = !marked(s.Fillers, i) && !marked(s.Commas, i) && !marked(s.Links, i) && !marked(s.Ends, i)
 	}
 	for _, cue := range s.Cues {
 		clear(spoken[cue.From:cue.To])
@@ -111,6 +111,8 @@ func (l *line) placeStations(subjects []Subject) {
 		switch {
 		case marked(l.sentence.Ends, token):
 			l.stations = append(l.stations, station{kind: endStation, from: token, to: token + 1})
+		case marked(l.sentence.Links, token):
+			l.stations = append(l.stations, station{kind: cueStation, cue: model.CueJoins, from: token, to: token + 1})
 		case marked(l.sentence.Commas, token):
 			l.stations = append(l.stations, station{kind: commaStation, from: token, to: token + 1})
 		}

@@ -26,6 +26,7 @@ const (
 	wordToken = iota
 	fillerToken
 	commaToken
+	linkToken
 	endToken
 	askToken
 	mentionToken
@@ -41,6 +42,7 @@ func compose(kinds []int, wide [][]int) passage {
 	for i, kind := range kinds {
 		p.Fillers = append(p.Fillers, kind == fillerToken)
 		p.Commas = append(p.Commas, kind == commaToken)
+		p.Links = append(p.Links, kind == linkToken)
 		p.Ends = append(p.Ends, kind == endToken || kind == askToken)
 		p.Asks = append(p.Asks, kind == askToken)
 		switch {
@@ -84,6 +86,7 @@ func (p passage) then(next passage) passage {
 			Ends:    slices.Concat(p.Ends, next.Ends),
 			Asks:    slices.Concat(p.Asks, next.Asks),
 			Commas:  slices.Concat(p.Commas, next.Commas),
+			Links:   slices.Concat(p.Links, next.Links),
 			Fillers: slices.Concat(p.Fillers, next.Fillers),
 		},
 		subjects: slices.Clone(p.subjects),

@@ -66,6 +66,7 @@ func read(text string) reading {
 		r.Ends = append(r.Ends, strings.ContainsAny(word, ".!?;—"))
 		r.Asks = append(r.Asks, word == "?")
 		r.Commas = append(r.Commas, word == "," || word == ":")
+		r.Links = append(r.Links, word == "/")
 		r.Fillers = append(r.Fillers, slices.Contains(fillerWords, word))
 	}
 	r.findMentions()
