@@ -128,10 +128,11 @@ func (c *chooser) fits(i int) bool {
 // of one than another match does that was chosen. In "lower abdominal cramps" one
 // child takes the cramps for pain at some place, another one takes them for what
 // they are; so they are of one family, refine it in other ways, and the second
-// names them more narrowly.
+// names them more narrowly. What both refine says nothing else: the breathlessness
+// of one at rest is no other one.
 func (c *chooser) narrows(i, other int) bool {
 	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
-	if !c.related(a, b) || c.r.Observations[a].Relation == c.r.Observations[b].Relation {
+	if !c.related(a, b) || c.r.Observations[a].Relation == c.r.Observations[b].Relation || c.isAncestor(a, b) {
 		return false
 	}
 	return slices.ContainsFunc(c.tokens(&c.matches[i]), func(token int32) bool {

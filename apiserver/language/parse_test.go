@@ -104,6 +104,7 @@ func TestParseOverlaps(t *testing.T) {
 		"belly pain":                    "s_5",
 		"terrible headache":             "s_2",
 		"terrible pain in the chest":    "s_18",
+		"no terrible chest ache":        "-s_18",
 		"headache, a terrible headache": "s_2",
 		"sore throat but no sore belly": "s_9 -s_5",
 		"throat is fine but sore head":  "s_1",

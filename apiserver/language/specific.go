@@ -20,7 +20,7 @@ func (p *parser) mostSpecific() {
 		}
 		for j := range p.findings {
 			other := &p.findings[j]
-			if !other.unsaid && p.isAncestor(f.observation, other.observation) {
+			if !other.unsaid && p.matcher.isAncestor(f.observation, other.observation) {
 				f.dropped = f.dropped || !other.absent
 				other.dropped = other.dropped || f.absent && other.absent
 			}
@@ -43,8 +43,8 @@ func (p *parser) wants(o model.ObservationIndex) bool {
 }
 
 // isAncestor reports whether an observation is above another one.
-func (p *parser) isAncestor(ancestor, o model.ObservationIndex) bool {
-	for o = p.r.Observations[o].Parent; o != model.None; o = p.r.Observations[o].Parent {
+func (m *matcher) isAncestor(ancestor, o model.ObservationIndex) bool {
+	for o = m.r.Observations[o].Parent; o != model.None; o = m.r.Observations[o].Parent {
 		if o == ancestor {
 			return true
 		}

@@ -46,7 +46,7 @@ observations:
   s_8: {wordings: [cough, coughing], absent: ["lungs clear"]}
   s_9: {wordings: ["~<pain> throat"]}
   s_10: {wordings: [runny nose, "nose ... running"]}
-  s_11: {wordings: ["~<pain> chest"]}
+  s_11: {wordings: ["~<pain> chest", "chest ache"]}
   s_12: {wordings: ["~<pain> arm"]}
   s_13: {wordings: ["no appetite", loss of appetite]}
   s_14: {wordings: ["~<pain> jaw"]}
