@@ -7,11 +7,11 @@ type floor struct {
 	mentions, concepts, negation float64
 }
 
-// floors are by language, a little below what is measured. English is not to
-// fall below mentions 0.85 and negation 0.90, once it has come there.
+// floors are by language, a little below what was measured last. What issue 4
+// asks of English, mentions 0.85 and negation 0.90, is not reached yet.
 var floors = map[string]floor{
-	"de": {mentions: 0.40, concepts: 0.45, negation: 0.30},
-	"en": {mentions: 0.40, concepts: 0.45},
+	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88},
+	"en": {mentions: 0.82, concepts: 0.83, negation: 0.86},
 }
 
 // under names the figures that are below the floor.
