@@ -280,3 +280,38 @@ func TestNoExplanationTakesForever(t *testing.T) {
 		t.Errorf("work %d, that of all is %d", s.network.work, rankingWork)
 	}
 }
+
+// TestNoRationaleTakesForever: neither an answer nor the ranking that it is held
+// against takes more than its part of the work of one ranking.
+func TestNoRationaleTakesForever(t *testing.T) {
+	t.Parallel()
+	r := syntheticRelease(t)
+	p, err := NewPatient(r, model.Female, 480, commonPatient(t, r, 45, rand.New(rand.NewPCG(33, 33))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New().acquire(r, &p)
+	s.infer()
+	if s.network.work < rationaleWork/2 {
+		t.Fatalf("work %d for a patient who is no trouble", s.network.work)
+	}
+	trial := s.try(100)
+	for _, choice := range []Choice{Unknown, Absent, Present} { // unknown is the ranking before
+		if choice != Unknown {
+			trial.answer(choice, unasked(t, s))
+		}
+		if s.network.work > rankingWork/20 {
+			t.Errorf("%v: work %d, that of all is %d", choice, s.network.work, rankingWork)
+		}
+	}
+}
+
+// unasked is an observation that is not known of the patient.
+func unasked(t *testing.T, s *scratch) model.ObservationIndex {
+	t.Helper()
+	o := slices.Index(s.known, nothingKnown)
+	if o < 0 {
+		t.Fatal("everything is known")
+	}
+	return model.ObservationIndex(o)
+}

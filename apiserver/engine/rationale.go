@@ -102,10 +102,10 @@ func (s *scratch) rationale(c candidate) Rationale {
 	}
 	items := s.question(c).Items
 	first := &s.r.Observations[c.observation]
-	trial := s.try()
 	if slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic == model.Injury }) {
 		return Rationale{Type: RecentInjury}
 	}
+	trial := s.try(2*max(len(items), first.Children.Len()) + 1)
 	if conditions := trial.ruledInOrOut(c, items); len(conditions) > 0 {
 		return Rationale{Type: RuledInOrOut, Conditions: conditions}
 	}
@@ -159,19 +159,37 @@ type trial struct {
 	s       *scratch
 	patient *Patient
 	before  []float64 // by condition: the probability without an answer
+	work    int       // on scenarios that a ranking may take at most
 }
 
-// try prepares a trial for the patient at hand.
-func (s *scratch) try() trial {
+// rationaleWork is the work that the rankings of a rationale share. What each
+// does without scenarios comes on top.
+const rationaleWork = rankingWork
+
+// try prepares a trial of so many answers for the patient at hand, who is ranked
+// once more if that took more work than each of them may: what many findings
+// leave inexact is to be so without an answer and with one.
+func (s *scratch) try(answers int) trial {
+	t := trial{s: s, patient: s.p, work: rationaleWork / answers}
+	if s.network.work > t.work {
+		t.rank(s.p)
+	}
 	s.before = append(s.before[:0], s.posterior...)
-	return trial{s, s.p, s.before}
+	t.before = s.before
+	return t
+}
+
+// rank ranks the conditions for a patient with the work of one answer.
+func (t *trial) rank(p *Patient) {
+	t.s.prepare(t.s.r, p)
+	t.s.network.mostWork = t.work
+	t.s.infer()
 }
 
 // answer ranks the conditions for the patient with a further answer.
 func (t *trial) answer(choice Choice, items ...model.ObservationIndex) []float64 {
 	answered := t.patient.answering(t.s.r, choice, items)
-	t.s.prepare(t.s.r, &answered)
-	t.s.infer()
+	t.rank(&answered)
 	return t.s.posterior
 }
 
