@@ -4,15 +4,19 @@ package language
 
 import (
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
-// validText is text without bytes that are not UTF-8.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+// readableText is text without bytes that are not UTF-8, and without the marks
+// that say only in which direction it is written.
+func readableText(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Bidi_Control, c) {
+			return -1
+		}
+		return c
+	}, text)
 }
 
 // answer is the result, in memory of its own.

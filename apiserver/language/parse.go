@@ -121,7 +121,7 @@ type finding struct {
 func (p *parser) parse(r *model.Release, q Query) Result {
 	p.r, p.query = r, q
 	defer p.end()
-	p.reader.read(r, validText(q.Text), q.KeepSpelling)
+	p.reader.read(r, readableText(q.Text), q.KeepSpelling)
 	m := &p.matcher
 	m.begin(r, p.reader.words)
 	m.findClauses()

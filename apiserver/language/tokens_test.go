@@ -17,7 +17,7 @@ var ordinals = []string{"2nd", "1st", "24h", "b12"}
 
 func cutText(text string) []textToken {
 	c := cutter{isWord: func(folded string) bool { return slices.Contains(ordinals, folded) }}
-	c.cut(validText(text))
+	c.cut(readableText(text))
 	return c.tokens
 }
 
@@ -52,9 +52,10 @@ func TestCut(t *testing.T) {
 		"头痛":                              {"头", "痛"},
 		"feb\u00adris":                    {"feb\u00adris"},
 		"a\xffb":                          {"a", "\uFFFD", "b"},
-		"(left side)":                     {"(", "left", "side", ")"},
-		" \u0301x":                        {"\u0301", "x"},
-		"½ x²":                            {"½", "x", "²"},
+		"\u200ffever\u200f \u202bcou\u200egh\u202c, \u2066\u2069\u061c": {"fever", "cough", ","},
+		"(left side)": {"(", "left", "side", ")"},
+		" \u0301x":    {"\u0301", "x"},
+		"½ x²":        {"½", "x", "²"},
 	} {
 		if diff := cmp.Diff(want, textsOf(cutText(text))); diff != "" {
 			t.Errorf("%q: (-want +got)\n%s", text, diff)
@@ -103,7 +104,7 @@ func shown(text string) string {
 			return -1
 		}
 		return c
-	}, validText(text))
+	}, readableText(text))
 }
 
 // Every character that shows is in one token, in order.
