@@ -113,6 +113,8 @@ func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
 	switch meaning {
 	case model.CueAffirms:
 		return p.inOneStatement(tokens)
+	case model.CuePatients: // of "and I" the first word is a cue of its own, and so is the other
+		return !p.matcher.words[tokens[0]].joins
 	case model.CueEnds:
 		return !p.judge.inside[tokens[0]] || !p.judge.inside[tokens[len(tokens)-1]]
 	}
@@ -164,6 +166,7 @@ func (p *parser) layCues() {
 func (p *parser) subject(f *finding) context.Subject {
 	j, pattern := &p.judge, p.matcher.patternOf(f.match)
 	from, denies := len(j.positions), false
+	first := int(p.tokensOf(f)[0])
 	for _, token := range p.tokensOf(f) {
 		j.positions = append(j.positions, j.places[token])
 		denies = denies || j.denying[token]
@@ -174,5 +177,6 @@ func (p *parser) subject(f *finding) context.Subject {
 		Relative:   pattern.Relative,
 		SaidAbsent: pattern.Meaning == model.MentionsAbsent,
 		Denies:     denies,
+		Begins:     p.matcher.words[first].names && first > 0 && p.matcher.words[first-1].divides,
 	}
 }

@@ -166,14 +166,15 @@ func (m *matcher) withMeanings(term model.Term, first, last model.Meaning) []uin
 // no", ", she".
 func (m *matcher) findClauses() {
 	m.matchMeanings(model.CueNegates, model.CuePatients, func(found *match) {
-		tokens := m.tokens(found)
-		switch m.r.Patterns[found.pattern].Meaning {
+		tokens, meaning := m.tokens(found), m.r.Patterns[found.pattern].Meaning
+		switch meaning {
 		case model.CueJoins, model.CueAdds:
 			for _, token := range tokens {
 				m.words[token].joins = true
 			}
 		case model.CueNegates, model.CueOthers, model.CuePatients:
 			m.words[tokens[0]].opens = true
+			m.words[tokens[0]].names = m.words[tokens[0]].names || len(tokens) == 1 && meaning == model.CuePatients
 		}
 	})
 	for i := 1; i < len(m.words); i++ {

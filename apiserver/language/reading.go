@@ -21,14 +21,15 @@ type word struct {
 	known    bool // to the release, or to its language
 	filler   bool
 	// What the token is between words: a separator of the items of a list, one
-	// that links them as a joining word does, a bracket, the end of a clause, one that asks. stops says that no wording
-	// goes on behind it.
+	// that links them as a joining word does, a bracket, the end of a clause, one
+	// that asks. stops says that no wording goes on behind it.
 	comma, links, bracket, ends, asks, stops bool
 	// What cues say of the token: that it joins the items of a list, begins a
-	// clause, or divides the clause behind it from what was before.
-	joins, opens, divides bool
-	sentence              int32
-	time                  int32 // position in the times found that has the token, or none
+	// clause, names whom the text speaks for, or divides the clause behind it from
+	// what was before.
+	joins, opens, names, divides bool
+	sentence                     int32
+	time                         int32 // position in the times found that has the token, or none
 }
 
 const none = -1

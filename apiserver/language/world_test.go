@@ -36,7 +36,7 @@ cues:
   questions: [could it be]
   past: [last year]
   others: ["<relative>"]
-  patients: [i]
+  patients: [i, me, and i]
 observations:
   s_1: {wordings: [headache, "~<pain> head"]}
   s_2: {wordings: ["~<severe> @s_1", "worst headache ... life"]}
@@ -59,6 +59,7 @@ observations:
   s_23: {wordings: ["~<pain> <belly>", belly ache]}
   s_24: {wordings: ["~cramp <belly>"]}
   s_25: {wordings: ["~[burn|sting] wee"]}
+  s_26: {wordings: [feel sick, "~me bad"]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
@@ -69,7 +70,7 @@ func world(t modeltest.TB) *model.Release {
 	t.Helper()
 	day := 24 * time.Hour
 	b := modeltest.New().Condition("c_1", 0.02)
-	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15", "s_25"} {
+	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15", "s_25", "s_26"} {
 		b.Symptom(id, 0.05)
 	}
 	b.Symptom("s_16", 0.05, func(o *model.DraftObservation) { o.Sex = model.FemaleOnly })

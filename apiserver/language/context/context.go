@@ -60,6 +60,10 @@ type Subject struct {
 	// Denies says that its wording holds a word that denies, as "no appetite"
 	// does, so that the denial of something else does not go on to it.
 	Denies bool
+	// Begins says that it begins a statement of its own: its wording names
+	// first whom the text speaks for, right behind a separator, as in "no
+	// fever, and I feel sick".
+	Begins bool
 }
 
 // A Verdict is what the text says about a mention.
@@ -87,10 +91,11 @@ func Judge(s Sentence, subjects []Subject) []Verdict {
 	asked := l.asked(denials)
 	over := l.over()
 	others := l.ofOthers()
+	kin := l.ofKin()
 	verdicts := make([]Verdict, len(subjects))
 	for i, subject := range subjects {
 		switch {
-		case others[i] && !subject.Relative, asked[i]:
+		case (others[i] || kin[i] && subject.RiskFactor) && !subject.Relative, asked[i]:
 			verdicts[i] = Unsaid
 		case denials[i] == torn && !subject.SaidAbsent && !subject.Denies,
 			over[i] && !subject.RiskFactor && denials[i] == gone:

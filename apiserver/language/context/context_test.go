@@ -269,3 +269,37 @@ func TestOtherPeople(t *testing.T) {
 		{"meine Schwester hat Husten und mein Sohn Fieber", "husten? fieber+"},
 	}.run(t)
 }
+
+// What stays with somebody and is told together with a relative's illness is the
+// relative's.
+func TestTogetherWithARelativesIllness(t *testing.T) {
+	sentences{
+		{"family-stroke and diabetes", "family-stroke+ diabetes?"},
+		{"diabetes and family-stroke", "diabetes+ family-stroke+"},
+		{"family-stroke, asthma and diabetes", "family-stroke+ asthma? diabetes?"},
+		{"family-stroke, asthma, diabetes", "family-stroke+ asthma+ diabetes+"},
+		{"family-stroke, diabetes", "family-stroke+ diabetes+"},
+		{"family-stroke. diabetes", "family-stroke+ diabetes+"},
+		{"family-stroke and I smoke", "family-stroke+ smoke+"},
+		{"family-stroke and a present smoke", "family-stroke+ smoke+"},
+		{"family-stroke and headache", "family-stroke+ headache+"},
+		{"no family-stroke or diabetes", "family-stroke- diabetes?"},
+		{"diabetes, gout#gout and family#kin-stroke a stroke#kin-stroke", "diabetes+ gout+ kin-stroke+"},
+		{"father#kin-stroke had diabetes and a stroke#kin-stroke", "kin-stroke+ diabetes?"},
+		{"family-stroke in one two three four five six seven eight nine diabetes", "family-stroke+ diabetes+"},
+	}.run(t)
+}
+
+// A mention whose words name the patient first begins a statement like any other
+// that does.
+func TestMentionsThatBeginAStatement(t *testing.T) {
+	sentences{
+		{"kein Fieber und mir#self-sick ist schlecht#self-sick", "fieber- self-sick+"},
+		{"kein Fieber oder mir#self-sick ist schlecht#self-sick", "fieber- self-sick+"},
+		{"kein Fieber und mir#sick ist schlecht#sick", "fieber- sick-"},
+		{"kein Fieber und mir#self-sick ist schlecht#self-sick und Husten", "fieber- self-sick+ husten+"},
+		{"could it be fever and mir#self-sick ist schlecht#self-sick", "fever? self-sick+"},
+		{"was tun, mir#self-sick ist schlecht#self-sick", "self-sick?"},
+		{"family-stroke and mir#self-sick ist schlecht#self-sick and diabetes", "family-stroke+ self-sick+ diabetes+"},
+	}.run(t)
+}

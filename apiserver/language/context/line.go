@@ -16,6 +16,7 @@ type station struct {
 	cue      model.Meaning // of a cueStation
 	subject  int           // of a subjectStation
 	from, to int           // its tokens; of a subject all from its first to its last
+	begins   bool          // of a subjectStation: a statement of its own
 }
 
 type stationKind uint8
@@ -58,6 +59,7 @@ type line struct {
 	words    []int      // by token: plain words before it; one longer than the tokens
 	spoken   []int      // the same, with the words of mentions
 	list     []listKind // by station: in which a comma stands
+	kin      []int      // the first tokens of the mentions that name a relative, ascending
 }
 
 func lay(s Sentence, subjects []Subject) line {
@@ -75,6 +77,12 @@ func lay(s Sentence, subjects []Subject) line {
 			plain[position], spoken[position] = false, true
 		}
 	}
+	for _, subject := range subjects {
+		if subject.Relative {
+			l.kin = append(l.kin, subject.Positions[0])
+		}
+	}
+	slices.Sort(l.kin)
 	l.words, l.spoken = countBefore(plain), countBefore(spoken)
 	l.placeStations(subjects)
 	l.settleNegations()
@@ -117,7 +125,10 @@ func (l *line) placeStations(subjects []Subject) {
 			l.stations = append(l.stations, station{kind: commaStation, from: token, to: token + 1})
 		}
 		for ; len(order) > 0 && subjects[order[0]].last() == token; order = order[1:] {
-			l.stations = append(l.stations, station{kind: subjectStation, subject: order[0], from: subjects[order[0]].Positions[0], to: token + 1})
+			ending := &subjects[order[0]]
+			l.stations = append(l.stations, station{
+				kind: subjectStation, subject: order[0], from: ending.Positions[0], to: token + 1, begins: ending.Begins,
+			})
 		}
 	}
 }

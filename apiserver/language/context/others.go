@@ -40,6 +40,34 @@ func (l *line) ofOthers() []bool {
 	return others
 }
 
+// ofKin says of every subject whether it is told in one breath with what a mention
+// says of a relative, whom its own wording names, so that no cue does: the stroke
+// in "my mother died of a stroke", the asthma in "dad has diabetes and asthma". A
+// list of commas alone may be of the patient again.
+func (l *line) ofKin() []bool {
+	of := make([]bool, l.subjects)
+	named, edge := -1, 0 // the token of the relative, and the token after the last mention
+	kin := l.kin
+	for i, s := range l.stations {
+		for ; len(kin) > 0 && kin[0] <= s.at(); kin = kin[1:] {
+			named, edge = kin[0], kin[0]+1
+		}
+		switch {
+		case s.kind == subjectStation:
+			if s.begins || l.between(edge, s.from) > supposedAhead {
+				named = -1
+			}
+			of[s.subject] = named >= 0 && named < s.from
+			edge = max(edge, s.to)
+		case s.ends(), s.is(model.CuePatients),
+			s.kind == commaStation && l.list[i] <= bareList,
+			s.is(model.CueAdds) && !l.mentionAdjoins(i):
+			named = -1
+		}
+	}
+	return of
+}
+
 // over says of every subject whether it is said of a time before now: by what
 // stands before it, as "last year I had a cough", or behind it in the same
 // statement, as "I had a cough last year and now".

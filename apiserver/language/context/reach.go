@@ -39,7 +39,7 @@ type reached struct {
 // ahead tells for every subject how scopes reach it. A scope goes on over
 // joining words and through lists; it ends with the clause, at a comma that
 // begins a statement, and where somebody is named right after a comma or a
-// joining word: "no fever and I cough".
+// joining word, be it in the words of a mention: "no fever and I cough".
 func (l *line) ahead(sc scope) []reached {
 	all := make([]reached, l.subjects)
 	scopeAt := make([]int, 0, l.sentence.Tokens) // by token: its opener or -1
@@ -50,10 +50,11 @@ func (l *line) ahead(sc scope) []reached {
 		}
 		switch {
 		case s.kind == subjectStation:
-			if open >= 0 && l.between(edge, s.from) > sc.patience {
+			begins := s.begins && (!sc.fronted || i != open+2)
+			if begins || open >= 0 && l.between(edge, s.from) > sc.patience {
 				open = -1
 			}
-			torn := open < 0 && end <= s.from && s.from < len(scopeAt) && scopeAt[s.from] >= 0 &&
+			torn := !begins && open < 0 && end <= s.from && s.from < len(scopeAt) && scopeAt[s.from] >= 0 &&
 				l.between(l.stations[scopeAt[s.from]].to, s.from) <= sc.patience
 			all[s.subject] = reached{opener: open, torn: torn}
 			edge = s.to

@@ -58,7 +58,8 @@ type reading struct {
 // read finds words and cues, longest first, and the mentions: the words of the
 // lists above, and any word with # and a name, which the words of one mention
 // share: "my chest#pain doesn't hurt#pain". A word may end in several names;
-// what a name with non- mentions is said to be absent.
+// what a name with non- mentions is said to be absent, kin- is of a relative, and
+// self- begins a statement.
 func read(text string) reading {
 	r := reading{words: split(text)}
 	r.Tokens = len(r.words)
@@ -114,7 +115,11 @@ func (r *reading) mention(name string, position int) {
 		return
 	}
 	r.names = append(r.names, name)
-	r.subjects = append(r.subjects, Subject{Positions: []int{position}, SaidAbsent: strings.HasPrefix(name, "non-")})
+	relative := strings.HasPrefix(name, "kin-")
+	r.subjects = append(r.subjects, Subject{
+		Positions: []int{position}, SaidAbsent: strings.HasPrefix(name, "non-"),
+		RiskFactor: relative, Relative: relative, Begins: strings.HasPrefix(name, "self-"),
+	})
 }
 
 func (r *reading) findCues() {
