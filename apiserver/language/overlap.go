@@ -31,7 +31,8 @@ type chooser struct {
 	held    []uint8
 	// separators counts the joining words and commas before a token.
 	separators []int32
-	rivals     bool // a match lost against one of the same tokens
+	begins     []bool // by token: whether a mention that is not vague may begin there
+	rivals     bool   // a match lost against one of the same tokens
 }
 
 // begin forgets what was chosen.
@@ -54,18 +55,45 @@ func (c *chooser) begin(m *matcher) {
 // choose takes the best of the matches from one on, besides those chosen
 // before.
 func (c *chooser) choose(from int) {
-	c.order = c.order[:0]
-	for i := from; i < len(c.matches); i++ {
-		if c.isMention(i) {
+	c.order, c.begins = c.order[:0], resized(c.begins, len(c.words))
+	for i := range c.matches {
+		if !c.isMention(i) {
+			continue
+		}
+		if c.patternOf(i).Meaning != model.MentionsAfter {
+			c.begins[c.tokens(&c.matches[i])[0]] = true
+		}
+		if i >= from {
 			c.order = append(c.order, i)
 		}
 	}
+	c.order = slices.DeleteFunc(c.order, c.borrows)
 	slices.SortFunc(c.order, c.compare)
 	for _, i := range c.order {
 		if len(c.chosen) < math.MaxInt16 && c.fits(i) {
 			c.take(i)
 		}
 	}
+}
+
+// borrows reports whether a match takes how severe or of what kind something is
+// from the next mention, beyond a separator or by a vague wording: the headache in
+// "headache and severe nausea" is not said to be severe.
+func (c *chooser) borrows(i int) bool {
+	relation := c.r.Observations[c.patternOf(i).Observation].Relation
+	if relation != model.SeverityRelation && relation != model.Character {
+		return false
+	}
+	tokens := c.tokens(&c.matches[i])
+	last := int(tokens[len(tokens)-1])
+	if c.separators[last] == c.separators[tokens[0]] && c.patternOf(i).Meaning != model.MentionsAfter {
+		return false
+	}
+	next := last + 1
+	for next < len(c.words) && c.words[next].filler && !c.words[next-1].stops {
+		next++
+	}
+	return next < len(c.words) && !c.words[next-1].stops && c.begins[next]
 }
 
 // isMention reports whether a match is of an observation, and is known to be

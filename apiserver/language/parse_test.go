@@ -136,6 +136,22 @@ func TestParseContext(t *testing.T) {
 	})
 }
 
+// How severe something is goes with what it stands before.
+func TestParseSeverityOfTheNextMention(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"headache and severe nausea":         "s_1 s_15",
+		"headache and a very severe nausea":  "s_1 s_15",
+		"headache, severe":                   "s_2",
+		"headache, severe, nausea":           "s_2 s_15",
+		"headache, severe. Nausea":           "s_2 s_15",
+		"severe headache and nausea":         "s_2 s_15",
+		"headache and nausea":                "s_1 s_15",
+		"a headache and a severe chest ache": "s_1 s_18",
+		"pain in my chest and arm":           "s_11 s_12",
+	})
+}
+
 func TestParseDurations(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{
