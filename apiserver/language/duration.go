@@ -12,6 +12,7 @@ import (
 // is said without a finding in its sentence is said of the findings before, or
 // of what the request knows to be present.
 func (p *parser) noteDurations() {
+	p.denyWhole()
 	p.chooseDurations()
 	for _, i := range p.durations {
 		minutes, ok := p.minutesOf(i)
@@ -27,6 +28,25 @@ func (p *parser) noteDurations() {
 		}
 	}
 	slices.SortStableFunc(p.findings, p.compareFindings)
+}
+
+// denyWhole makes what is denied for some time denied altogether, unless it is
+// said to be there as well: no fever for two days is no fever.
+func (p *parser) denyWhole() {
+	for at := range p.findings {
+		f := &p.findings[at]
+		denied := &p.r.Observations[f.observation]
+		if f.absent && denied.LastsTo > 0 && denied.Parent != model.None && !p.isThere(denied.Parent) {
+			f.observation = denied.Parent
+		}
+	}
+}
+
+// isThere reports whether a finding or one of its family is present.
+func (p *parser) isThere(o model.ObservationIndex) bool {
+	return slices.ContainsFunc(p.findings, func(f finding) bool {
+		return !f.absent && !f.unsaid && p.matcher.related(f.observation, o)
+	})
 }
 
 // chooseDurations lists the matches that say how long, those that overlap once:

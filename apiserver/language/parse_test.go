@@ -169,6 +169,9 @@ func TestParseDurations(t *testing.T) {
 		"I have a headache. It began 2 days ago":      "s_3",
 		"since yesterday, for 3 days":                 "",
 		"no headache for three days":                  "-s_1",
+		"no headache all day":                         "-s_1",
+		"headache all day":                            "s_3",
+		"a headache, but no headache all day":         "s_1 -s_3",
 		"sore throat for three days":                  "s_9",
 		"for 5 weeks cough and headache":              "s_20 s_4",
 	})
