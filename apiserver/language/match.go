@@ -32,8 +32,9 @@ type match struct {
 // is looser yet.
 const mostLoose = math.MaxUint8 - looserInLists
 
-// workPerToken bounds how many comparisons of a token and an element, or of a
-// pattern and a text, are made for every token of it.
+// workPerToken bounds how many comparisons of a token and an element, of a
+// pattern and a text, or of the conditions of two observations, are made for
+// every token of it.
 const workPerToken = 2000
 
 // A matcher finds the patterns of a release in words.

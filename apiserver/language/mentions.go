@@ -115,9 +115,6 @@ func (p *parser) noteKnown() bool {
 	m := &p.matcher
 	slices.SortFunc(p.vague, m.compareTokens)
 	p.topics = p.topics[:0]
-	for _, o := range p.query.Context {
-		p.topics = append(p.topics, topic{observation: o})
-	}
 	next, resolves := 0, false
 	for _, i := range p.vague {
 		first := m.tokens(&m.matches[i])[0]
@@ -132,15 +129,15 @@ func (p *parser) noteKnown() bool {
 	return resolves
 }
 
-// A topic is an observation that what follows may be about.
+// A topic is an observation of the text that what follows may be about.
 type topic struct {
 	observation model.ObservationIndex
-	token       int32 // 1 + its first one, or 0 of the context
+	token       int32 // 1 + its first one
 }
 
 const (
-	// mostTopics is how many topics a vague wording may be about, from the last
-	// one that was named.
+	// mostTopics is how many topics of the text a vague wording may be about, from
+	// the last one that was named.
 	mostTopics = 4
 	// closest is how close an observation is to one of its own family, and
 	// closeEnough how close another one must be to be meant.
@@ -149,22 +146,32 @@ const (
 )
 
 // aboutTopics says by what it is known that an observation is meant: 0 by
-// nothing, more by what is later in the text, and by what is closer.
+// nothing, more by what is later in the text, and by what is closer. What the
+// request knows comes before all of the text.
 func (p *parser) aboutTopics(o model.ObservationIndex) int32 {
 	best := int32(0)
-	for _, topic := range p.topics[max(0, len(p.topics)-mostTopics):] {
-		if near := p.closeness(o, topic.observation); near >= closeEnough {
-			best = max(best, topic.token*(closest+1)+near)
+	consider := func(about topic) {
+		if near := p.closeness(o, about.observation); near >= closeEnough {
+			best = max(best, about.token*(closest+1)+near)
 		}
+	}
+	for _, known := range p.query.Context {
+		consider(topic{observation: known})
+	}
+	for _, named := range p.topics[max(0, len(p.topics)-mostTopics):] {
+		consider(named)
 	}
 	return best
 }
 
 // closeness is how much two observations are of the same conditions, in
 // thousandths: the cosine of their shares. What refines an observation is close
-// to its family alone.
+// to its family alone, and nothing is close when the work is used up.
 func (p *parser) closeness(o, other model.ObservationIndex) int32 {
+	p.matcher.work--
 	switch {
+	case p.matcher.work < 0:
+		return 0
 	case p.matcher.root(o) == p.matcher.root(other):
 		return closest
 	case p.r.Observations[o].Parent != model.None:
@@ -172,7 +179,8 @@ func (p *parser) closeness(o, other model.ObservationIndex) int32 {
 	}
 	a, b := p.r.Observations[o].Links, p.r.Observations[other].Links
 	links := p.r.LinksByObservation
-	return int32((closest - 1) * cosine(links[a.Start:a.End], links[b.Start:b.End]))
+	p.matcher.work -= a.Len() + b.Len()
+	return int32((closest - 1) * cosine(model.Part(links, a), model.Part(links, b)))
 }
 
 func cosine(a, b []model.Link) float64 {

@@ -190,7 +190,15 @@ func TestParseVagueWordings(t *testing.T) {
 	})
 	r := world(t)
 	belly, _ := r.ObservationByID("s_5")
-	q := adult("it is worse when I move, for 3 days")
+	q := adult("it is worse when I move")
+	for _, id := range []string{"s_5", "s_7", "s_8", "s_9", "s_10", "s_12"} {
+		o, _ := r.ObservationByID(id)
+		q.Context = append(q.Context, o)
+	}
+	if got := told(r, Parse(r, q)); got != "s_6" {
+		t.Errorf("with belly pain and much else in the context: got %q, want s_6", got)
+	}
+	q = adult("it is worse when I move, for 3 days")
 	q.Context = []model.ObservationIndex{belly}
 	if got := told(r, Parse(r, q)); got != "s_6" {
 		t.Errorf("with belly pain in the context: got %q, want s_6", got)

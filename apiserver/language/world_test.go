@@ -60,7 +60,7 @@ observations:
   s_23: {wordings: ["~<pain> <belly>", belly ache]}
   s_24: {wordings: ["~cramp <belly>"]}
   s_25: {wordings: ["~[burn|sting] wee"]}
-  s_26: {wordings: [feel sick, "~me bad"]}
+  s_26: {wordings: [feel sick, "~me bad"], after: [still queasy]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
@@ -70,7 +70,7 @@ observations:
 func world(t modeltest.TB) *model.Release {
 	t.Helper()
 	day := 24 * time.Hour
-	b := modeltest.New().Condition("c_1", 0.02)
+	b := modeltest.New().Condition("c_1", 0.02).Condition("c_2", 0.02)
 	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15", "s_25", "s_26"} {
 		b.Symptom(id, 0.05)
 	}
@@ -88,7 +88,8 @@ func world(t modeltest.TB) *model.Release {
 		Child("s_24", "s_5", model.Character, 0.01).
 		Child("s_19", "s_8", model.Duration, 0.01, modeltest.Lasts(0, 22*day)).
 		Child("s_20", "s_8", model.Duration, 0.01, modeltest.Lasts(22*day, 0)).
-		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1)
+		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1).
+		Link("c_1", "s_15", 0.8).Link("c_1", "s_26", 0.8).Link("c_2", "s_26", 0.2).Link("c_2", "s_8", 0.8)
 	for _, o := range b.Draft().Observations { // names that no text has
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
