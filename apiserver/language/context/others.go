@@ -61,11 +61,17 @@ func (l *line) ofKin() []bool {
 			edge = max(edge, s.to)
 		case s.ends(), s.is(model.CuePatients),
 			s.kind == commaStation && l.list[i] <= bareList,
-			s.is(model.CueAdds) && !l.mentionAdjoins(i):
+			s.is(model.CueAdds) && !l.mentionAdds(i):
 			named = -1
 		}
 	}
 	return of
+}
+
+// mentionAdds reports whether a mention comes next after an adding word, with
+// nothing but fillers before it.
+func (l *line) mentionAdds(i int) bool {
+	return i+1 < len(l.stations) && l.stations[i+1].kind == subjectStation && l.between(l.stations[i].to, l.stations[i+1].from) == 0
 }
 
 // over says of every subject whether it is said of a time before now: by what
