@@ -141,10 +141,24 @@ func byEnd(subjects []Subject) []int {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(subjects[a].last(), subjects[b].last()),
-			cmp.Compare(subjects[a].Positions[0], subjects[b].Positions[0]),
+			slices.Compare(subjects[a].Positions, subjects[b].Positions),
+			cmp.Compare(subjects[a].traits(), subjects[b].traits()),
 		)
 	})
 	return order
+}
+
+// traits puts subjects that stand at the same words into one order, those first
+// that begin a statement: what is said of it holds for the others.
+func (s Subject) traits() int {
+	traits := 0
+	for _, trait := range [...]bool{!s.Begins, !s.Relative, !s.RiskFactor, !s.SaidAbsent, !s.Denies} {
+		traits *= 2
+		if trait {
+			traits++
+		}
+	}
+	return traits
 }
 
 func (s Subject) last() int { return s.Positions[len(s.Positions)-1] }
