@@ -24,6 +24,7 @@ type word struct {
 	// that links them as a joining word does, a bracket, the end of a clause, one
 	// that asks. stops says that no wording goes on behind it.
 	comma, links, bracket, ends, asks, stops bool
+	ordinal                                  bool // a point that makes an ordinal of the number before it
 	// What cues say of the token: that it joins the items of a list, begins a
 	// clause, names whom the text speaks for, or divides the clause behind it from
 	// what was before.
@@ -230,17 +231,24 @@ func (d *reader) countSentences() {
 	}
 }
 
-// fullStop says what a point is: one behind an abbreviation such as "p.m." is
-// nothing; several in a row end a clause, but not a wording, as those who type
-// them think on.
+// fullStop says what a point is: one behind an abbreviation such as "p.m." or an
+// ordinal number is nothing; several in a row end a clause, but not a wording, as
+// those who type them think on.
 func (d *reader) fullStop(i int) {
 	w := &d.words[i]
-	if d.abbreviates(i) {
+	if w.ordinal = d.isOrdinal(i); w.ordinal || d.abbreviates(i) {
 		return
 	}
 	w.ends = !d.isPoint(i - 1)
 	inRow := w.text != "." || d.isPoint(i-1) || d.isPoint(i+1)
 	w.stops = w.stops || !inRow
+}
+
+// isOrdinal reports whether a point makes an ordinal of the number that it
+// follows, as one does before a unit of time: "in der 30. Woche".
+func (d *reader) isOrdinal(i int) bool {
+	return i > 0 && i+1 < len(d.words) && d.words[i].text == "." && !d.words[i].spaced && !d.words[i].breaks &&
+		d.words[i-1].kind == numberToken && d.words[i+1].stem.Minutes > 0
 }
 
 func (d *reader) isPoint(i int) bool {

@@ -48,10 +48,11 @@ func (m *matcher) addTime(time span) {
 const mostNumberTokens = 6
 
 // numberBefore reads the number before a unit: "3", "a couple of", "half an",
-// "one and a half". Of "2-3" and "two or three" it is the last.
+// "one and a half". Of "2-3" and "two or three" it is the last. An ordinal is
+// none: the third day is not three days.
 func (m *matcher) numberBefore(unit int) (from int, number float64, ok bool) {
 	from = unit
-	for i := unit - 1; i >= 0 && unit-i <= mostNumberTokens && !m.words[i].stops && m.words[i].time == none; i-- {
+	for i := unit - 1; i >= 0 && unit-i <= mostNumberTokens && !m.words[i].stops && !m.words[i].ordinal && m.words[i].time == none; i-- {
 		if !math.IsNaN(m.numberAt(i)) {
 			from = i
 		} else if !m.leadsNumber(i, from, unit) {

@@ -38,6 +38,8 @@ func TestFindTimes(t *testing.T) {
 		"2 or 3 days":                 {{"2 or 3 days", 3 * day}},
 		"1.5 hours":                   {{"1.5 hours", 90}},
 		"fever 39, 2 days":            {{"2 days", 2 * day}},
+		"the 2. week":                 nil,
+		"since the 1. day, 2 days":    {{"2 days", 2 * day}},
 		"a headache all day":          nil,
 		"three. weeks":                nil,
 		"0 days":                      nil,
