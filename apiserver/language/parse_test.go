@@ -33,8 +33,8 @@ func TestParseFindsWordings(t *testing.T) {
 		"pain... belly":                                      "s_5",
 		"pain (belly)":                                       "s_5",
 		"the worst headache of my whole life":                "s_2",
-		"the worst headache in the 3. week of my life":       "s_2",
-		"the worst headache on day 3. life is bad":           "s_1",
+		"my nose on day 3. running":                          "",
+		"my nose in the 3. week running":                     "s_10",
 		// Numbers and units.
 		"temperature of 39.5": "s_7",
 		"39,5 °C":             "s_7",
