@@ -68,10 +68,10 @@ func TestPrintScores(t *testing.T) {
 	fields := func(line string) string { return strings.Join(strings.Fields(line), " ") }
 	for i, want := range []string{
 		"work en: 2 sentences, 1 exact",
-		"n mentions P R F1 right/wrong/missing concepts P R F1 right/wrong/missing negation P R F1 right/wrong/missing",
-		"all 2 0.667 0.667 0.667 2/1/1 1.000 1.000 1.000 3/0/0 1.000 0.500 0.667 1/0/1",
-		"chat 1 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0",
-		"forum 1 0.500 0.500 0.500 1/1/1 1.000 1.000 1.000 2/0/0 1.000 0.000 0.000 0/0/1",
+		"n mentions P R F1 right/wrong/missing concepts P R F1 right/wrong/missing negation P R F1 right/wrong/missing choices P R F1 right/wrong/missing",
+		"all 2 0.667 0.667 0.667 2/1/1 1.000 1.000 1.000 3/0/0 1.000 0.500 0.667 1/0/1 1.000 0.500 0.667 1/0/1",
+		"chat 1 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0 1.000 1.000 1.000 1/0/0",
+		"forum 1 0.500 0.500 0.500 1/1/1 1.000 1.000 1.000 2/0/0 1.000 0.000 0.000 0/0/1 1.000 0.000 0.000 0/0/1",
 	} {
 		if i >= len(lines) || fields(lines[i]) != want {
 			t.Fatalf("line %d is not %q:\n%s", i+1, want, out.String())

@@ -4,14 +4,14 @@ package main
 
 // A floor is the least F1 on the part to measure on that the tests accept.
 type floor struct {
-	mentions, concepts, negation float64
+	mentions, concepts, negation, choices float64
 }
 
 // floors are by language, a little below what was measured last. What issue 4
 // asks of English, mentions 0.85 and negation 0.90, is not reached yet.
 var floors = map[string]floor{
-	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88},
-	"en": {mentions: 0.82, concepts: 0.83, negation: 0.86},
+	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88, choices: 0.94},
+	"en": {mentions: 0.82, concepts: 0.83, negation: 0.86, choices: 0.94},
 }
 
 // under names the figures that are below the floor.
@@ -24,6 +24,7 @@ func (f floor) under(s score) []string {
 		{"mentions", s.mentions.f1(), f.mentions},
 		{"concepts", s.concepts.f1(), f.concepts},
 		{"negation", s.negation.f1(), f.negation},
+		{"choices", s.choices.f1(), f.choices},
 	} {
 		if figure.got < figure.atLeast {
 			names = append(names, figure.name)

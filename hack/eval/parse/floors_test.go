@@ -35,12 +35,12 @@ func TestFloors(t *testing.T) {
 func TestUnderTheFloor(t *testing.T) {
 	t.Parallel()
 	half := count{right: 1, wrong: 1, missing: 1}
-	s := score{mentions: half, concepts: half, negation: half}
+	s := score{mentions: half, concepts: half, negation: half, choices: half}
 	for want, f := range map[string]floor{
-		"":                           {0.5, 0.5, 0.5},
-		"mentions":                   {0.51, 0.5, 0.5},
-		"concepts negation":          {0.5, 0.51, 0.51},
-		"mentions concepts negation": {1, 1, 1},
+		"":                                   {0.5, 0.5, 0.5, 0.5},
+		"mentions":                           {0.51, 0.5, 0.5, 0.5},
+		"concepts negation":                  {0.5, 0.51, 0.51, 0.5},
+		"mentions concepts negation choices": {1, 1, 1, 1},
 	} {
 		if got := strings.Join(f.under(s), " "); got != want {
 			t.Errorf("%+v: got %q, want %q", f, got, want)

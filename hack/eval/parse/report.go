@@ -13,7 +13,7 @@ import (
 func printScores(out io.Writer, title string, outcomes []outcome) error {
 	fmt.Fprintf(out, "%s: %d sentences, %d exact\n", title, len(outcomes), total(outcomes).exact)
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tn\t  mentions P\tR\tF1\tright/wrong/missing\t  concepts P\tR\tF1\tright/wrong/missing\t  negation P\tR\tF1\tright/wrong/missing\t")
+	fmt.Fprintln(table, "\tn\t  mentions P\tR\tF1\tright/wrong/missing\t  concepts P\tR\tF1\tright/wrong/missing\t  negation P\tR\tF1\tright/wrong/missing\t  choices P\tR\tF1\tright/wrong/missing\t")
 	printRow(table, "all", total(outcomes))
 	for style, of := range byStyle(outcomes) {
 		printRow(table, style, total(of))
@@ -22,7 +22,7 @@ func printScores(out io.Writer, title string, outcomes []outcome) error {
 }
 
 func printRow(out io.Writer, name string, s score) {
-	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t\n", name, s.sentences, cells(s.mentions), cells(s.concepts), cells(s.negation))
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, s.sentences, cells(s.mentions), cells(s.concepts), cells(s.negation), cells(s.choices))
 }
 
 func cells(c count) string {

@@ -45,6 +45,7 @@ type score struct {
 	mentions  count // concept and choice
 	concepts  count // the concept alone
 	negation  count // concept and choice of what is absent
+	choices   count // the same among the concepts that are right
 }
 
 func (s *score) add(other score) {
@@ -53,6 +54,7 @@ func (s *score) add(other score) {
 	s.mentions.add(other.mentions)
 	s.concepts.add(other.concepts)
 	s.negation.add(other.negation)
+	s.choices.add(other.choices)
 }
 
 // An outcome is a sentence and what was found in it.
@@ -65,16 +67,25 @@ type outcome struct {
 // judge compares what was found in a sentence with what it says. A concept that
 // is found twice with one choice counts once.
 func judge(s sentence, found []mention) outcome {
+	denied := func(m mention) (mention, bool) { return m, m.Choice == absent }
 	one := score{
 		sentences: 1,
 		mentions:  compare(found, s.Mentions, func(m mention) (mention, bool) { return m, true }),
 		concepts:  compare(found, s.Mentions, func(m mention) (string, bool) { return m.Concept, true }),
-		negation:  compare(found, s.Mentions, func(m mention) (mention, bool) { return m, m.Choice == absent }),
+		negation:  compare(found, s.Mentions, denied),
+		choices:   compare(ofConcepts(found, s.Mentions), ofConcepts(s.Mentions, found), denied),
 	}
 	if one.mentions.wrong+one.mentions.missing == 0 {
 		one.exact = 1
 	}
 	return outcome{sentence: s, found: found, score: one}
+}
+
+// ofConcepts returns the mentions of concepts that others mention too.
+func ofConcepts(mentions, others []mention) []mention {
+	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool {
+		return !slices.ContainsFunc(others, func(o mention) bool { return o.Concept == m.Concept })
+	})
 }
 
 // compare counts the different keys of mentions; those that have none are left

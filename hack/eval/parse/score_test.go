@@ -28,22 +28,22 @@ func read(line string) []mention {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		title, expected, found        string
-		mentions, concepts, negations count
+		title, expected, found                 string
+		mentions, concepts, negations, choices count
 	}{
-		{"nothing said and found", "", "", count{}, count{}, count{}},
-		{"all found", "fever -cough", "-cough fever", count{2, 0, 0}, count{2, 0, 0}, count{1, 0, 0}},
-		{"one missing", "fever -cough", "fever", count{1, 0, 1}, count{1, 0, 1}, count{0, 0, 1}},
-		{"one invented", "fever", "fever -rash", count{1, 1, 0}, count{1, 1, 0}, count{0, 1, 0}},
-		{"the other choice", "-fever", "fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 0, 1}},
-		{"denied wrongly", "fever", "-fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 1, 0}},
-		{"found twice", "fever", "fever fever", count{1, 0, 0}, count{1, 0, 0}, count{}},
-		{"found with both choices", "fever", "fever -fever", count{1, 1, 0}, count{1, 0, 0}, count{0, 1, 0}},
+		{"nothing said and found", "", "", count{}, count{}, count{}, count{}},
+		{"all found", "fever -cough", "-cough fever", count{2, 0, 0}, count{2, 0, 0}, count{1, 0, 0}, count{1, 0, 0}},
+		{"one missing", "fever -cough", "fever", count{1, 0, 1}, count{1, 0, 1}, count{0, 0, 1}, count{}},
+		{"one invented", "fever", "fever -rash", count{1, 1, 0}, count{1, 1, 0}, count{0, 1, 0}, count{}},
+		{"the other choice", "-fever", "fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 0, 1}, count{0, 0, 1}},
+		{"denied wrongly", "fever", "-fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 1, 0}, count{0, 1, 0}},
+		{"found twice", "fever", "fever fever", count{1, 0, 0}, count{1, 0, 0}, count{}, count{}},
+		{"found with both choices", "fever", "fever -fever", count{1, 1, 0}, count{1, 0, 0}, count{0, 1, 0}, count{0, 1, 0}},
 	} {
 		t.Run(row.title, func(t *testing.T) {
 			t.Parallel()
 			got := judge(sentence{Mentions: read(row.expected)}, read(row.found)).score
-			want := score{sentences: 1, mentions: row.mentions, concepts: row.concepts, negation: row.negations}
+			want := score{sentences: 1, mentions: row.mentions, concepts: row.concepts, negation: row.negations, choices: row.choices}
 			if row.mentions.wrong+row.mentions.missing == 0 {
 				want.exact = 1
 			}
