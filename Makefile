@@ -56,6 +56,10 @@ test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 	@echo "== end to end, on a real cluster"
 	@go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
+.PHONY: eval
+eval: ## Measure how good the advice is, on vignettes of our own.
+	@go run ./hack/eval/cases
+
 .PHONY: verify
 verify: verify-generate verify-tidy lint ## Check that generated files are current, and lint.
 
