@@ -152,19 +152,25 @@ func (p *parser) addChild(at, i int, minutes float64) {
 		return
 	}
 	p.findings[at].lasts = true
-	if p.r.Observations[f.observation].LastsTo > 0 {
-		p.findings[at].observation = child // a wording said it, less exactly
+	from, to := p.withTokens(&f, i)
+	if p.r.Observations[f.observation].LastsTo > 0 { // a wording said it, less exactly
+		p.findings[at].observation, p.findings[at].from, p.findings[at].to = child, from, to
 		return
 	}
+	p.findings = append(p.findings, finding{observation: child, match: f.match, from: from, to: to, head: f.head, lasts: true})
+}
+
+// withTokens are the tokens of a finding and of a match, in matcher.positions.
+func (p *parser) withTokens(f *finding, i int) (from, to int32) {
 	m := &p.matcher
-	from := len(m.positions)
-	m.positions = append(m.positions, p.tokensOf(&f)...)
+	start := len(m.positions)
+	m.positions = append(m.positions, p.tokensOf(f)...)
 	m.positions = append(m.positions, m.tokens(&m.matches[i])...)
-	added := m.positions[from:]
+	added := m.positions[start:]
 	slices.Sort(added)
-	to := from + len(slices.Compact(added))
-	m.positions = m.positions[:to]
-	p.findings = append(p.findings, finding{observation: child, match: f.match, from: int32(from), to: int32(to), head: f.head, lasts: true})
+	end := start + len(slices.Compact(added))
+	m.positions = m.positions[:end]
+	return int32(start), int32(end)
 }
 
 // addOfContext adds the child of what the request knows to be present, when

@@ -222,14 +222,17 @@ func TestParseOnePerObservation(t *testing.T) {
 	t.Parallel()
 	r := world(t)
 	for text, want := range map[string][2]string{
-		"headache, my head hurts":           {"s_1", "s_1 s_1"},
-		"no headache. headache":             {"s_1", "-s_1 s_1"},
-		"headache. no headache":             {"s_1", "s_1 -s_1"},
-		"no headache, no headache":          {"-s_1", "-s_1 -s_1"},
-		"headache, terrible headache":       {"s_2", "s_2"},
-		"no headache, no terrible headache": {"-s_1", "-s_1"},
-		"headache but no terrible headache": {"s_1 -s_2", "s_1 -s_2"},
-		"no headache but terrible headache": {"s_2", "s_2"},
+		"headache, my head hurts":            {"s_1", "s_1 s_1"},
+		"no headache. headache":              {"s_1", "-s_1 s_1"},
+		"headache. no headache":              {"s_1", "s_1 -s_1"},
+		"no headache, no headache":           {"-s_1", "-s_1 -s_1"},
+		"headache, terrible headache":        {"s_2", "s_2"},
+		"no headache, no terrible headache":  {"-s_1", "-s_1"},
+		"headache but no terrible headache":  {"s_1 -s_2", "s_1 -s_2"},
+		"no headache but terrible headache":  {"s_2", "s_2"},
+		"a terrible headache for 3 days":     {"s_2 s_3", "s_2 s_3"}, // "headache for days" and "terrible headache", for 3 days
+		"headache, my head hurts, 3 days":    {"s_1", "s_1 s_1"},
+		"headache, my head hurts for 3 days": {"s_3", "s_3 s_3"},
 	} {
 		q := adult(text)
 		once := told(r, Parse(r, q))
@@ -299,13 +302,18 @@ func TestParseResult(t *testing.T) {
 			Tokens:   []string{"Stomach", "ache", "since", "yesterday"},
 			Mentions: []Mention{{Observation: index("s_5"), Orth: "Stomach ache", Positions: []int{0, 1}, Head: 0}},
 		},
-		"39.5C, headache for 3 days": {
-			Tokens: []string{"39.5", "C", ",", "headache", "for", "3", "days"},
+		"39.5C, headache for 3 weeks": {
+			Tokens: []string{"39.5", "C", ",", "headache", "for", "3", "weeks"},
 			Mentions: []Mention{
 				{Observation: index("s_7"), Orth: "39.5 C", Positions: []int{0, 1}, Head: 1},
-				{Observation: index("s_3"), Orth: "headache for 3 days", Positions: []int{3, 4, 5, 6}, Head: 3},
+				{Observation: index("s_4"), Orth: "headache for 3 weeks", Positions: []int{3, 4, 5, 6}, Head: 3},
 			},
 			Obvious: true,
+		},
+		"headache for 3 days": { // of which "headache for days" says the same, less exactly
+			Tokens:   []string{"headache", "for", "3", "days"},
+			Mentions: []Mention{{Observation: index("s_3"), Orth: "headache for 3 days", Positions: []int{0, 1, 2, 3}, Head: 3}},
+			Obvious:  true,
 		},
 		"a headache tomorrow": {
 			Tokens:   []string{"a", "headache", "tomorrow"},

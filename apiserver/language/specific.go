@@ -2,7 +2,11 @@
 
 package language
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
 
 // mostSpecific drops the findings that others make needless: what says neither
 // present nor absent, present parents of present children, absent children of
@@ -26,7 +30,9 @@ func (p *parser) mostSpecific() {
 			}
 		}
 	}
-	if !p.query.EveryMention {
+	if p.query.EveryMention {
+		p.oncePerWords()
+	} else {
 		p.oncePerObservation()
 	}
 }
@@ -69,4 +75,30 @@ func (p *parser) oncePerObservation() {
 			}
 		}
 	}
+}
+
+// oncePerWords drops the findings of which another one of the same observation
+// has all the words: one wording and how long, "headache for days", within
+// another, "pounding headache for 3 days".
+func (p *parser) oncePerWords() {
+	for i := range p.findings {
+		f := &p.findings[i]
+		for j := range p.findings {
+			other := &p.findings[j]
+			if i == j || other.dropped || other.observation != f.observation || other.absent != f.absent {
+				continue
+			}
+			f.dropped = f.dropped || covers(p.tokensOf(other), p.tokensOf(f))
+		}
+	}
+}
+
+// covers reports whether some tokens have all of the others. Both are ascending.
+func covers(tokens, others []int32) bool {
+	for _, token := range others {
+		if _, ok := slices.BinarySearch(tokens, token); !ok {
+			return false
+		}
+	}
+	return true
 }

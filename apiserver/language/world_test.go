@@ -40,7 +40,7 @@ cues:
 observations:
   s_1: {wordings: [headache, "~<pain> head"]}
   s_2: {wordings: ["~<severe> @s_1", "worst headache ... life"]}
-  s_3: {wordings: [headache all day]}
+  s_3: {wordings: [headache all day, headache for days]}
   s_5: {wordings: ["~<pain> <belly>"]}
   s_6: {wordings: ["~<pain> right lower <belly>"], after: ["~right lower side", "worse when i move"]}
   s_7: {wordings: [fever, "temperature ... {38..43}", "{38..43} <celsius>", "{100.4..109} f"]}
