@@ -111,9 +111,10 @@ func (c *clinic) printMiss(out io.Writer, o *outcome) {
 
 // before names the first conditions that came before the diagnosis.
 func (c *clinic) before(o *outcome) []string {
-	var names []string
-	for _, ranked := range o.ranking[:min(3, len(o.ranking), o.place()-1)] {
-		names = append(names, fmt.Sprintf("%s %.2f", c.release.Text(c.release.Conditions[ranked.Condition].Name), ranked.Probability))
+	first := o.ranking[:min(3, len(o.ranking), o.place()-1)]
+	names := make([]string, len(first))
+	for i, ranked := range first {
+		names[i] = fmt.Sprintf("%s %.2f", c.release.Text(c.release.Conditions[ranked.Condition].Name), ranked.Probability)
 	}
 	return names
 }

@@ -28,35 +28,17 @@ type knowledge struct {
 // patient says is there now outweighs what is denied, and that what was there
 // before and in the family.
 func (c *clinic) listen(v *vignette) knowledge {
-	k := knowledge{answers: map[model.ObservationIndex]engine.Choice{}}
-	var now, absent []model.ObservationIndex
-	hear := func(lines []string) (present []model.ObservationIndex) {
-		for _, line := range lines {
-			mentions := c.parse(v, line)
-			if len(mentions) == 0 {
-				k.unheard = append(k.unheard, line)
-			}
-			for _, m := range mentions {
-				if m.Absent {
-					absent = append(absent, m.Observation)
-				} else {
-					present = append(present, m.Observation)
-				}
-			}
-		}
-		return present
+	first, later := c.hear(v, v.Says), c.hear(v, v.Present...)
+	before := c.hear(v, slices.Concat(v.History, ofFamily(v.Family))...)
+	denied := c.hear(v, denials(v.Denied)...)
+	k := knowledge{
+		opening: first.present,
+		answers: map[model.ObservationIndex]engine.Choice{},
+		unheard: slices.Concat(first.unheard, later.unheard, before.unheard),
 	}
-	k.opening = hear([]string{v.Says})
-	now = append(slices.Clone(k.opening), hear(v.Present)...)
-	before := hear(slices.Concat(v.History, ofFamily(v.Family)))
-	for _, line := range v.Denied {
-		for _, m := range c.parse(v, denied(line)) {
-			absent = append(absent, m.Observation)
-		}
-	}
-	k.note(before, engine.Present)
-	k.note(absent, engine.Absent)
-	k.note(now, engine.Present)
+	k.note(before.present, engine.Present)
+	k.note(slices.Concat(first.absent, later.absent, before.absent, denied.absent, denied.present), engine.Absent)
+	k.note(slices.Concat(first.present, later.present), engine.Present)
 	return k
 }
 
@@ -66,19 +48,42 @@ func (k *knowledge) note(observations []model.ObservationIndex, choice engine.Ch
 	}
 }
 
-func (c *clinic) parse(v *vignette, line string) []language.Mention {
-	return language.Parse(c.release, language.Query{
-		Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.months(), Symptoms: true, RiskFactors: true,
-	}).Mentions
+// heard is what was found in some lines, and those in which nothing was.
+type heard struct {
+	present, absent []model.ObservationIndex
+	unheard         []string
 }
 
-// denied puts a thing that a patient denies into words. One that is a denial
-// itself is said as it is: whatever it mentions is not so.
-func denied(line string) string {
-	if denial.MatchString(line) {
-		return line
+func (c *clinic) hear(v *vignette, lines ...string) (h heard) {
+	for _, line := range lines {
+		result := language.Parse(c.release, language.Query{
+			Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.months(), Symptoms: true, RiskFactors: true,
+		})
+		if len(result.Mentions) == 0 {
+			h.unheard = append(h.unheard, line)
+		}
+		for _, m := range result.Mentions {
+			if m.Absent {
+				h.absent = append(h.absent, m.Observation)
+			} else {
+				h.present = append(h.present, m.Observation)
+			}
+		}
 	}
-	return "no " + line
+	return h
+}
+
+// denials puts what a patient denies into words. What is a denial itself is said
+// as it is: whatever it mentions is not so.
+func denials(lines []string) []string {
+	said := make([]string, len(lines))
+	for i, line := range lines {
+		said[i] = line
+		if !denial.MatchString(line) {
+			said[i] = "no " + line
+		}
+	}
+	return said
 }
 
 // ofFamily says of each line that it is not about the patient.

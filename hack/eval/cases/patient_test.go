@@ -31,7 +31,7 @@ func (c *clinic) observation(t *testing.T, id string) model.ObservationIndex {
 	return o
 }
 
-func TestDenied(t *testing.T) {
+func TestDenials(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"fever":                      "no fever",
@@ -43,7 +43,7 @@ func TestDenied(t *testing.T) {
 		"can't sleep":                "can't sleep",
 		"bruises without a knock":    "bruises without a knock",
 	} {
-		if got := denied(line); got != want {
+		if got := denials([]string{line}); got[0] != want {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
 	}
