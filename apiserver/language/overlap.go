@@ -29,6 +29,9 @@ type chooser struct {
 	// holders are the chosen matches by token: their positions in chosen.
 	holders [][mostHolders]int16
 	held    []uint8
+	// alone are the best matches of a single token, by token; none where there
+	// is none.
+	alone []int
 	// separators counts the joining words and commas before a token.
 	separators []int32
 	begins     []bool // by token: whether a mention that is not vague may begin there
@@ -41,7 +44,11 @@ func (c *chooser) begin(m *matcher) {
 	n := len(m.words)
 	c.holders = slices.Grow(c.holders[:0], n)[:n]
 	c.held = slices.Grow(c.held[:0], n)[:n]
+	c.alone = slices.Grow(c.alone[:0], n)[:n]
 	clear(c.held)
+	for token := range c.alone {
+		c.alone[token] = none
+	}
 	c.separators = append(c.separators[:0], 0)
 	for i := range m.words {
 		separates := int32(0)
@@ -69,6 +76,7 @@ func (c *chooser) choose(from int) {
 	}
 	c.order = slices.DeleteFunc(c.order, c.borrows)
 	slices.SortFunc(c.order, c.compare)
+	c.noteAlone()
 	for _, i := range c.order {
 		if len(c.chosen) < math.MaxInt16 && c.fits(i) {
 			c.take(i)
@@ -180,7 +188,31 @@ func (c *chooser) isRival(i, other int) bool {
 // they refine the same thing or are items of one list.
 func (c *chooser) share(i, other int) bool {
 	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
-	return a != b && c.keepsOwn(other, i) && (c.related(a, b) || c.listed(i, other))
+	return a != b && c.keepsOwn(other, i) && (c.related(a, b) || c.listed(i, other) && !c.standsAlone(i))
+}
+
+// noteAlone notes the best matches of single tokens, in the order of choice.
+func (c *chooser) noteAlone() {
+	for _, i := range c.order {
+		if tokens := c.tokens(&c.matches[i]); len(tokens) == 1 && c.alone[tokens[0]] == none {
+			c.alone[tokens[0]] = i
+		}
+	}
+}
+
+// standsAlone reports whether the own words of a match say by themselves what it
+// refines. Such an item of a list takes nothing from the others: "chest pain or
+// rash" is no painful rash, "blood in the stool, vomiting" no vomiting of blood.
+func (c *chooser) standsAlone(i int) bool {
+	for _, token := range c.tokens(&c.matches[i]) {
+		if c.held[token] > 0 {
+			continue
+		}
+		if c.alone[token] == none || !c.isAncestor(c.patternOf(c.alone[token]).Observation, c.patternOf(i).Observation) {
+			return false
+		}
+	}
+	return true
 }
 
 // keepsOwn reports whether a match that was chosen still has a token of its own

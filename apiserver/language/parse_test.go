@@ -89,10 +89,13 @@ func TestParseKeepsSpelling(t *testing.T) {
 func TestParseOverlaps(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{
-		"sore throat and runny nose":                 "s_9 s_10",
-		"runny nose and sore throat":                 "s_10 s_9",
-		"pain in my chest and left arm":              "s_11 s_12",
-		"pain in my chest, left arm and jaw":         "s_11 s_12 s_14",
+		"sore throat and runny nose":         "s_9 s_10",
+		"runny nose and sore throat":         "s_10 s_9",
+		"pain in my chest and left arm":      "s_11 s_12",
+		"pain in my chest, left arm and jaw": "s_11 s_12 s_14",
+		// An item that says something by itself takes nothing from the others.
+		"sore throat or headache":                    "s_9 s_1",
+		"a sore headache and fever":                  "s_2 s_7",
 		"chest, arm and jaw pain":                    "s_11 s_12 s_14",
 		"chest, arm, jaw, head and belly pain":       "s_11 s_12 s_14 s_1 s_5",
 		"pain in my chest, fever and my arm is fine": "s_11 s_7",

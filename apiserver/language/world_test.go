@@ -39,7 +39,7 @@ cues:
   patients: [i, me, and i]
 observations:
   s_1: {wordings: [headache, "~<pain> head"]}
-  s_2: {wordings: ["~<severe> @s_1", "worst headache ... life"]}
+  s_2: {wordings: ["~<severe> @s_1", "worst headache ... life", "~sore headache"]}
   s_3: {wordings: [headache all day, headache for days]}
   s_5: {wordings: ["~<pain> <belly>"]}
   s_6: {wordings: ["~<pain> right lower <belly>"], after: ["~right lower side", "worse when i move"]}
