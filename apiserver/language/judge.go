@@ -99,10 +99,11 @@ func (p *parser) inOneStatement(tokens []int32) bool {
 	return true
 }
 
-// takeFindings takes the tokens of the findings.
+// takeFindings takes the tokens of the findings, as they are judged.
 func (p *parser) takeFindings() {
 	for i := range p.findings {
-		for _, token := range p.tokensOf(&p.findings[i]) {
+		tokens, _ := p.judged(&p.findings[i])
+		for _, token := range tokens {
 			p.taken[token] = true
 		}
 	}
@@ -135,6 +136,19 @@ func (p *parser) layInsides() {
 	}
 }
 
+// judged are the tokens of a finding that are judged, and whether they say that
+// it is absent. A word that denies and begins the wording of a denial, as in "no
+// temperature", is left to deny the list that it begins: "no temperature, cough
+// or headache".
+func (p *parser) judged(f *finding) (tokens []int32, saidAbsent bool) {
+	tokens = p.tokensOf(f)
+	saidAbsent = p.matcher.patternOf(f.match).Meaning == model.MentionsAbsent
+	if saidAbsent && len(tokens) > 1 && p.judge.denying[tokens[0]] {
+		return tokens[1:], false
+	}
+	return tokens, saidAbsent
+}
+
 // claim takes tokens if all of them are free.
 func (p *parser) claim(tokens []int32) bool {
 	for _, token := range tokens {
@@ -164,18 +178,19 @@ func (p *parser) layCues() {
 }
 
 func (p *parser) subject(f *finding) context.Subject {
-	j, pattern := &p.judge, p.matcher.patternOf(f.match)
+	j := &p.judge
 	from, denies := len(j.positions), false
-	first := int(p.tokensOf(f)[0])
-	for _, token := range p.tokensOf(f) {
+	tokens, saidAbsent := p.judged(f)
+	first := int(tokens[0])
+	for _, token := range tokens {
 		j.positions = append(j.positions, j.places[token])
 		denies = denies || j.denying[token]
 	}
 	return context.Subject{
 		Positions:  j.positions[from:],
 		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
-		Relative:   pattern.Relative,
-		SaidAbsent: pattern.Meaning == model.MentionsAbsent,
+		Relative:   p.matcher.patternOf(f.match).Relative,
+		SaidAbsent: saidAbsent,
 		Denies:     denies,
 		Begins:     p.matcher.words[first].names && first > 0 && p.matcher.words[first-1].divides,
 	}

@@ -119,6 +119,9 @@ func TestParseOverlaps(t *testing.T) {
 func TestParseContext(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{
+		// A denial that begins the wording of one denies the list behind it too.
+		"no sickness, headache or fever":        "-s_15 -s_1 -s_7",
+		"no sickness but a headache":            "-s_15 s_1",
 		"no fever but a bad cough":              "-s_7 s_8",
 		"denies chest pain, nausea or vomiting": "-s_11 -s_15",
 		"never had diabetes":                    "-p_3",

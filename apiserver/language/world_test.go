@@ -51,7 +51,7 @@ observations:
   s_12: {wordings: ["~<pain> arm"]}
   s_13: {wordings: ["no appetite", loss of appetite]}
   s_14: {wordings: ["~<pain> jaw"]}
-  s_15: {wordings: [nausea, vomiting]}
+  s_15: {wordings: [nausea, vomiting], absent: ["no sickness"]}
   s_16: {wordings: [missed period]}
   s_17: {wordings: [colic]}
   s_18: {wordings: ["~<severe> <pain> chest"], after: ["worse when i move"]}
