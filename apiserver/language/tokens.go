@@ -101,7 +101,7 @@ func (c *cutter) extend(text, segment, rest string) {
 	last := &c.tokens[len(c.tokens)-1]
 	end := len(text) - len(rest)
 	last.text = text[end-len(segment)-len(last.text) : end]
-	last.folded = token.Fold(last.text)
+	last.folded = foldWord(last.text)
 }
 
 // segment adds the tokens of a segment that is not blank: what UAX #29 keeps
@@ -183,7 +183,7 @@ func allDigits(text string) bool {
 }
 
 func (c *cutter) add(text string, of kind) {
-	t := textToken{text: text, folded: token.Fold(text), kind: of, spaced: c.spaced}
+	t := textToken{text: text, folded: foldWord(text), kind: of, spaced: c.spaced}
 	if bare := strings.TrimLeftFunc(t.folded, func(c rune) bool { return !carries(c) }); bare != "" {
 		t.folded = bare // "℃" folds to a degree sign and a letter
 	}
@@ -195,4 +195,15 @@ func (c *cutter) add(text string, of kind) {
 	}
 	c.tokens = append(c.tokens, t)
 	c.spaced = false
+}
+
+// foldWord folds a word, without the "will" that an apostrophe ties to it and that
+// would make another word of it: "I'll" is not ill, and "we'll" not well.
+func foldWord(text string) string {
+	if n := len(text) - len("ll"); n > 0 && strings.EqualFold(text[n:], "ll") {
+		if _, size := utf8.DecodeLastRuneInString(text[:n]); token.Fold(text[n-size:n]) == "" {
+			return token.Fold(text[:n])
+		}
+	}
+	return token.Fold(text)
 }

@@ -141,3 +141,19 @@ func FuzzCut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkCut(t, text) })
 }
+
+func TestFoldWord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"I'll": "i", "we’ll": "we", "SHE'LL": "she", "he`ll": "he", "ill": "ill", "ll": "ll", "'ll": "", "can't": "cant", "él": "el", "": "", "\u00e9ll": "ell",
+	} {
+		if got := foldWord(text); got != want {
+			t.Errorf("foldWord(%q) = %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{"I'll", "I`ll"} {
+		if got := cutText(text); len(got) != 1 || got[0].folded != "i" {
+			t.Errorf("%s is cut to %v", text, got)
+		}
+	}
+}
