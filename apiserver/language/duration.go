@@ -85,7 +85,7 @@ func (p *parser) saidOf(i int) []int {
 	before, behind, earlier := none, none, none
 	for at := range p.findings {
 		f := &p.findings[at]
-		if f.absent || f.unsaid || f.lasts {
+		if !p.canLast(f, i) {
 			continue
 		}
 		positions := p.tokensOf(f)
@@ -101,9 +101,9 @@ func (p *parser) saidOf(i int) []int {
 	}
 	switch {
 	case before != none:
-		return p.listedWith(before, -1)
+		return p.listedWith(before, -1, i)
 	case behind != none:
-		return p.listedWith(behind, +1)
+		return p.listedWith(behind, +1, i)
 	case earlier != none:
 		return []int{earlier}
 	}
@@ -115,13 +115,25 @@ func (p *parser) sameSentence(a, b int) bool {
 	return p.matcher.words[a].sentence == p.matcher.words[b].sentence
 }
 
+// canLast reports whether a match may say how long a finding has lasted: it is
+// present, no other one said so, and no other time is of its own words.
+func (p *parser) canLast(f *finding, i int) bool {
+	if f.absent || f.unsaid || f.lasts {
+		return false
+	}
+	m := &p.matcher
+	return !slices.ContainsFunc(p.tokensOf(f), func(token int32) bool {
+		return m.words[token].time != none && !slices.Contains(m.tokens(&m.matches[i]), token)
+	})
+}
+
 // listedWith is a finding and those next to it in a direction with only
-// separators between them.
-func (p *parser) listedWith(at, direction int) []int {
+// separators between them, as far as a match may say how long they have lasted.
+func (p *parser) listedWith(at, direction, i int) []int {
 	list := []int{at}
 	for next := at + direction; next >= 0 && next < len(p.findings); next += direction {
 		f := &p.findings[next]
-		if f.absent || f.unsaid || f.lasts || !p.adjoin(min(at, next), max(at, next)) {
+		if !p.canLast(f, i) || !p.adjoin(min(at, next), max(at, next)) {
 			break
 		}
 		list = append(list, next)

@@ -84,20 +84,37 @@ func (c *chooser) choose(from int) {
 	}
 }
 
-// borrows reports whether a match takes how severe or of what kind something is
-// from the next mention, beyond a separator or by a vague wording: the headache in
-// "headache and severe nausea" is not said to be severe.
+// borrows reports whether a match takes from another statement, beyond a separator
+// or by a vague wording, how severe or of what kind something is, or how long it
+// has lasted: the headache in "headache and severe nausea" is not said to be severe,
+// nor the fever in "headache for weeks, fever since yesterday" to last for weeks.
+// What is said of a whole list is found by noteDurations.
 func (c *chooser) borrows(i int) bool {
-	relation := c.r.Observations[c.patternOf(i).Observation].Relation
-	if relation != model.SeverityRelation && relation != model.Character {
-		return false
+	pattern, tokens := c.patternOf(i), c.tokens(&c.matches[i])
+	apart, last := c.isApart(tokens), int(tokens[len(tokens)-1])
+	switch c.r.Observations[pattern.Observation].Relation {
+	case model.Duration:
+		return apart
+	case model.SeverityRelation, model.Character:
+		return (apart || pattern.Meaning == model.MentionsAfter) && c.mentionFollows(last)
 	}
-	tokens := c.tokens(&c.matches[i])
-	last := int(tokens[len(tokens)-1])
-	if c.separators[last] == c.separators[tokens[0]] && c.patternOf(i).Meaning != model.MentionsAfter {
-		return false
+	return false
+}
+
+// isApart reports whether a separator stands between tokens that is none of them.
+func (c *chooser) isApart(tokens []int32) bool {
+	for i, token := range tokens[1:] {
+		if c.separators[token] > c.separators[tokens[i]+1] {
+			return true
+		}
 	}
-	next := last + 1
+	return false
+}
+
+// mentionFollows reports whether a mention may begin behind a token, with nothing
+// but fillers before it.
+func (c *chooser) mentionFollows(token int) bool {
+	next := token + 1
 	for next < len(c.words) && c.words[next].filler && !c.words[next-1].stops {
 		next++
 	}
@@ -185,10 +202,15 @@ func (c *chooser) isRival(i, other int) bool {
 
 // share reports whether a match may share tokens with another one, that was
 // chosen: it says something else, the other one keeps a token of its own, and
-// they refine the same thing or are items of one list.
+// they refine the same thing or are items of one list. How long something has
+// lasted is said once: "headache for weeks, fever since yesterday" has no fever for
+// weeks.
 func (c *chooser) share(i, other int) bool {
 	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
-	return a != b && c.keepsOwn(other, i) && (c.related(a, b) || c.listed(i, other) && !c.standsAlone(i))
+	if a == b || c.sayHowLong(a, b) || !c.keepsOwn(other, i) {
+		return false
+	}
+	return c.related(a, b) || c.listed(i, other) && !c.standsAlone(i)
 }
 
 // noteAlone notes the best matches of single tokens, in the order of choice.
@@ -213,6 +235,12 @@ func (c *chooser) standsAlone(i int) bool {
 		}
 	}
 	return true
+}
+
+// sayHowLong reports whether both of two observations say how long the same thing
+// has lasted.
+func (c *chooser) sayHowLong(a, b model.ObservationIndex) bool {
+	return c.r.Observations[a].LastsTo > 0 && c.r.Observations[b].LastsTo > 0 && c.related(a, b)
 }
 
 // keepsOwn reports whether a match that was chosen still has a token of its own

@@ -182,6 +182,11 @@ func TestParseDurations(t *testing.T) {
 		"a headache, but no headache all day":         "s_1 -s_3",
 		"sore throat for three days":                  "s_9",
 		"for 5 weeks cough and headache":              "s_20 s_4",
+		// a time said of one is not said of another that has its own
+		"since 4 weeks headache and since yesterday cough": "s_4 s_19",
+		"headache for 5 weeks, cough since yesterday":      "s_4 s_19",
+		"headache on and off":                              "s_4",
+		"for 5 weeks headache, cough since yesterday":      "s_4 s_19",
 	})
 }
 

@@ -41,9 +41,12 @@ observations:
   s_1: {wordings: [headache, "~<pain> head"]}
   s_2: {wordings: ["~<severe> @s_1", "worst headache ... life", "~sore headache"]}
   s_3: {wordings: [headache all day, headache for days]}
+  s_4: {wordings: [headache on and off]}
   s_5: {wordings: ["~<pain> <belly>"]}
   s_6: {wordings: ["~<pain> right lower <belly>"], after: ["~right lower side", "worse when i move"]}
   s_7: {wordings: [fever, "temperature ... {38..43}", "{38..43} <celsius>", "{100.4..109} f"]}
+  s_19: {wordings: ["~cough since {time}"]}
+  s_20: {wordings: ["~cough for {time}"]}
   s_8: {wordings: [cough, coughing], absent: ["lungs clear"]}
   s_9: {wordings: ["~<pain> throat"]}
   s_10: {wordings: [runny nose, "nose ... running"]}
