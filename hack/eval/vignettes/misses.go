@@ -56,6 +56,9 @@ func (m misses) print(ctx context.Context, out io.Writer, most int, complaints [
 	printCause(out, "in the catalogue, and not first", m.notRanked, most, describeRanking)
 	fmt.Fprintf(out, "\nno initial evidence: %d\n", len(m.notHeard))
 	for _, r := range m.notHeard[:min(most, len(m.notHeard))] {
+		if r.Line < 1 || r.Line > len(complaints) {
+			return fmt.Errorf("the runner notes a patient of line %d, where there are %d: are these its vignettes?", r.Line, len(complaints))
+		}
 		complaint := complaints[r.Line-1]
 		words, err := unknownWords(ctx, r, complaint)
 		if err != nil {

@@ -91,6 +91,16 @@ func TestMissesCannotBeExplained(t *testing.T) {
 	}
 }
 
+func TestMissesOfOtherVignettes(t *testing.T) {
+	t.Parallel()
+	for _, line := range []int{0, 2} {
+		err := misses{notHeard: []result{{Line: line}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, nil)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d, where there are 1", line)) {
+			t.Errorf("line %d: got %v", line, err)
+		}
+	}
+}
+
 func TestReadResultsDamaged(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
