@@ -13,7 +13,8 @@
 //	~<pain> <belly>       in any order
 //
 // Words are folded as package token does; a symbol such as ° is a word of its
-// own, and other punctuation is none. What classes hold and what observations are called is not known here.
+// own, and other punctuation is none. What classes hold and what observations are
+// called is not known here.
 package pattern
 
 import (
