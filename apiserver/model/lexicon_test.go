@@ -200,6 +200,14 @@ func TestLookUpsAreConcurrent(t *testing.T) {
 }
 
 // The first term of a word is its own, so that it tells words from classes.
+// A look-up allocates no more than the bytes of its key.
+func TestLookUpsAllocateLittle(t *testing.T) { // not in parallel, which AllocsPerRun does not allow
+	r := decodedSmall(t)
+	if got := testing.AllocsPerRun(1000, func() { r.WordFrequency("headache") }); got > 1 {
+		t.Errorf("%v allocations", got)
+	}
+}
+
 func TestTermsBeginWithTheStem(t *testing.T) {
 	t.Parallel()
 	draft := small()

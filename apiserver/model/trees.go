@@ -5,6 +5,7 @@ package model
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"github.com/blevesearch/vellum"
 
@@ -15,8 +16,15 @@ import (
 // numbers. They read the sections in place; what they hold themselves is a few
 // words of memory. Look-ups are safe for concurrent use.
 type trees struct {
-	vocabulary, stems *vellum.FST
+	vocabulary, stems *tree
 	stem              stem.Stemmer // of the release's language
+}
+
+// A tree is one of them, with readers that go from look-up to look-up: each has
+// room for a state, which a look-up would allocate.
+type tree struct {
+	*vellum.FST
+	readers sync.Pool // of *vellum.Reader
 }
 
 // stemmerOf is the stemmer that a release is made with.
@@ -65,11 +73,19 @@ func (r *Release) FindStem(stem string) (found Stem, ok bool) {
 	return r.Stems[at], true
 }
 
-func lookUp(tree *vellum.FST, key string) (value uint64, ok bool) {
-	if tree == nil {
+func lookUp(t *tree, key string) (value uint64, ok bool) {
+	if t == nil {
 		return 0, false
 	}
-	value, ok, err := tree.Get([]byte(key))
+	reader, _ := t.readers.Get().(*vellum.Reader)
+	if reader == nil {
+		var err error
+		if reader, err = t.Reader(); err != nil {
+			return 0, false
+		}
+	}
+	defer t.readers.Put(reader)
+	value, ok, err := reader.Get([]byte(key))
 	return value, ok && err == nil
 }
 
@@ -94,26 +110,27 @@ const treeFooter = 16
 // loadTree visits every state of a tree once, as look-ups will. Package vellum
 // panics at what is damaged, and makes room for as many states as an address
 // says: none may be out of the tree.
-func loadTree(data []byte) (tree *vellum.FST, err error) {
+func loadTree(data []byte) (loaded *tree, err error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	defer func() {
 		if damage := recover(); damage != nil {
-			tree, err = nil, fmt.Errorf("damaged: %v", damage)
+			loaded, err = nil, fmt.Errorf("damaged: %v", damage)
 		}
 	}()
-	if tree, err = vellum.Load(data); err != nil {
+	fst, err := vellum.Load(data)
+	if err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)
 	}
 	size := uint64(len(data))
 	if first := binary.LittleEndian.Uint64(data[size-treeFooter+8:]); first >= size {
 		return nil, fmt.Errorf("damaged: it begins at byte %d of %d", first, size)
 	}
-	if err := tree.Debug(func(_ int, state any) error { return checkState(state.(treeState), size) }); err != nil {
+	if err := fst.Debug(func(_ int, state any) error { return checkState(state.(treeState), size) }); err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)
 	}
-	return tree, nil
+	return &tree{FST: fst}, nil
 }
 
 // A treeState is what package vellum shows of a state.
