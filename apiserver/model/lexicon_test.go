@@ -200,10 +200,10 @@ func TestLookUpsAreConcurrent(t *testing.T) {
 }
 
 // The first term of a word is its own, so that it tells words from classes.
-// A look-up allocates no more than the bytes of its key.
-func TestLookUpsAllocateLittle(t *testing.T) { // not in parallel, which AllocsPerRun does not allow
+// A look-up allocates nothing.
+func TestLookUpsAllocateNothing(t *testing.T) { // not in parallel, which AllocsPerRun does not allow
 	r := decodedSmall(t)
-	if got := testing.AllocsPerRun(1000, func() { r.WordFrequency("headache") }); got > 1 {
+	if got := testing.AllocsPerRun(1000, func() { r.WordFrequency("heads") }); got >= 1 {
 		t.Errorf("%v allocations", got)
 	}
 }
