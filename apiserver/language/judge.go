@@ -83,8 +83,25 @@ func (p *parser) chooseCues() {
 	}
 	slices.SortFunc(j.cues, p.chooser.compare)
 	p.takeFindings()
-	j.cues = slices.DeleteFunc(j.cues, func(i int) bool { return !p.claim(m.tokens(&m.matches[i])) })
+	j.cues = slices.DeleteFunc(j.cues, func(i int) bool {
+		if m.patternOf(i).Meaning == model.CueNeutral {
+			return !p.claimRest(m.tokens(&m.matches[i]))
+		}
+		return !p.claim(m.tokens(&m.matches[i]))
+	})
 	p.layCues()
+}
+
+// claimRest takes the tokens of a neutral cue that nothing took before it, and
+// reports whether it took them all. What has gone sore is not gone, though sore is
+// a word of the finding.
+func (p *parser) claimRest(tokens []int32) bool {
+	all := true
+	for _, token := range tokens {
+		all = all && !p.taken[token]
+		p.taken[token] = true
+	}
+	return all
 }
 
 // inOneStatement reports whether no comma or bracket stands in the gaps of a

@@ -126,6 +126,8 @@ func TestParseContext(t *testing.T) {
 		"denies chest pain, nausea or vomiting": "-s_11 -s_15",
 		"never had diabetes":                    "-p_3",
 		"not only headache but fever":           "s_1 s_7",
+		"the headache has gone":                 "-s_1",
+		"headache and my throat has gone sore":  "s_1 s_9",
 		"could it be a stroke?":                 "",
 		"last year I had a headache":            "",
 		"last year I had a stroke":              "p_1",

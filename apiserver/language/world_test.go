@@ -30,7 +30,8 @@ classes:
   relative: [father, mother]
 cues:
   negates: [no, not, never, denies, without, doesnt, dont]
-  neutral: [not only]
+  negates_before: [has gone]
+  neutral: [not only, has gone sore]
   ends: [but, however, when i]
   joins: [and, or, nor]
   questions: [could it be]
