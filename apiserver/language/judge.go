@@ -94,8 +94,12 @@ func (p *parser) chooseCues() {
 
 // claimRest takes the tokens of a neutral cue that nothing took before it, and
 // reports whether it took them all. What has gone sore is not gone, though sore is
-// a word of the finding.
+// a word of the finding. A word that denies is taken with all others or not at all:
+// "no change" is neutral, but not in "no change in vision".
 func (p *parser) claimRest(tokens []int32) bool {
+	if slices.ContainsFunc(tokens, func(token int32) bool { return p.judge.denying[token] }) {
+		return p.claim(tokens)
+	}
 	all := true
 	for _, token := range tokens {
 		all = all && !p.taken[token]

@@ -128,6 +128,8 @@ func TestParseContext(t *testing.T) {
 		"not only headache but fever":           "s_1 s_7",
 		"the headache has gone":                 "-s_1",
 		"headache and my throat has gone sore":  "s_1 s_9",
+		"no change in my lungs":                 "-s_8",
+		"no change, headache":                   "s_1",
 		"could it be a stroke?":                 "",
 		"last year I had a headache":            "",
 		"last year I had a stroke":              "p_1",

@@ -31,7 +31,7 @@ classes:
 cues:
   negates: [no, not, never, denies, without, doesnt, dont]
   negates_before: [has gone]
-  neutral: [not only, has gone sore]
+  neutral: [not only, has gone sore, no change]
   ends: [but, however, when i]
   joins: [and, or, nor]
   questions: [could it be]
@@ -48,7 +48,7 @@ observations:
   s_7: {wordings: [fever, "temperature ... {38..43}", "{38..43} <celsius>", "{100.4..109} f"]}
   s_19: {wordings: ["~cough since {time}"]}
   s_20: {wordings: ["~cough for {time}"]}
-  s_8: {wordings: [cough, coughing], absent: ["lungs clear"]}
+  s_8: {wordings: [cough, coughing], absent: [lungs clear, no change lungs]}
   s_9: {wordings: ["~<pain> throat"]}
   s_10: {wordings: [runny nose, "nose ... running"]}
   s_11: {wordings: ["~<pain> chest", "chest ache"]}
