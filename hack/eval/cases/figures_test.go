@@ -31,7 +31,7 @@ func TestFigures(t *testing.T) {
 		{"over-triaged", outcome{triage: model.EmergencyAmbulance}, "safety"},
 		{"under-triaged", outcome{triage: model.Consultation}, ""},
 	} {
-		row.vignette.Triage = accepted
+		row.Triage = accepted
 		got := ""
 		for _, f := range figures {
 			if f.holds(&row.outcome) {

@@ -6,12 +6,12 @@ package main
 // by figure, a little below what was measured last.
 var floors = map[string]float64{
 	"in the catalogue": 0.47,
-	"initial evidence": 0.81,
-	"first":            0.28,
+	"initial evidence": 0.82,
+	"first":            0.29,
 	"first three":      0.32,
 	"first five":       0.33,
-	"triage accuracy":  0.56,
-	"safety":           0.72,
+	"triage accuracy":  0.57,
+	"safety":           0.73,
 }
 
 // mostMedianQuestions is the highest median of questions that the tests accept.
