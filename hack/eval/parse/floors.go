@@ -7,11 +7,10 @@ type floor struct {
 	mentions, concepts, negation, choices float64
 }
 
-// floors are by language, a little below what was measured last. What issue 4
-// asks of English, mentions 0.85 and negation 0.90, is not reached yet.
+// floors are by language, a little below what was measured last.
 var floors = map[string]floor{
-	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88, choices: 0.94},
-	"en": {mentions: 0.82, concepts: 0.83, negation: 0.86, choices: 0.94},
+	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88, choices: 0.95},
+	"en": {mentions: 0.85, concepts: 0.85, negation: 0.87, choices: 0.97},
 }
 
 // under names the figures that are below the floor.
