@@ -71,10 +71,9 @@ func (a *account) own(path string) error {
 	return os.Chown(path, a.uid, a.gid)
 }
 
-// attributes make a process run as the account and end when we do.
+// attributes make a process run as the account.
 func (a *account) attributes() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{}
-	endWithParent(attributes)
 	if a != nil {
 		attributes.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
 	}

@@ -118,8 +118,10 @@ func (c *cluster) startAt(ctx context.Context, host, port string) (*Server, erro
 
 // run starts the process and sees to its end. Both happen on one thread that
 // is used for nothing else: the kernel ends the process when the thread that
-// started it is gone, and Go ends threads as it likes.
+// started it is gone, and Go ends threads as it likes, this one among them. So
+// no other process may be told to end with its parent.
 func (s *Server) run(command *exec.Cmd) error {
+	endWithParent(command.SysProcAttr)
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
