@@ -137,22 +137,24 @@ func TestPartsAreAlike(t *testing.T) {
 	}
 }
 
+const workFolder = "corpus/" + workPart
+
 func TestReadPart(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"corpus/work/de-chat.jsonl":    {Data: []byte(`{"id":"de-1","text":"heiß","age":{"value":8,"unit":"month"},"style":"chat","mentions":[]}`)},
-		"corpus/work/en-chat.jsonl":    {Data: []byte("{\"id\":\"en-1\",\"text\":\"hot\",\"style\":\"chat\"}\n\n{\"id\":\"en-2\",\"text\":\"cold\",\"style\":\"forum\"}\n")},
+		workFolder + "/de-chat.jsonl":  {Data: []byte(`{"id":"de-1","text":"heiß","age":{"value":8,"unit":"month"},"style":"chat","mentions":[]}`)},
+		workFolder + "/en-chat.jsonl":  {Data: []byte("{\"id\":\"en-1\",\"text\":\"hot\",\"style\":\"chat\"}\n\n{\"id\":\"en-2\",\"text\":\"cold\",\"style\":\"forum\"}\n")},
 		"corpus/measure/en-chat.jsonl": {Data: []byte(`{"id":"en-3"}`)},
-		"corpus/work/README.md":        {Data: []byte("not a sentence")},
+		workFolder + "/README.md":      {Data: []byte("not a sentence")},
 	}
 	got, err := readPart(files, workPart)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []sentence{
-		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: "corpus/work/de-chat.jsonl"},
-		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: "corpus/work/en-chat.jsonl"},
-		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: "corpus/work/en-chat.jsonl"},
+		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: workFolder + "/de-chat.jsonl"},
+		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: workFolder + "/en-chat.jsonl"},
+		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: workFolder + "/en-chat.jsonl"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sentence{})); diff != "" {
 		t.Error(diff)
@@ -170,12 +172,12 @@ func TestReadPartRefuses(t *testing.T) {
 		`{"id":"a","age":34}`:       "sentence 1",
 		`{"id":"a"}` + "\nnot JSON": "sentence 2",
 	} {
-		_, err := readPart(fstest.MapFS{"corpus/work/en-a.jsonl": {Data: []byte(text)}}, workPart)
+		_, err := readPart(fstest.MapFS{workFolder + "/en-a.jsonl": {Data: []byte(text)}}, workPart)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "en-a.jsonl") {
 			t.Errorf("%s: got %v, want an error with %q", text, err, want)
 		}
 	}
-	if _, err := readPart(fstest.MapFS{"corpus/work/chat.jsonl": {}}, workPart); err == nil {
+	if _, err := readPart(fstest.MapFS{workFolder + "/chat.jsonl": {}}, workPart); err == nil {
 		t.Error("a file without a language is read")
 	}
 }
