@@ -77,7 +77,7 @@ func (p *parser) chooseCues() {
 		if p.acts(meaning, tokens) {
 			j.cues = append(j.cues, i)
 		}
-		if meaning == model.CueNegates && len(tokens) == 1 {
+		if (meaning == model.CueNegates || meaning == model.CueNegatesList) && len(tokens) == 1 {
 			j.denying[tokens[0]] = true
 		}
 	}

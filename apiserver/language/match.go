@@ -166,14 +166,14 @@ func (m *matcher) withMeanings(term model.Term, first, last model.Meaning) []uin
 // behind which a clause begins, as it denies something or names somebody: "and
 // no", ", she".
 func (m *matcher) findClauses() {
-	m.matchMeanings(model.CueNegates, model.CuePatients, func(found *match) {
+	m.matchMeanings(model.CueNegates, model.CueNegatesList, func(found *match) {
 		tokens, meaning := m.tokens(found), m.r.Patterns[found.pattern].Meaning
 		switch meaning {
 		case model.CueJoins, model.CueAdds:
 			for _, token := range tokens {
 				m.words[token].joins = true
 			}
-		case model.CueNegates, model.CueOthers, model.CuePatients:
+		case model.CueNegates, model.CueNegatesList, model.CueOthers, model.CuePatients:
 			m.words[tokens[0]].opens = true
 			m.words[tokens[0]].names = m.words[tokens[0]].names || len(tokens) == 1 && meaning == model.CuePatients
 		}

@@ -205,7 +205,8 @@ func (d *reader) punctuate() {
 		case ",", "،", "、", "，", "•", "|":
 			w.comma = true
 		case "/", "&", "+":
-			w.comma, w.links = true, true
+			links := !d.isLetter(i-1) || !d.isLetter(i+1) || w.spaced || d.words[i+1].spaced
+			w.comma, w.links = links, links
 		case "-", "–":
 			w.comma = w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
 		case ".", "…", "..":
@@ -218,6 +219,12 @@ func (d *reader) punctuate() {
 			w.bracket = true
 		}
 	}
+}
+
+// isLetter reports whether a token is a single letter, such as those of "p.m."
+// and "w/o".
+func (d *reader) isLetter(i int) bool {
+	return i >= 0 && i < len(d.words) && d.words[i].kind == wordToken && len(d.words[i].folded) == 1
 }
 
 // countSentences numbers the sentences.
@@ -258,14 +265,11 @@ func (d *reader) isPoint(i int) bool {
 // abbreviates reports whether a point follows a single letter that another one
 // follows or goes before.
 func (d *reader) abbreviates(i int) bool {
-	letter := func(i int) bool {
-		return i >= 0 && i < len(d.words) && d.words[i].kind == wordToken && len(d.words[i].folded) == 1
-	}
 	glued := func(i int) bool { return i >= 0 && i < len(d.words) && !d.words[i].spaced }
-	if d.words[i].text != "." || !letter(i-1) || d.words[i].spaced {
+	if d.words[i].text != "." || !d.isLetter(i-1) || d.words[i].spaced {
 		return false
 	}
-	return letter(i+1) && glued(i+1) || d.isPoint(i-2) && glued(i-1) && glued(i-2) && letter(i-3)
+	return d.isLetter(i+1) && glued(i+1) || d.isPoint(i-2) && glued(i-1) && glued(i-2) && d.isLetter(i-3)
 }
 
 // end lets go of the text and the release.

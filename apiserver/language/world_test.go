@@ -31,6 +31,7 @@ classes:
 cues:
   negates: [no, not, never, denies, without, doesnt, dont]
   negates_before: [has gone]
+  negates_list: [w/o, nil]
   neutral: [not only, has gone sore, no change]
   ends: [but, however, when i]
   joins: [and, or, nor]

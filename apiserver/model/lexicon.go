@@ -97,12 +97,13 @@ const (
 	CuePast
 	CueOthers
 	CuePatients
+	CueNegatesList
 	SaysDuration // how long: elements around a TimeElement
 	SaysTime     // a time without a number, as "last night"
 )
 
 // IsCue reports whether the meaning is that of a cue.
-func (v Meaning) IsCue() bool { return v >= CueNegates && v <= CuePatients }
+func (v Meaning) IsCue() bool { return v >= CueNegates && v <= CueNegatesList }
 
 // A Delete says that a word is left when some letters of another one are
 // deleted, by which the misspellings of the other one are found.

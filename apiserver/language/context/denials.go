@@ -113,7 +113,7 @@ func (l *line) settleNegations() {
 			if i > 0 && l.stations[i-1].joins() {
 				s.cue = model.CueNeutral
 			}
-		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i):
+		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i, 1):
 			s.cue = model.CueNegates
 		}
 	}
@@ -160,11 +160,11 @@ func (l *line) dangles(i int) bool {
 	return (next.ends() || next.separates()) && l.silent(l.stations[i].to, next.from)
 }
 
-// mentionFollows reports whether a whole mention comes next, with hardly a word
-// before it.
-func (l *line) mentionFollows(i int) bool {
+// mentionFollows reports whether a whole mention comes next, with few words
+// before it at most.
+func (l *line) mentionFollows(i, few int) bool {
 	return i+1 < len(l.stations) && l.stations[i+1].kind == subjectStation &&
-		l.stations[i].to <= l.stations[i+1].from && l.between(l.stations[i].to, l.stations[i+1].from) <= 1
+		l.stations[i].to <= l.stations[i+1].from && l.between(l.stations[i].to, l.stations[i+1].from) <= few
 }
 
 // denyBehind marks what is denied by a negation that stands behind it: the

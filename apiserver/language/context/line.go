@@ -17,6 +17,7 @@ type station struct {
 	subject  int           // of a subjectStation
 	from, to int           // its tokens; of a subject all from its first to its last
 	begins   bool          // of a subjectStation: a statement of its own
+	lists    bool          // of a negation: that of a list, as notes are taken
 }
 
 type stationKind uint8
@@ -105,20 +106,19 @@ func countBefore(marks []bool) []int {
 // placeStations walks the tokens once, each with its mark or cue and then the
 // subjects that end there, the longest first, so that their order in the
 // argument does not matter. Neutral cues are no stations: they have taken their
-// words from other cues, and that is all.
+// words from other cues, and that is all. The slash of "w/o" joins nothing.
 func (l *line) placeStations(subjects []Subject) {
 	order := byEnd(subjects)
-	cues := l.sentence.Cues
+	cues, cueEnd := l.sentence.Cues, 0
 	for token := range l.sentence.Tokens {
 		if len(cues) > 0 && cues[0].From == token {
-			if cues[0].Kind != model.CueNeutral {
-				l.stations = append(l.stations, station{kind: cueStation, cue: cues[0].Kind, from: token, to: cues[0].To})
-			}
-			cues = cues[1:]
+			l.placeCue(cues[0])
+			cues, cueEnd = cues[1:], cues[0].To
 		}
 		switch {
 		case marked(l.sentence.Ends, token):
 			l.stations = append(l.stations, station{kind: endStation, from: token, to: token + 1})
+		case token < cueEnd:
 		case marked(l.sentence.Links, token):
 			l.stations = append(l.stations, station{kind: cueStation, cue: model.CueJoins, from: token, to: token + 1})
 		case marked(l.sentence.Commas, token):
@@ -131,6 +131,17 @@ func (l *line) placeStations(subjects []Subject) {
 			})
 		}
 	}
+}
+
+func (l *line) placeCue(c Cue) {
+	s := station{kind: cueStation, cue: c.Kind, from: c.From, to: c.To}
+	switch c.Kind {
+	case model.CueNeutral:
+		return
+	case model.CueNegatesList:
+		s.cue, s.lists = model.CueNegates, true
+	}
+	l.stations = append(l.stations, s)
 }
 
 func byEnd(subjects []Subject) []int {

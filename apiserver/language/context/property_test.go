@@ -31,7 +31,7 @@ const (
 	askToken
 	mentionToken
 	cueToken   // and each cue after it
-	tokenKinds = cueToken + int(model.CuePatients-model.CueNegates) + 1
+	tokenKinds = cueToken + int(model.CueNegatesList-model.CueNegates) + 1
 )
 
 // compose makes a passage of token kinds. Each mention token is a subject of its
@@ -184,7 +184,9 @@ func TestOnlyDenialsMakeAbsent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn.Draw(t, "passage")
-		if slices.ContainsFunc(p.Cues, func(c Cue) bool { return c.Kind == model.CueNegates || c.Kind == model.CueNegatesBefore }) {
+		if slices.ContainsFunc(p.Cues, func(c Cue) bool {
+			return c.Kind == model.CueNegates || c.Kind == model.CueNegatesBefore || c.Kind == model.CueNegatesList
+		}) {
 			return
 		}
 		for i, verdict := range p.judge() {

@@ -90,8 +90,12 @@ func (l *line) closes(i, open int, sc scope) bool {
 // passes reports whether a scope goes past a comma. Where no mention comes
 // before the comma, its list begins with words that are none, and they are few:
 // "denies palpitations, cough or rash" where palpitations are unknown, and not
-// "I don't know what it is, fever and cough".
+// "I don't know what it is, fever and cough". Behind the negation of a list no
+// joining word is needed: "denies fever, cough".
 func (l *line) passes(comma, open int) bool {
+	if l.stations[open].lists && l.mentionFollows(comma, 0) {
+		return true
+	}
 	if comma == open+1 {
 		return l.list[comma] == joinedList && l.between(l.stations[open].to, l.stations[comma].from) <= unknownWords
 	}

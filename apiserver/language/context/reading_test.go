@@ -15,7 +15,7 @@ import (
 // them, so that the tables read as people write.
 var cueWords = map[model.Meaning][]string{
 	model.CueNegates: {
-		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "denies", "deny", "ain't", "without", "haven't",
+		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "deny", "ain't", "without", "haven't",
 		"kein", "keine", "keinen", "nicht", "nie", "ohne",
 	},
 	model.CueNegatesBefore: {"absent", "negative", "is gone", "are gone", "none", "gone", "ist weg", "sind weg", "weg"},
@@ -29,6 +29,7 @@ var cueWords = map[model.Meaning][]string{
 	model.CuePast:          {"last year", "used to have", "as a child", "in the past", "letztes jahr", "als kind"},
 	model.CueOthers:        {"my father", "my sister", "my neighbour", "my wife", "mein vater", "meine schwester"},
 	model.CuePatients:      {"i", "my son", "she", "ich", "mein sohn"},
+	model.CueNegatesList:   {"denies", "w / o"},
 }
 
 // mentionWords are the mentions that a single word makes.
