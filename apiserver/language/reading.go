@@ -146,7 +146,7 @@ func (d *reader) ordinaryNear(folded string) (meant string, ok bool) {
 		return "", true
 	}
 	letters, _ := d.speller.read(folded)
-	for near := range d.r.WordsNear(folded) {
+	for _, near := range d.r.WordsNear(folded) {
 		if ok = true; sameBeginning(letters, near) && d.isTerm(near) {
 			return near, true
 		}

@@ -3,7 +3,6 @@
 package model
 
 import (
-	"iter"
 	"sync"
 
 	"github.com/blevesearch/vellum/levenshtein"
@@ -15,24 +14,16 @@ var oneEdit = sync.OnceValues(func() (*levenshtein.LevenshteinAutomatonBuilder, 
 	return levenshtein.NewLevenshteinAutomatonBuilder(1, true)
 })
 
-// WordsNear yields the words that WordFrequency knows within one edit of a
-// folded one, in order of their bytes. It takes about a tenth of a millisecond.
-func (r *Release) WordsNear(folded string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		builder, err := oneEdit()
-		if err != nil || r.trees.vocabulary == nil {
-			return
-		}
-		automaton, err := builder.BuildDfa(folded, 1)
-		if err != nil { // too long a word
-			return
-		}
-		words, err := r.trees.vocabulary.Search(automaton, nil, nil)
-		for err == nil {
-			if word, _ := words.Current(); !yield(string(word)) {
-				return
-			}
-			err = words.Next()
-		}
+// WordsNear are the words that WordFrequency knows within one edit of a folded
+// one, in order of their bytes. It takes about a tenth of a millisecond.
+func (r *Release) WordsNear(folded string) []string {
+	builder, err := oneEdit()
+	if err != nil || r.trees.vocabulary == nil {
+		return nil
 	}
+	automaton, err := builder.BuildDfa(folded, 1)
+	if err != nil { // too long a word
+		return nil
+	}
+	return r.trees.vocabulary.accepted(automaton)
 }
