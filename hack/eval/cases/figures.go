@@ -22,14 +22,14 @@ var figures = []figure{
 	{"first three", "three", func(o *outcome) bool { return o.within(3) }},
 	{"first five", "five", func(o *outcome) bool { return o.within(5) }},
 	{"triage accuracy", "triage", (*outcome).rightTriage},
-	{"safety", "safety", func(o *outcome) bool { return o.triage >= o.lowest() }},
+	{"safety", "safety", func(o *outcome) bool { return o.Level >= o.lowest() }},
 }
 
 // within reports whether the diagnosis is among the first of the ranking.
 func (o *outcome) within(first int) bool { return 0 < o.rank && o.rank <= first }
 
 func (o *outcome) rightTriage() bool {
-	return slices.Contains(o.Triage, level{o.triage})
+	return slices.Contains(o.Triage, level{o.Level})
 }
 
 // A share is how many of some cases a figure holds of.
@@ -67,7 +67,7 @@ func medianQuestions(outcomes []outcome) float64 {
 	var asked []int
 	for i := range outcomes {
 		if outcomes[i].heard {
-			asked = append(asked, outcomes[i].questions)
+			asked = append(asked, outcomes[i].Questions)
 		}
 	}
 	if len(asked) == 0 {

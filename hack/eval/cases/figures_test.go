@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
 func TestFigures(t *testing.T) {
@@ -27,9 +28,9 @@ func TestFigures(t *testing.T) {
 		{"third", outcome{rank: 3}, "three five"},
 		{"fourth", outcome{rank: 4}, "five"},
 		{"sixth", outcome{rank: 6}, ""},
-		{"accepted", outcome{triage: model.Consultation24}, "triage safety"},
-		{"over-triaged", outcome{triage: model.EmergencyAmbulance}, "safety"},
-		{"under-triaged", outcome{triage: model.Consultation}, ""},
+		{"accepted", outcome{Record: consultation.Record{Level: model.Consultation24}}, "triage safety"},
+		{"over-triaged", outcome{Record: consultation.Record{Level: model.EmergencyAmbulance}}, "safety"},
+		{"under-triaged", outcome{Record: consultation.Record{Level: model.Consultation}}, ""},
 	} {
 		row.Triage = accepted
 		got := ""
@@ -96,9 +97,9 @@ func TestShareOf(t *testing.T) {
 func TestMedianQuestions(t *testing.T) {
 	t.Parallel()
 	for want, asked := range map[float64][]int{0: nil, 7: {7}, 5: {9, 1, 5}, 5.5: {30, 1, 5, 6}} {
-		outcomes := []outcome{{questions: 0}} // not heard, and not counted
+		outcomes := []outcome{{}} // not heard, and not counted
 		for _, n := range asked {
-			outcomes = append(outcomes, outcome{heard: true, questions: n})
+			outcomes = append(outcomes, outcome{heard: true, Record: consultation.Record{Questions: n}})
 		}
 		if got := medianQuestions(outcomes); got != want {
 			t.Errorf("%v: got %v, want %v", asked, got, want)

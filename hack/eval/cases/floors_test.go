@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
 // TestFloors holds the figures of the part to measure on.
@@ -24,9 +26,9 @@ func TestFloors(t *testing.T) {
 
 func TestAmiss(t *testing.T) {
 	t.Parallel()
-	half := []outcome{{covered: true, heard: true, rank: 1, questions: 10}, {}}
-	half[0].triage = half[0].lowest()
-	half[0].Triage = []level{{half[0].triage}}
+	half := []outcome{{covered: true, heard: true, rank: 1, Record: consultation.Record{Questions: 10}}, {}}
+	half[0].Level = half[0].lowest()
+	half[0].Triage = []level{{half[0].Level}}
 	half[1].Triage = half[0].Triage
 	met := map[string]float64{}
 	for _, f := range figures {

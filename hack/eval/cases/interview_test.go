@@ -10,6 +10,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
 var opened = sync.OnceValues(openClinic)
@@ -37,8 +38,8 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !o.heard || !o.covered || o.rank != 1 || o.fullRank != 1 || o.triage != model.EmergencyAmbulance || o.questions == 0 {
-		t.Errorf("heard %t, covered %t, rank %d, with all told %d, %v after %d questions", o.heard, o.covered, o.rank, o.fullRank, o.triage, o.questions)
+	if !o.heard || !o.covered || o.rank != 1 || o.fullRank != 1 || o.Level != model.EmergencyAmbulance || o.Questions == 0 {
+		t.Errorf("heard %t, covered %t, rank %d, with all told %d, %v after %d questions", o.heard, o.covered, o.rank, o.fullRank, o.Level, o.Questions)
 	}
 }
 
@@ -51,8 +52,8 @@ func TestPlayUnheard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.heard || o.questions != 0 || o.rank != 0 || len(o.ranking) > 0 || o.triage != model.NoTriageLevel || o.rightTriage() {
-			t.Errorf("%s: heard %t, %d questions, rank %d, %v", says, o.heard, o.questions, o.rank, o.triage)
+		if o.heard || o.Questions != 0 || o.rank != 0 || len(o.Ranking) > 0 || o.Level != model.NoTriageLevel || o.rightTriage() {
+			t.Errorf("%s: heard %t, %d questions, rank %d, %v", says, o.heard, o.Questions, o.rank, o.Level)
 		}
 	}
 }
@@ -71,11 +72,11 @@ func TestPlayAll(t *testing.T) {
 		if o.ID != cases[i].ID {
 			t.Fatalf("%s is at the place of %s", o.ID, cases[i].ID)
 		}
-		if o.questions > mostQuestions || len(o.evidence) > mostEvidence || o.rank > len(o.ranking) {
-			t.Errorf("%s: %d questions, %d pieces of evidence, rank %d of %d", o.ID, o.questions, len(o.evidence), o.rank, len(o.ranking))
+		if o.Questions > consultation.MostQuestions || len(o.Evidence) > consultation.MostEvidence || o.rank > len(o.Ranking) {
+			t.Errorf("%s: %d questions, %d pieces of evidence, rank %d of %d", o.ID, o.Questions, len(o.Evidence), o.rank, len(o.Ranking))
 		}
 		told := map[string]bool{}
-		for _, e := range o.evidence {
+		for _, e := range o.Evidence {
 			if told[e.ID] {
 				t.Errorf("%s: %s is told twice", o.ID, e.ID)
 			}
@@ -91,69 +92,25 @@ func TestPlayAll(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestChoice(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	symptom, _ := c.release.ObservationsOfKind(model.Symptom)
-	factor, _ := c.release.ObservationsOfKind(model.RiskFactor)
-	items := func(more ...model.ObservationIndex) []model.ObservationIndex { return more }
-	known := func(pairs ...any) map[model.ObservationIndex]engine.Choice {
-		answers := map[model.ObservationIndex]engine.Choice{}
-		for i := 0; i < len(pairs); i += 2 {
-			answers[pairs[i].(model.ObservationIndex)] = pairs[i+1].(engine.Choice)
-		}
-		return answers
-	}
+	symptom, _ := c.Release.ObservationsOfKind(model.Symptom)
+	factor, _ := c.Release.ObservationsOfKind(model.RiskFactor)
+	known := &knowledge{answers: map[model.ObservationIndex]engine.Choice{symptom: engine.Present, factor: engine.Absent}}
 	for _, row := range []struct {
 		title string
-		kind  engine.QuestionType
-		items []model.ObservationIndex
-		known map[model.ObservationIndex]engine.Choice
-		want  []engine.Choice
+		item  model.ObservationIndex
+		want  engine.Choice
 	}{
-		{"known symptom", engine.Single, items(symptom), known(symptom, engine.Present), []engine.Choice{engine.Present}},
-		{"unknown symptom", engine.Single, items(symptom), nil, []engine.Choice{engine.Absent}},
-		{"known risk factor", engine.Single, items(factor), known(factor, engine.Absent), []engine.Choice{engine.Absent}},
-		{"unknown risk factor", engine.Single, items(factor), nil, []engine.Choice{engine.Unknown}},
-		{"each of a group", engine.GroupMultiple, items(symptom, symptom+1, symptom+2), known(symptom+1, engine.Present), []engine.Choice{engine.Absent, engine.Present, engine.Absent}},
-		{"one of a group", engine.GroupSingle, items(symptom, symptom+1, symptom+2), known(symptom+1, engine.Present, symptom+2, engine.Present), []engine.Choice{engine.Present}},
-		{"none of a group", engine.GroupSingle, items(symptom, symptom+1), known(symptom, engine.Absent), []engine.Choice{engine.Unknown, engine.Unknown}},
-		{"no items", engine.AskDuration, nil, nil, nil},
+		{"known symptom", symptom, engine.Present},
+		{"unknown symptom", symptom + 1, engine.Absent},
+		{"known risk factor", factor, engine.Absent},
+		{"unknown risk factor", factor + 1, engine.Unknown},
 	} {
-		t.Run(row.title, func(t *testing.T) {
-			t.Parallel()
-			o := outcome{known: knowledge{answers: row.known}}
-			question := &engine.Question{Type: row.kind, Items: row.items}
-			if got := c.answer(&o, question); got != (len(row.want) > 0) {
-				t.Errorf("answered: %t", got)
-			}
-			var got []engine.Choice
-			for _, e := range o.evidence {
-				got = append(got, e.Choice)
-			}
-			if diff := cmp.Diff(row.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-			if row.kind != engine.GroupSingle && c.answer(&o, question) {
-				t.Error("answered twice")
-			}
-		})
-	}
-}
-
-func TestEvidenceIsBounded(t *testing.T) {
-	t.Parallel()
-	c := open(t)
-	from, to := c.release.ObservationsOfKind(model.Symptom)
-	var o outcome
-	for observation := from; observation < to; observation++ {
-		o.add(c, observation, engine.Absent, engine.SourceNone)
-	}
-	if len(o.evidence) != mostEvidence {
-		t.Errorf("%d pieces of evidence", len(o.evidence))
-	}
-	if !o.has(c, from) || o.has(c, to-1) {
-		t.Error("the first must be told, and the last not")
+		if got := c.choice(known, row.item); got != row.want {
+			t.Errorf("%s: %v", row.title, got)
+		}
 	}
 }
 
@@ -181,7 +138,7 @@ func TestRank(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	ranking := []engine.Ranked{{Condition: 0}, {Condition: 1}, {Condition: 2}}
-	code := codesOf(c.release.Text(c.release.Conditions[1].ICD10))
+	code := codesOf(c.Release.Text(c.Release.Conditions[1].ICD10))
 	if got := c.rank(ranking, code); got != 2 {
 		t.Errorf("%v has rank %d", code, got)
 	}

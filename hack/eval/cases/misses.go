@@ -93,7 +93,7 @@ func (c *clinic) printMiss(out io.Writer, o *outcome) {
 		place = fmt.Sprintf("ranked %d", o.rank)
 	}
 	fmt.Fprintf(out, "    %s  %s %v, %d %s %v: %s after %d questions, %s of %v\n      %q\n",
-		o.ID, o.Diagnosis, o.ICD10, o.Age.Value, o.Age.Unit, o.Sex, place, o.questions, o.advised(), o.Triage, o.Says)
+		o.ID, o.Diagnosis, o.ICD10, o.Age.Value, o.Age.Unit, o.Sex, place, o.Questions, o.advised(), o.Triage, o.Says)
 	for _, row := range []struct {
 		title string
 		items []string
@@ -111,10 +111,10 @@ func (c *clinic) printMiss(out io.Writer, o *outcome) {
 
 // before names the first conditions that came before the diagnosis.
 func (c *clinic) before(o *outcome) []string {
-	first := o.ranking[:min(3, len(o.ranking), o.place()-1)]
+	first := o.Ranking[:min(3, len(o.Ranking), o.place()-1)]
 	names := make([]string, len(first))
 	for i, ranked := range first {
-		names[i] = fmt.Sprintf("%s %.2f", c.release.Text(c.release.Conditions[ranked.Condition].Name), ranked.Probability)
+		names[i] = fmt.Sprintf("%s %.2f", c.Release.Text(c.Release.Conditions[ranked.Condition].Name), ranked.Probability)
 	}
 	return names
 }
@@ -122,9 +122,9 @@ func (c *clinic) before(o *outcome) []string {
 // told names what the patient said is there.
 func (c *clinic) told(o *outcome) []string {
 	var names []string
-	for _, e := range o.evidence {
-		if observation, ok := c.release.ObservationByID(e.ID); ok && e.Choice == engine.Present {
-			names = append(names, c.release.Text(c.release.Observations[observation].Name))
+	for _, e := range o.Evidence {
+		if observation, ok := c.Release.ObservationByID(e.ID); ok && e.Choice == engine.Present {
+			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
 		}
 	}
 	return names
@@ -134,8 +134,8 @@ func (c *clinic) told(o *outcome) []string {
 func (c *clinic) notAsked(o *outcome) []string {
 	var names []string
 	for _, observation := range slices.Sorted(maps.Keys(o.known.answers)) {
-		if o.heard && o.known.answers[observation] == engine.Present && !o.has(c, observation) {
-			names = append(names, c.release.Text(c.release.Observations[observation].Name))
+		if o.heard && o.known.answers[observation] == engine.Present && !o.Has(c.Release, observation) {
+			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
 		}
 	}
 	return names

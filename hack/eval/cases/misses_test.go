@@ -43,14 +43,14 @@ func TestCause(t *testing.T) {
 func TestPrintMisses(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	name := func(id string) string { return c.release.Text(c.release.Observations[c.observation(t, id)].Name) }
-	condition := func(i int) string { return c.release.Text(c.release.Conditions[i].Name) }
+	name := func(id string) string { return c.Release.Text(c.Release.Observations[c.observation(t, id)].Name) }
+	condition := func(i int) string { return c.Release.Text(c.Release.Conditions[i].Name) }
 	second := somebody("cardiology-w02", 2, model.Consultation)
-	second.ranking = []engine.Ranked{{Condition: 3, Probability: 0.5}, {Condition: 1, Probability: 0.25}}
+	second.Ranking = []engine.Ranked{{Condition: 3, Probability: 0.5}, {Condition: 1, Probability: 0.25}}
 	last := somebody("cardiology-w03", 0, model.Emergency)
-	last.ranking = []engine.Ranked{{Condition: 0, Probability: 0.5}, {Condition: 2, Probability: 0.125}}
-	last.add(c, c.observation(t, fever), engine.Present, engine.SourceInitial)
-	last.add(c, c.observation(t, headache), engine.Absent, engine.SourceNone)
+	last.Ranking = []engine.Ranked{{Condition: 0, Probability: 0.5}, {Condition: 2, Probability: 0.125}}
+	last.Tell(c.Release, c.observation(t, fever), engine.Present, engine.SourceInitial)
+	last.Tell(c.Release, c.observation(t, headache), engine.Absent, engine.SourceNone)
 	last.known = knowledge{unheard: []string{"odd thing"}, answers: map[model.ObservationIndex]engine.Choice{
 		c.observation(t, fever): engine.Present, c.observation(t, cough): engine.Present, c.observation(t, soreThroat): engine.Absent,
 	}}

@@ -56,7 +56,7 @@ type heard struct {
 
 func (c *clinic) hear(v *vignette, lines ...string) (h heard) {
 	for _, line := range lines {
-		result := language.Parse(c.release, language.Query{
+		result := language.Parse(c.Release, language.Query{
 			Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.months(), Symptoms: true, RiskFactors: true,
 		})
 		if len(result.Mentions) == 0 {

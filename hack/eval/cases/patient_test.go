@@ -24,7 +24,7 @@ const (
 
 func (c *clinic) observation(t *testing.T, id string) model.ObservationIndex {
 	t.Helper()
-	o, ok := c.release.ObservationByID(id)
+	o, ok := c.Release.ObservationByID(id)
 	if !ok {
 		t.Fatalf("%s is not in the catalogue", id)
 	}
@@ -79,14 +79,14 @@ func TestListen(t *testing.T) {
 			known := c.listen(&spoken)
 			got := map[string]engine.Choice{}
 			for o, choice := range known.answers {
-				got[c.release.ObservationID(o)] = choice
+				got[c.Release.ObservationID(o)] = choice
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("known (-want +got)\n%s", diff)
 			}
 			var opened []string
 			for _, o := range known.opening {
-				opened = append(opened, c.release.ObservationID(o))
+				opened = append(opened, c.Release.ObservationID(o))
 			}
 			if diff := cmp.Diff(row.opened, opened); diff != "" {
 				t.Errorf("opening (-want +got)\n%s", diff)

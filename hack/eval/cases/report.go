@@ -65,7 +65,7 @@ func isEmergency(o *outcome) bool { return o.emergency() }
 func missedEmergencies(outcomes []outcome) []*outcome {
 	var missed []*outcome
 	for i := range outcomes {
-		if o := &outcomes[i]; o.emergency() && o.triage < model.Emergency {
+		if o := &outcomes[i]; o.emergency() && o.Level < model.Emergency {
 			missed = append(missed, o)
 		}
 	}
@@ -82,7 +82,7 @@ func printMissedEmergencies(out io.Writer, outcomes []outcome, withWords bool) {
 			fmt.Fprintf(out, "  %s\n", o.ID)
 			continue
 		}
-		fmt.Fprintf(out, "  %s  %s: %s after %d questions\n      %q\n", o.ID, o.Diagnosis, o.advised(), o.questions, o.Says)
+		fmt.Fprintf(out, "  %s  %s: %s after %d questions\n      %q\n", o.ID, o.Diagnosis, o.advised(), o.Questions, o.Says)
 		if len(o.Present) > 0 {
 			fmt.Fprintf(out, "      %s\n", strings.Join(o.Present, "; "))
 		}
@@ -94,5 +94,5 @@ func (o *outcome) advised() string {
 	if !o.heard {
 		return "not heard"
 	}
-	return o.triage.String()
+	return o.Level.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
 // somebody is an outcome: in the catalogue, heard, at a rank and a level, where
@@ -16,7 +17,7 @@ import (
 func somebody(id string, rank int, advised model.TriageLevel) outcome {
 	v := someone()
 	v.ID = id
-	return outcome{vignette: v, covered: true, heard: true, questions: 12, rank: rank, triage: advised}
+	return outcome{vignette: v, covered: true, heard: true, rank: rank, Record: consultation.Record{Questions: 12, Level: advised}}
 }
 
 func TestPrintFigures(t *testing.T) {
@@ -27,7 +28,7 @@ func TestPrintFigures(t *testing.T) {
 		somebody("cardiology-w03", 0, model.EmergencyAmbulance),
 		{vignette: vignette{Discipline: "urology", Atypical: true, Triage: []level{{model.SelfCare}}}},
 	}
-	outcomes[1].questions = 15
+	outcomes[1].Questions = 15
 	var out strings.Builder
 	if err := printFigures(&out, "work", outcomes); err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestPrintFigures(t *testing.T) {
 func TestPrintMissedEmergencies(t *testing.T) {
 	t.Parallel()
 	unheard := somebody("cardiology-w04", 0, model.NoTriageLevel)
-	unheard.heard, unheard.questions = false, 0
+	unheard.heard, unheard.Questions = false, 0
 	notUrgent := somebody("cardiology-w05", 1, model.SelfCare)
 	notUrgent.Triage = []level{{model.Consultation24}, {model.Emergency}}
 	ambulance := somebody("cardiology-w06", 1, model.Emergency) // late, and yet not below an emergency
