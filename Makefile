@@ -57,8 +57,9 @@ test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 	@go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
 .PHONY: eval
-eval: ## Measure how good the advice is, on vignettes of our own.
+eval: ## Measure how good the advice is, on vignettes of our own and on simulated patients.
 	@go run ./hack/eval/cases
+	@go run ./hack/eval/simulated
 
 .PHONY: verify
 verify: verify-generate verify-tidy lint ## Check that generated files are current, and lint.
