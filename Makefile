@@ -62,7 +62,7 @@ eval: ## Measure how good the advice is, on vignettes of our own and on simulate
 	@go run ./hack/eval/simulated
 
 .PHONY: verify
-verify: verify-generate verify-tidy lint ## Check that generated files are current, and lint.
+verify: verify-generate verify-tidy verify-content lint ## Check that generated files and modules are current, the content, and lint.
 
 .PHONY: verify-generate
 verify-generate: ## Check that generated files are current.
@@ -74,6 +74,11 @@ verify-tidy: ## Check that the modules are tidy.
 	@echo "== modules are tidy"
 	@go mod tidy -diff
 	@go -C hack/cluster mod tidy -diff
+
+.PHONY: verify-content
+verify-content: ## Check the medical content, and say where it is thin.
+	@echo "== medical content"
+	@go run ./apiserver model check --brief
 
 .PHONY: lint
 lint: ## Run gofmt, vet and the linters.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
@@ -19,6 +20,7 @@ type Check struct {
 	Content    string   `help:"Directory of content sources to check. Left out: the content built into this program." type:"existingdir" xor:"what"`
 	Models     string   `help:"Directory of release files to check in place of content sources." type:"path" xor:"what"`
 	Model      []string `help:"With --models: an id, or id@version, that must be there (repeatable). None: every id at its newest version."`
+	Brief      bool     `help:"Of content sources say how much is thin, not what."`
 	JSON       bool     `help:"Answer in JSON." name:"json"`
 	ResultFile string   `help:"Write the JSON answer to this file too." type:"path"`
 }
@@ -44,11 +46,11 @@ func (c *Check) check() (answer fmt.Stringer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var reports reports
+	reports := reports{brief: c.Brief}
 	for _, result := range results {
 		reports.Reports = append(reports.Reports, result.Report)
 	}
-	return reports, nil
+	return reports, reports.unseparated()
 }
 
 // tell prints the answer, but for a failure in plain text: that is the
@@ -93,12 +95,29 @@ func abridged(message string) string {
 // reports is the answer of a check of content.
 type reports struct {
 	Reports []compile.Report `json:"reports"`
+	brief   bool
+}
+
+// unseparated refuses content with pairs of conditions that nothing separates:
+// it compiles, so that it can be written step by step, but it is not done.
+func (r reports) unseparated() error {
+	for _, report := range r.Reports {
+		if pairs := report.Unseparated; len(pairs) > 0 {
+			return fmt.Errorf("%d pairs of conditions of %s are told apart by nothing that patients can say: add findings that separate them, or list them under alike with the reason:\n%s",
+				len(pairs), report.Model, strings.Join(pairs, "\n"))
+		}
+	}
+	return nil
 }
 
 func (r reports) String() string {
 	var text string
 	for _, report := range r.Reports {
-		text += report.String()
+		if r.brief {
+			text += report.Brief()
+		} else {
+			text += report.String()
+		}
 	}
 	return text
 }

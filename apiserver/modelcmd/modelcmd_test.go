@@ -236,6 +236,36 @@ func TestCheckContentTellsWhatFreeTextLacks(t *testing.T) {
 	}
 }
 
+func TestCheckContentInBrief(t *testing.T) {
+	t.Parallel()
+	said, err := command(t, "check", "--brief", "--content", directory(t, tiny()))
+	if err != nil || !strings.Contains(said, "conditions with fewer than 6 findings: 1\nfindings linked") {
+		t.Errorf("check --brief says %q, %v", said, err)
+	}
+}
+
+// Content in which nothing tells two conditions apart compiles, but is not done.
+func TestCheckContentRefusesWhatNothingSeparates(t *testing.T) {
+	t.Parallel()
+	content := tiny()
+	replace := func(name string, pairs ...string) {
+		content[name].Data = []byte(strings.NewReplacer(pairs...).Replace(string(content[name].Data)))
+	}
+	_, cold, _ := strings.Cut(string(content["core/all.yaml"].Data), "conditions:\n")
+	content["core/twin.yaml"] = &fstest.MapFile{Data: []byte("conditions:\n" + strings.Replace(cold, "slug: cold", "slug: flu", 1))}
+	replace("core/registry.yaml", "{cold: c_1}", "{cold: c_1, flu: c_2}")
+	replace("lang/en/all.yaml", "{name: Cold}", "{name: Cold}\n  flu: {name: Flu}")
+	_, err := command(t, "check", "--content", directory(t, content))
+	if err == nil || !strings.Contains(err.Error(), "1 pairs of conditions of service-en") || !strings.Contains(err.Error(), "cold and flu overlap by 1.00") {
+		t.Errorf("check says %v", err)
+	}
+	content["core/twin.yaml"].Data = append(content["core/twin.yaml"].Data, "alike:\n  - {conditions: [cold, flu], reason: Both sneeze.}\n"...)
+	said, err := command(t, "check", "--content", directory(t, content))
+	if err != nil || !strings.Contains(said, "cold and flu: Both sneeze.") {
+		t.Errorf("check says %q, %v", said, err)
+	}
+}
+
 func TestCheckContentTellsProblems(t *testing.T) {
 	t.Parallel()
 	content := tiny()

@@ -62,6 +62,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 	plain.Lexicon = model.DraftLexicon{} // nothing below asks for it
 	authored := plain.Layout()
 	c.checkFrequencies(authored)
+	c.checkAlike(authored)
 	if err := c.problems.Err(); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,7 @@ type compiler struct {
 	observationOf  map[*model.DraftObservation]*observation
 	conditionOf    map[*model.DraftCondition]*condition
 	sharedWordings []string // as package lexicon tells them
+	unseparated    []string // as checkAlike tells them
 }
 
 func (c *compiler) read(content fs.FS, language string) (err error) {

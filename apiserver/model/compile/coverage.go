@@ -4,7 +4,6 @@ package compile
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -45,21 +44,16 @@ type Report struct {
 	// SharedWordings are the pairs of wordings of two observations that one text
 	// could be.
 	SharedWordings []string `json:"shared_wordings"`
-	// Unseparated are the pairs of conditions that the same patient could
-	// have and no observation tells apart.
-	Unseparated [][2]string `json:"unseparated"`
+	// Unseparated are the pairs of conditions that what patients can tell does
+	// not separate, and Alike those of them that the content lists, with the
+	// reason.
+	Unseparated []string `json:"unseparated"`
+	Alike       []string `json:"alike"`
 }
 
-const (
-	// fewFindings is the number of findings from which on a condition can be
-	// told from others by more than chance.
-	fewFindings = 6
-	// separatingShare is the difference in share, and separatingOdds the ratio
-	// of odds multipliers, from which on an observation tells two conditions
-	// apart.
-	separatingShare = 0.15
-	separatingOdds  = 2.0
-)
+// fewFindings is the number of findings from which on a condition can be told
+// from others by more than chance.
+const fewFindings = 6
 
 // report describes a release that compiled.
 func (c *compiler) report(r *model.Release) Report {
@@ -71,7 +65,7 @@ func (c *compiler) report(r *model.Release) Report {
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 		Patterns:   len(c.draft.Lexicon.Patterns),
-		NoWordings: c.withoutWordings(), SharedWordings: c.sharedWordings,
+		NoWordings: c.withoutWordings(), SharedWordings: c.sharedWordings, Unseparated: c.unseparated,
 	}
 	if c.words.Experimental.Value {
 		report.Untranslated = c.words.Inherited
@@ -105,8 +99,8 @@ func (c *compiler) report(r *model.Release) Report {
 			report.NoArticle = append(report.NoArticle, slug)
 		}
 	}
-	for _, pair := range unseparated(r) {
-		report.Unseparated = append(report.Unseparated, [2]string{c.slugOfCondition(pair[0]), c.slugOfCondition(pair[1])})
+	for _, a := range c.core.Alike {
+		report.Alike = append(report.Alike, fmt.Sprintf("%s: %s", slugsOfPair(a), a.Reason.Text))
 	}
 	return report
 }
@@ -124,81 +118,39 @@ func inTuple(r *model.Release, o model.ObservationIndex) bool {
 	return false
 }
 
-// unseparated compares all pairs of conditions, each as two dense profiles
-// over the observations.
-func unseparated(r *model.Release) [][2]int {
-	shares, odds := profiles(r)
-	var pairs [][2]int
-	for a := range r.Conditions {
-		for b := a + 1; b < len(r.Conditions); b++ {
-			if sharePatients(&r.Conditions[a], &r.Conditions[b]) && !separate(shares[a], shares[b], odds[a], odds[b]) {
-				pairs = append(pairs, [2]int{a, b})
-			}
-		}
-	}
-	return pairs
-}
-
-// sharePatients reports whether one patient could have either condition.
-func sharePatients(a, b *model.Condition) bool {
-	return !disjoint(a.Sex, b.Sex) && a.AgeFrom <= b.AgeTo && b.AgeFrom <= a.AgeTo
-}
-
-// profiles gives for each condition the share of each observation, its leak
-// where there is no link, and its odds multiplier as a logarithm.
-func profiles(r *model.Release) (shares, odds [][]float64) {
-	for range r.Conditions {
-		shares = append(shares, make([]float64, len(r.Observations)))
-		odds = append(odds, make([]float64, len(r.Observations)))
-	}
-	for i, o := range r.Observations {
-		for c := range r.Conditions {
-			shares[c][i] = o.Leak
-		}
-		for _, link := range model.Part(r.LinksByObservation, o.Links) {
-			shares[link.Other][i] = link.Share
-		}
-		for _, f := range model.Part(r.Factors, o.Factors) {
-			odds[f.Condition][i] = math.Log(f.Present)
-		}
-	}
-	return shares, odds
-}
-
-func separate(sharesA, sharesB, oddsA, oddsB []float64) bool {
-	for i := range sharesA {
-		if math.Abs(sharesA[i]-sharesB[i]) >= separatingShare || math.Abs(oddsA[i]-oddsB[i]) >= math.Log(separatingOdds) {
-			return true
-		}
-	}
-	return false
-}
-
 // String is the report as people read it in a terminal.
-func (r Report) String() string {
+func (r Report) String() string { return r.text(true) }
+
+// Brief is the report without the names of what is thin.
+func (r Report) Brief() string { return r.text(false) }
+
+func (r Report) text(named bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d articles, %d links, %d patterns, %d bytes\n",
 		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Articles, r.Links, r.Patterns, r.ReleaseBytes)
 	if r.Untranslated > 0 {
 		fmt.Fprintf(&b, "an experimental language, with concepts, groups and articles as they are in its base: %d\n", r.Untranslated)
 	}
-	section := func(title string, lines []string) {
-		fmt.Fprintf(&b, "%s: %d\n", title, len(lines))
-		for _, line := range lines {
-			fmt.Fprintf(&b, "  %s\n", line)
+	for _, section := range []struct {
+		title string
+		lines []string
+	}{
+		{fmt.Sprintf("conditions with fewer than %d findings", fewFindings), r.FewFindings},
+		{"findings linked to one condition only", r.OneCondition},
+		{"observations that no condition and no tuple names", r.NoCondition},
+		{"conditions with the usual course of any as acute", r.UsualCourse},
+		{"common conditions without an article", r.NoArticle},
+		{"symptoms and risk factors that the lexicon says nothing of", r.NoWordings},
+		{"wordings of two observations that one text could be", r.SharedWordings},
+		{"pairs of conditions that are listed as alike", r.Alike},
+		{"pairs of conditions that nothing separates", r.Unseparated},
+	} {
+		fmt.Fprintf(&b, "%s: %d\n", section.title, len(section.lines))
+		for _, line := range section.lines {
+			if named {
+				fmt.Fprintf(&b, "  %s\n", line)
+			}
 		}
 	}
-	section(fmt.Sprintf("conditions with fewer than %d findings", fewFindings), r.FewFindings)
-	section("findings linked to one condition only", r.OneCondition)
-	section("observations that no condition and no tuple names", r.NoCondition)
-	section("conditions with the usual course of any as acute", r.UsualCourse)
-	section("common conditions without an article", r.NoArticle)
-	section("symptoms and risk factors that the lexicon says nothing of", r.NoWordings)
-	section("wordings of two observations that one text could be", r.SharedWordings)
-	pairs := make([]string, len(r.Unseparated))
-	for i, pair := range r.Unseparated {
-		pairs[i] = pair[0] + " / " + pair[1]
-	}
-	section("pairs of conditions that no observation separates", pairs)
 	return b.String()
 }

@@ -65,6 +65,10 @@ func (core *Core) add(name string, file coreFile) {
 		t.File = name
 		core.Tuples = append(core.Tuples, t)
 	}
+	for _, a := range present(file.Alike) {
+		a.File = name
+		core.Alike = append(core.Alike, a)
+	}
 	for _, t := range present(file.LabTests) {
 		t.File = name
 		core.LabTests = append(core.LabTests, t)

@@ -38,6 +38,7 @@ type Core struct {
 	Observations []*Observation
 	Groups       []*Group
 	Tuples       []*Tuple
+	Alike        []*Alike
 	LabTests     []*LabTest
 	Conditions   []*Condition
 }
@@ -96,6 +97,14 @@ type Tuple struct {
 	Observations []Word `yaml:"observations"`
 	Level        Word   `yaml:"level"`
 	Reason       Word   `yaml:"reason"`
+}
+
+// An Alike is a pair of conditions that what patients can tell hardly separates,
+// and why that is so.
+type Alike struct {
+	File       string `yaml:"-"`
+	Conditions []Word `yaml:"conditions"`
+	Reason     Word   `yaml:"reason"`
 }
 
 // A LabTest is a laboratory test with its results, which exclude each other:
@@ -203,6 +212,7 @@ type coreFile struct {
 	Observations []*Observation `yaml:"observations"`
 	Groups       []*Group       `yaml:"groups"`
 	Tuples       []*Tuple       `yaml:"tuples"`
+	Alike        []*Alike       `yaml:"alike"`
 	LabTests     []*LabTest     `yaml:"lab_tests"`
 	Conditions   []*Condition   `yaml:"conditions"`
 }
