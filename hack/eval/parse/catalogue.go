@@ -20,6 +20,8 @@ type catalogue struct {
 	release *model.Release
 	ids     map[string]string // by slug
 	slugs   map[string]string // by id
+	known   vocabulary
+	parents map[string]string // by slug
 }
 
 // openCatalogue compiles the content that the program was built with.
@@ -40,7 +42,17 @@ func openCatalogue(language string) (*catalogue, error) {
 	for slug, id := range ids {
 		slugs[id] = slug
 	}
-	return &catalogue{release: release, ids: ids, slugs: slugs}, nil
+	known, err := readVocabulary()
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string]string{}
+	for i, o := range release.Observations {
+		if o.Parent != model.None {
+			parents[slugs[release.ObservationID(model.ObservationIndex(i))]] = slugs[release.ObservationID(o.Parent)]
+		}
+	}
+	return &catalogue{release: release, ids: ids, slugs: slugs, known: known, parents: parents}, nil
 }
 
 // observationIDs reads the ids of the observations by slug.
@@ -56,7 +68,8 @@ func observationIDs() (map[string]string, error) {
 	return registry.Observations, nil
 }
 
-// parse returns what the service finds in the sentence, in its order.
+// parse returns what the service finds in the sentence, in its order and in the
+// words of the vocabulary.
 func (c *catalogue) parse(s sentence) []mention {
 	result := language.Parse(c.release, c.query(s))
 	found := make([]mention, len(result.Mentions))
@@ -66,7 +79,7 @@ func (c *catalogue) parse(s sentence) []mention {
 			found[i].Choice = absent
 		}
 	}
-	return found
+	return c.known.project(found, c.parents)
 }
 
 func (c *catalogue) query(s sentence) language.Query {

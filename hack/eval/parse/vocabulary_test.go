@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestProject(t *testing.T) {
+	t.Parallel()
+	v := vocabulary{"pain": true, "knee_pain": true}
+	parents := map[string]string{"kneecap_pain": "knee_pain", "knee_pain": "pain", "toe_pain": "pain", "snoring": ""}
+	for _, row := range []struct {
+		title string
+		found mention
+		want  []mention
+	}{
+		{"known", mention{"knee_pain", present}, []mention{{"knee_pain", present}}},
+		{"a newer part", mention{"kneecap_pain", present}, []mention{{"knee_pain", present}}},
+		{"a newer part of a part", mention{"toe_pain", present}, []mention{{"pain", present}}},
+		{"the denial of a newer part", mention{"kneecap_pain", absent}, nil},
+		{"the denial of what is known", mention{"pain", absent}, []mention{{"pain", absent}}},
+		{"something else that is newer", mention{"snoring", present}, nil},
+	} {
+		if diff := cmp.Diff(row.want, v.project([]mention{row.found}, parents)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", row.title, diff)
+		}
+	}
+}
+
+// The vocabulary holds all that the corpus expects, and the catalogue still has
+// all of it.
+func TestVocabularyIsThatOfTheCorpus(t *testing.T) {
+	t.Parallel()
+	v, err := readVocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := observationIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slug := range v {
+		if ids[slug] == "" {
+			t.Errorf("the catalogue has no %s", slug)
+		}
+	}
+	for _, part := range []string{workPart, measurePart} {
+		sentences, err := readPart(corpusFiles, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sentences {
+			for _, m := range s.Mentions {
+				if !v[m.Concept] {
+					t.Errorf("%s expects %s", s.ID, m.Concept)
+				}
+			}
+		}
+	}
+}
