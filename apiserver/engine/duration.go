@@ -142,11 +142,12 @@ func (p *Patient) measures(r *model.Release, o model.ObservationIndex) bool {
 
 // divide adds what a duration says about the children that divide a symptom, as
 // if the one that holds had been reported with it. What was reported about them
-// is believed, and once one is present it says all.
+// is believed, and once one is present, or what refines one, it says all.
 func (p *Patient) divide(r *model.Release, d symptomDuration) {
 	said := func(child model.ObservationIndex) bool {
-		f := p.find(child)
-		return f != nil && f.choice == Present && p.measures(r, child)
+		return p.measures(r, child) && slices.ContainsFunc(p.findings, func(f finding) bool {
+			return f.choice == Present && (f.observation == child || descends(r, f.observation, child))
+		})
 	}
 	if slices.ContainsFunc(children(r, d.symptom), said) {
 		return

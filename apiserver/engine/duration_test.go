@@ -95,6 +95,28 @@ func TestADurationSaysWhichChildHolds(t *testing.T) {
 	}
 }
 
+// TestWhatRefinesAKindSaysIt: whoever reports a part of "for less than a week"
+// has said for how long, as with the kind itself beside it.
+func TestWhatRefinesAKindSaysIt(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().
+		Condition("c_1", 0.02).Condition("c_2", 0.02).
+		Symptom("s_1", 0.05).
+		Child("s_11", "s_1", model.Duration, 0.02, modeltest.Lasts(0, week)).
+		Child("s_12", "s_1", model.Duration, 0.01, modeltest.Lasts(week, 0)).
+		Child("s_111", "s_11", model.Character, 0.01)
+	for condition, shares := range map[string][]float64{"c_1": {0.7, 0.5, 0.1, 0.3}, "c_2": {0.7, 0.1, 0.5, 0.05}} {
+		for i, id := range []string{"s_1", "s_11", "s_12", "s_111"} {
+			b.Link(condition, id, shares[i])
+		}
+	}
+	r, e := b.Build(t), New()
+	beside, alone := woman(t, r, "s_1!@600h s_111! s_11!"), woman(t, r, "s_1!@600h s_111!")
+	if diff := cmp.Diff(inferUnder(e, r, beside, withDurations), inferUnder(e, r, alone, withDurations)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestDurationsAreNoObservations: a ranking of more than one condition still
 // takes three observations.
 func TestDurationsAreNoObservations(t *testing.T) {

@@ -351,11 +351,11 @@ func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
 	t.Parallel()
 	r, e := real(t), New()
 	supports := 0
-	for c := range r.Conditions {
+	for c := range someConditions(r, 2) {
 		random := rand.New(rand.NewPCG(uint64(c), 42))
-		patient, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+		patient, complaint, ok := drawSimulated(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
+			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
 		}
 		v := patient.converse(t, e, complaint, Options{}, false, random)
 		p := patient.after(t, v.evidence)
@@ -379,12 +379,12 @@ func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
 	}
 }
 
-// impliedBeside reports whether present evidence beside one implies an
-// observation.
+// impliedBeside reports whether present evidence implies an observation, apart
+// from one and those that this one implies.
 func impliedBeside(r *model.Release, list []ReportedEvidence, o, beside model.ObservationIndex) bool {
 	return slices.ContainsFunc(list, func(e ReportedEvidence) bool {
 		said, _ := r.ObservationByID(e.ID)
-		return e.Choice == Present && said != beside && descends(r, said, o)
+		return e.Choice == Present && said != beside && !descends(r, beside, said) && descends(r, said, o)
 	})
 }
 
@@ -405,8 +405,8 @@ func TestAParentBesideItsChildExplainsNothingMore(t *testing.T) {
 	random := rand.New(rand.NewPCG(43, 43))
 	for i := range r.Observations {
 		parent := r.Observations[i].Parent
-		if parent == model.None {
-			continue
+		if parent == model.None || r.Observations[parent].Group != model.None || i%8 != 0 {
+			continue // as an item of a group it would be an answer to the group
 		}
 		list := []ReportedEvidence{{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present}}
 		for _, other := range anyEvidence(r, random) {

@@ -228,11 +228,11 @@ func TestRationalesAreTrue(t *testing.T) {
 	t.Parallel()
 	r, e := real(t), New()
 	count := map[RationaleType]int{}
-	for c := range r.Conditions {
+	for c := range someConditions(r, 4) {
 		random := rand.New(rand.NewPCG(uint64(c), 52))
-		patient, complaint, ok := drawSimulated(r, model.ConditionIndex(c), random)
+		patient, complaint, ok := drawSimulated(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(model.ConditionIndex(c)))
+			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
 		}
 		o := Options{Mode: Mode(random.IntN(3))}
 		v := patient.converse(t, e, complaint, o, false, random)
