@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+)
+
+// The priors of office conditions are what the survey says, or there is a reason
+// why not.
+func TestPriorsAreThoseOfTheSurvey(t *testing.T) {
+	t.Parallel()
+	all, err := compareAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if (c.rate.off() > mostOff) != (c.Apart != "") {
+			t.Errorf("%s: the survey has %.1f of 10,000 episodes, the content %.1f: expected a factor of %d at most, or more than that and a reason (%q)",
+				c.Condition, c.rate.survey, c.rate.content, mostOff, c.Apart)
+		}
+	}
+}
+
+// smallSurvey has 10,000 visits of women and men each, half of them by children
+// of 2 to 5, half by grown-ups of 30 to 44.
+const smallSurvey = `icd9,sex,age_band,n,weighted
+V20,F,2-5,500,5000
+V20,M,2-5,500,5000
+V20,F,30-44,450,4500
+V20,M,30-44,480,4800
+4659,F,30-44,20,200
+4659,M,30-44,10,100
+460,F,30-44,30,300
+460,M,30-44,10,100
+`
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	s, err := readSurvey([]byte(smallSurvey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compare(s, diagnosis{Condition: "common_cold", ICD9: []string{"46"}, VisitsPerEpisode: 2}, priorOf(&source.Condition{
+		Prior: source.Prior{
+			Per10000: source.Number{Value: 400},
+			Sex:      map[source.Word]source.Number{{Text: "male"}: {Value: 0.5}},
+			Ages:     map[source.Word]source.Number{{Text: "2-5"}: {Value: 0}},
+		},
+	}))
+	// 700 of 20,000 visits, which are as many episodes: two visits each, half of
+	// all visits are the first. 400 of the content among grown-up women, 200
+	// among men, and none among children.
+	if diff := cmp.Diff(pair{350, 150}, c.rate, cmp.AllowUnexported(pair{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("rate: %s", diff)
+	}
+	if diff := cmp.Diff(pair{5.0 / 7, 2.0 / 3}, c.women, cmp.AllowUnexported(pair{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("women: %s", diff)
+	}
+	if c.visits != 70 || len(c.bands) != 1 || c.bands[0].name != "0-120" {
+		t.Errorf("%d visits in the bands %v, expected 70 in one", c.visits, c.bands)
+	}
+	if got := c.rate.off(); math.Abs(got-350.0/150) > 1e-9 {
+		t.Errorf("off by %v", got)
+	}
+}
+
+func TestBandsArePooled(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		sampled []int // of the bands, the youngest first
+		want    string
+	}{
+		{[]int{30, 30, 30, 30, 30, 30, 30, 30, 30}, "0-1 2-5 6-11 12-17 18-29 30-44 45-64 65-74 75-120"},
+		{[]int{10, 20, 5, 5, 5, 20, 0, 0, 0}, "0-5 6-120"},
+		{[]int{0, 0, 0, 0, 0, 0, 0, 0, 50}, "0-120"},
+		{[]int{40, 0, 0, 0, 0, 0, 0, 0, 29}, "0-120"},
+		{make([]int, 9), "0-120"},
+	} {
+		f := field{found: newGrid(), all: newGrid(), prior: priorOf(&source.Condition{})}
+		for band, n := range test.sampled {
+			f.found[0][band].sampled = n
+		}
+		var names []string
+		for from := 0; from < len(bands); {
+			to := f.pool(from)
+			names = append(names, bandName(from, to))
+			from = to
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%v is pooled as %s, want %s", test.sampled, got, test.want)
+		}
+	}
+}
+
+func TestReadSurveyRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []string{"460,X,2-5,1,1", "460,F,2-6,1,1", "460,F,2-5,one,1", "460,F,2-5,1,one", "460,F,2-5,1"} {
+		if _, err := readSurvey([]byte("icd9,sex,age_band,n,weighted\n" + row + "\n")); err == nil || !strings.Contains(err.Error(), "survey") {
+			t.Errorf("%s: %v, expected an error", row, err)
+		}
+	}
+}
+
+func TestReadDiagnosesRefuses(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{
+		`- {condition: a, icd9: ["1"], visits_per_episode: 0.5}`,
+		`- {condition: a, icd9: [], visits_per_episode: 1}`,
+		"- {condition: a, icd9: ['1'], visits_per_episode: 1}\n- {condition: a, icd9: ['2'], visits_per_episode: 1}",
+		`- {slug: a}`,
+	} {
+		if _, err := readDiagnoses([]byte(file)); err == nil {
+			t.Errorf("%s is accepted", file)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	rows := []comparison{
+		{diagnosis: diagnosis{Condition: "gout", VisitsPerEpisode: 2, Apart: "rare"}, visits: 11, rate: pair{10, 50}, bands: []bandRate{{"0-64", 5, pair{1, 2}}, {"65-120", 6, pair{3, 4}}}},
+		{diagnosis: diagnosis{Condition: "migraine", VisitsPerEpisode: 2}, rate: pair{10, 12}},
+	}
+	if err := show(&out, rows, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 conditions", "1 within a factor of 1.5, 1 within 2, 1 within 3", "5.00", "gout (rare)", "65-120"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "migraine") {
+		t.Errorf("more than the worst is shown:\n%s", out.String())
+	}
+}
