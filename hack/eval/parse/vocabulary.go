@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,17 +29,29 @@ func readVocabulary() (vocabulary, error) {
 
 // project puts mentions into the words of the vocabulary: what is present is
 // named by the nearest ancestor that it has. What has none is left out, as is
-// the denial of a part, which does not deny the whole.
+// the denial of a part, which does not deny the whole, and an ancestor beside
+// what is below it.
 func (v vocabulary) project(mentions []mention, parents map[string]string) []mention {
 	var named []mention
 	for _, m := range mentions {
-		concept := m.Concept
-		for concept != "" && !v[concept] && m.Choice == present {
-			concept = parents[concept]
+		for m.Concept != "" && !v[m.Concept] && m.Choice == present {
+			m.Concept = parents[m.Concept]
 		}
-		if v[concept] {
-			named = append(named, mention{Concept: concept, Choice: m.Choice})
+		if v[m.Concept] && !slices.Contains(named, m) {
+			named = append(named, m)
 		}
 	}
-	return named
+	whole := slices.Clone(named)
+	return slices.DeleteFunc(named, func(m mention) bool {
+		return m.Choice == present && slices.ContainsFunc(whole, func(below mention) bool {
+			return below.Choice == present && descends(below.Concept, m.Concept, parents)
+		})
+	})
+}
+
+func descends(concept, ancestor string, parents map[string]string) bool {
+	for concept = parents[concept]; concept != "" && concept != ancestor; {
+		concept = parents[concept]
+	}
+	return concept != ""
 }

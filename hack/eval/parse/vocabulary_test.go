@@ -28,6 +28,10 @@ func TestProject(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", row.title, diff)
 		}
 	}
+	several := []mention{{"toe_pain", present}, {"kneecap_pain", present}, {"knee_pain", present}, {"pain", absent}}
+	if diff := cmp.Diff([]mention{{"knee_pain", present}, {"pain", absent}}, v.project(several, parents)); diff != "" {
+		t.Errorf("what is said twice and what is below (-want +got)\n%s", diff)
+	}
 }
 
 // The vocabulary holds all that the corpus expects, and the catalogue still has
