@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -60,21 +61,56 @@ func syntheticRelease(t testing.TB) *model.Release {
 func BenchmarkAssess(b *testing.B) {
 	r := syntheticRelease(b)
 	for _, present := range []int{4, 8, 12, 16, 20, 30, 45} {
-		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
-			patients := workload(b, r, 500, present)
-			e := New()
-			durations := make([]time.Duration, 0, b.N)
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				start := time.Now()
-				e.Assess(r, patients[i%len(patients)], Options{})
-				durations = append(durations, time.Since(start))
+		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) { assessAll(b, r, workload(b, r, 500, present)) })
+	}
+}
+
+// BenchmarkAssessContent reports the same on the content, of patients drawn from
+// it in the middle of their interviews.
+func BenchmarkAssessContent(b *testing.B) {
+	r := real(b)
+	for _, present := range []int{4, 8} {
+		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) { assessAll(b, r, interviewed(b, r, present)) })
+	}
+}
+
+// interviewed are patients of some conditions once so many symptoms are known
+// that they have.
+func interviewed(t testing.TB, r *model.Release, present int) []Patient {
+	var patients []Patient
+	e := New()
+	for c := range someConditions(r, 7) {
+		random := rand.New(rand.NewPCG(uint64(c), 71))
+		p, complaint, ok := drawSimulated(r, c, random)
+		if !ok {
+			continue
+		}
+		said, known := p.converse(t, e, complaint, Options{}, true, random).evidence, 0
+		for i := range said {
+			if said[i].Choice == Present {
+				known++
 			}
-			slices.Sort(durations)
-			for _, percent := range []int{50, 99} {
-				at := durations[len(durations)*percent/100]
-				b.ReportMetric(float64(at.Nanoseconds())/1000, fmt.Sprintf("p%d-µs", percent))
+			if known == present {
+				patients = append(patients, p.after(t, said[:i+1]))
+				break
 			}
-		})
+		}
+	}
+	return patients
+}
+
+func assessAll(b *testing.B, r *model.Release, patients []Patient) {
+	e := New()
+	durations := make([]time.Duration, 0, b.N)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		e.Assess(r, patients[i%len(patients)], Options{})
+		durations = append(durations, time.Since(start))
+	}
+	slices.Sort(durations)
+	for _, percent := range []int{50, 99} {
+		at := durations[len(durations)*percent/100]
+		b.ReportMetric(float64(at.Nanoseconds())/1000, fmt.Sprintf("p%d-µs", percent))
 	}
 }

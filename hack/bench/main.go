@@ -31,6 +31,7 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"assess, synthetic model of full size", "./apiserver/engine", "^BenchmarkAssess$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
+	{"assess, the content", "./apiserver/engine", "^BenchmarkAssessContent$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"search, synthetic model of full size", "./apiserver/search", "^BenchmarkFind$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"parse free text, English content", "./apiserver/language", "^BenchmarkParse$", []string{"p50-µs", "p99-µs", "max-µs", "B/op", "allocs/op"}},
 	{"load a release, checks included", "./apiserver/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
