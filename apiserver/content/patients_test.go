@@ -137,7 +137,7 @@ func TestDurationsMoveTheRanking(t *testing.T) {
 }
 
 // What a doctor asks first who wants to miss nothing dangerous is among the
-// first four red flags.
+// eight red flags that a client gets when it does not say how many.
 func TestRedFlagsAreThoseOfTheComplaint(t *testing.T) {
 	t.Parallel()
 	w := openWard(t)
@@ -161,7 +161,7 @@ func TestRedFlagsAreThoseOfTheComplaint(t *testing.T) {
 			t.Fatal(complaints, err)
 		}
 		var first []string
-		for _, o := range engine.New().Suggest(w.release, p, engine.Options{}, engine.SuggestRedFlags, 4) {
+		for _, o := range engine.New().Suggest(w.release, p, engine.Options{}, engine.SuggestRedFlags, 8) {
 			first = append(first, w.release.ObservationID(o))
 		}
 		for slug := range strings.FieldsSeq(flags) {

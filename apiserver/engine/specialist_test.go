@@ -179,7 +179,7 @@ func TestWhatMustBeRuledOutIsLookedAt(t *testing.T) {
 	text := func(c *model.DraftCondition) { c.Channel, c.Triage = model.TextTeleconsultation, model.SelfCare }
 	r := modeltest.New().
 		Condition("c_1", 0.3, text).
-		Condition("c_2", 0.004, emergency, func(c *model.DraftCondition) { c.Channel = model.TextTeleconsultation }).
+		Condition("c_2", 0.01, emergency, func(c *model.DraftCondition) { c.Channel = model.TextTeleconsultation }).
 		Symptom("s_1", 0.01).Symptom("s_2", 0.01, serious).Symptom("s_3", 0.0001).Symptom("s_4", 0.3).Symptom("s_5", 0.05, redFlag).
 		Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.9).Link("c_1", "s_3", 0.9).
 		Link("c_2", "s_3", 0.9).Link("c_2", "s_5", 0.5).Build(t)

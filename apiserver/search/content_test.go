@@ -35,7 +35,7 @@ var typedByPatients = map[string]string{
 	"room is spinning":      "dizziness_spinning",
 	"pins and needles":      "tingling_hands_feet",
 	"tired all the time":    "fatigue",
-	"heart is racing":       "palpitations",
+	"heart is racing":       "palpitations_fast",
 	"passed out":            "fainting",
 	"ringing in my ears":    "ringing_in_ears",
 	"coughing up blood":     "coughing_blood",
