@@ -5,17 +5,17 @@ package main
 // floors are the least shares on the part to measure on that the tests accept,
 // by figure, a little below what was measured last.
 var floors = map[string]float64{
-	"in the catalogue": 0.47,
-	"initial evidence": 0.82,
-	"first":            0.29,
-	"first three":      0.32,
-	"first five":       0.33,
-	"triage accuracy":  0.57,
-	"safety":           0.73,
+	"in the catalogue": 0.95,
+	"initial evidence": 0.89,
+	"first":            0.49,
+	"first three":      0.64,
+	"first five":       0.66,
+	"triage accuracy":  0.70,
+	"safety":           0.87,
 }
 
 // mostMedianQuestions is the highest median of questions that the tests accept.
-const mostMedianQuestions = 22.0
+const mostMedianQuestions = 21.0
 
 // amiss names the figures that are below their floor, or have none.
 func amiss(outcomes []outcome, floors map[string]float64, mostQuestions float64) []string {
