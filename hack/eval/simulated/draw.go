@@ -40,7 +40,8 @@ type drawer struct {
 }
 
 func newDrawer(r *model.Release, correlation, wrong float64, seed uint64) *drawer {
-	d := &drawer{release: r, random: rand.New(rand.NewPCG(seed, 0)), correlation: correlation, wrong: wrong}
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same patients for the same seed
+	d := &drawer{release: r, random: random, correlation: correlation, wrong: wrong}
 	for i := range r.Conditions {
 		shares := map[model.ObservationIndex]float64{}
 		for _, link := range model.Part(r.LinksByCondition, r.Conditions[i].Links) {
@@ -59,7 +60,7 @@ func newDrawer(r *model.Release, correlation, wrong float64, seed uint64) *drawe
 
 // each draws so many patients of every condition.
 func (d *drawer) each(count int) []patient {
-	var patients []patient
+	patients := make([]patient, 0, count*len(d.release.Conditions))
 	for c := range d.release.Conditions {
 		for range count {
 			patients = append(patients, d.draw(model.ConditionIndex(c)))

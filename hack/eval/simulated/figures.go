@@ -135,7 +135,7 @@ func printWorst(out io.Writer, r *model.Release, outcomes []outcome, worst int) 
 	for _, o := range outcomes {
 		groups[o.condition] = append(groups[o.condition], o)
 	}
-	var fates []fate
+	fates := make([]fate, 0, len(groups))
 	for condition, group := range groups {
 		fates = append(fates, fate{condition, shareOf(group, isUnder), shareOf(group, within(3))})
 	}
