@@ -32,7 +32,7 @@ func open(t *testing.T) *consultation.Room {
 func TestPatientsMakeSense(t *testing.T) {
 	t.Parallel()
 	r := open(t).Release
-	for _, p := range newDrawer(r, 0.3, 0.05, 1).each(3) {
+	for _, p := range newDrawer(r, 0.3, 0.05, 1).each(1) {
 		id := r.ConditionID(p.condition)
 		c := &r.Conditions[p.condition]
 		if !c.Sex.Admits(p.sex) || p.ageMonths < int(c.AgeFrom) || p.ageMonths > int(c.AgeTo) || c.Prior[p.sex][model.AgeBand(p.ageMonths)] == 0 {
@@ -74,7 +74,7 @@ func TestSharesAreKept(t *testing.T) {
 	r := open(t).Release
 	for _, correlation := range []float64{0, 0.5} {
 		d := newDrawer(r, correlation, 0, 1)
-		const count = 3000
+		const count = 1500
 		present := map[model.ObservationIndex]int{}
 		condition := model.ConditionIndex(0)
 		for range count {
@@ -99,7 +99,7 @@ func TestFindingsHangTogether(t *testing.T) {
 	t.Parallel()
 	spread := func(correlation float64) float64 { // the variance of how many findings there are
 		d := newDrawer(open(t).Release, correlation, 0, 1)
-		sum, squares, count := 0.0, 0.0, 2000.0
+		sum, squares, count := 0.0, 0.0, 1000.0
 		for range int(count) {
 			n := float64(len(d.draw(0).present))
 			sum, squares = sum+n, squares+n*n
@@ -153,18 +153,30 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	outcomes := []outcome{{condition: 0, rank: 1}, {condition: 1, rank: 4, under: true}, {condition: 1, rank: 1}}
+	if err := printWorst(&out, open(t).Release, outcomes, 5); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "50 %"); got != 4 || strings.Count(out.String(), "\n") != 4 {
+		t.Errorf("one condition in both lists, half of its patients, was expected:\n%s", out.String())
+	}
+}
+
 // TestRun plays a few patients twice: the same seed gives the same figures.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := func() string {
 		var out bytes.Buffer
-		if err := (&command{Each: 1, Population: 50, Correlation: 0.3, Wrong: 0.05, Seed: 1, Worst: 3}).Run(&out); err != nil {
+		if err := (&command{Each: 0, Population: 25, Correlation: 0.3, Wrong: 0.05, Seed: 1, Worst: 3}).Run(&out); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
 	}
 	first := run()
-	for _, want := range []string{"1 patients of each condition", "calibration", "triaged too low", "found too seldom"} {
+	for _, want := range []string{"0 patients of each condition", "patients as often as they come: 25", "calibration", "triaged too low", "found too seldom"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is missing in\n%s", want, first)
 		}
