@@ -36,10 +36,22 @@ func (c *clinic) listen(v *vignette) knowledge {
 		answers: map[model.ObservationIndex]engine.Choice{},
 		unheard: slices.Concat(first.unheard, later.unheard, before.unheard),
 	}
-	k.note(before.present, engine.Present)
+	k.note(c.implied(before.present), engine.Present)
 	k.note(slices.Concat(first.absent, later.absent, before.absent, denied.absent, denied.present), engine.Absent)
-	k.note(slices.Concat(first.present, later.present), engine.Present)
+	k.note(c.implied(first.present, later.present), engine.Present)
 	return k
+}
+
+// implied adds what is there because something more precise is: who is out of
+// breath on the stairs says yes when asked for breathlessness.
+func (c *clinic) implied(heard ...[]model.ObservationIndex) []model.ObservationIndex {
+	all := slices.Concat(heard...)
+	for i := 0; i < len(all); i++ {
+		if parent := c.Release.Observations[all[i]].Parent; parent != model.None {
+			all = append(all, parent)
+		}
+	}
+	return all
 }
 
 func (k *knowledge) note(observations []model.ObservationIndex, choice engine.Choice) {

@@ -16,6 +16,7 @@ const (
 	fever        = "s_1"
 	headache     = "s_33"
 	cough        = "s_139"
+	dryCough     = "s_143"
 	soreThroat   = "s_149"
 	smoking      = "p_1"
 	hypertension = "p_31"
@@ -63,6 +64,7 @@ func TestListen(t *testing.T) {
 		{"first words", func(v *vignette) { v.Says = "I have a fever and a cough." }, map[string]engine.Choice{fever: engine.Present, cough: engine.Present}, []string{fever, cough}},
 		{"denied in the first words", func(v *vignette) { v.Says = "A cough, but no fever." }, map[string]engine.Choice{fever: engine.Absent, cough: engine.Present}, []string{cough}},
 		{"when asked", func(v *vignette) { v.Says, v.Present = "a cough", []string{"headache"} }, map[string]engine.Choice{cough: engine.Present, headache: engine.Present}, []string{cough}},
+		{"what is more precise", func(v *vignette) { v.Present = []string{"a dry cough"} }, map[string]engine.Choice{dryCough: engine.Present, cough: engine.Present}, nil},
 		{"denied", func(v *vignette) { v.Denied = []string{"fever", "no cough"} }, map[string]engine.Choice{fever: engine.Absent, cough: engine.Absent}, nil},
 		{"before", func(v *vignette) { v.History = []string{"smokes", "high blood pressure"} }, map[string]engine.Choice{smoking: engine.Present, hypertension: engine.Present}, nil},
 		{"in the family", func(v *vignette) { v.Family = []string{"blood clots"} }, map[string]engine.Choice{familyClots: engine.Present}, nil},
