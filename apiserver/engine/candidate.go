@@ -273,6 +273,7 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		if c.observation == model.None {
 			c.observation = item
 		}
+		c.lead = max(c.lead, s.dangerBelow(&s.r.Observations[item]))
 		s.answers(item)
 		if s.raisesLevel(item) {
 			c.danger += s.danger(s.answer)

@@ -178,7 +178,7 @@ func TestCoursesWeighDurations(t *testing.T) {
 	t.Parallel()
 	r := modeltest.New().Condition("c_1", 0.1).Course("c_1", 30*day, 5*year).
 		Symptom("s_1", 0.2).Link("c_1", "s_1", 0.8).Build(t)
-	lambda, leak := (0.8-0.2)/0.8, 0.2
+	lambda, leak := trueAnswers*(0.8-0.2)/0.8, 0.2
 	for _, hours := range []int{1, 24, 240, 2400, 24000} {
 		p := woman(t, r, fmt.Sprintf("s_1!@%dh", hours))
 		minutes := math.Log(float64(60 * hours))

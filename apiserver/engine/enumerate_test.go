@@ -270,10 +270,19 @@ func (w *world) given(node, cause int) float64 {
 	case n.brings[cause] == 0:
 		return 0
 	case n.parent == none:
-		return n.brings[cause]
+		return n.told(cause)
 	default:
 		return n.brings[cause] / w.nodes[n.parent].brings[cause]
 	}
+}
+
+// told is how likely patients in whom a cause brings a node say so. What no
+// condition brings is always told.
+func (n *worldNode) told(cause int) float64 {
+	if leak := len(n.brings) - 1; cause == leak {
+		return n.brings[leak]
+	}
+	return trueAnswers * n.brings[cause]
 }
 
 // allowed reports whether a cause may bring an outcome, by what the answers

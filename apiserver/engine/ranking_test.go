@@ -28,19 +28,20 @@ func TestProbabilityByHand(t *testing.T) {
 	r := modeltest.New().Condition("c_1", 0.1).Symptom("s_1", 0.2).Symptom("s_2", 0.1).RiskFactor("p_1", 0.25).
 		Link("c_1", "s_1", 0.8).Link("c_1", "s_2", 0.55).
 		Factor("c_1", "p_1", 2, 2.0/3).Build(t)
-	link1, link2 := (0.8-0.2)/0.8, (0.55-0.1)/0.9
+	link1, link2 := trueAnswers*(0.8-0.2)/0.8, trueAnswers*(0.55-0.1)/0.9
+	share1, share2 := 1-(1-0.2)*(1-link1), 1-(1-0.1)*(1-link2)
 	likely := func(odds float64) float64 { return odds / (1 + odds) }
 	prior := 0.1 / 0.9
 	for words, want := range map[string]float64{
-		"s_1":          likely(prior * 0.8 / 0.2),
-		"s_1 s_2":      likely(prior * 0.8 / 0.2 * 0.55 / 0.1),
-		"s_1 -s_2":     likely(prior * 0.8 / 0.2 * (1 - link2)),
+		"s_1":          likely(prior * share1 / 0.2),
+		"s_1 s_2":      likely(prior * share1 / 0.2 * share2 / 0.1),
+		"s_1 -s_2":     likely(prior * share1 / 0.2 * (1 - link2)),
 		"-s_1":         likely(prior * (1 - link1)),
-		"s_1 p_1":      likely(prior * 2 * 0.8 / 0.2),
-		"s_1 -p_1":     likely(prior * 2 / 3 * 0.8 / 0.2),
-		"s_1 ?p_1":     likely(prior * 0.8 / 0.2),
-		"s_1 ?s_2":     likely(prior * 0.8 / 0.2),
-		"s_1 -s_2 p_1": likely(prior * 2 * 0.8 / 0.2 * (1 - link2)),
+		"s_1 p_1":      likely(prior * 2 * share1 / 0.2),
+		"s_1 -p_1":     likely(prior * 2 / 3 * share1 / 0.2),
+		"s_1 ?p_1":     likely(prior * share1 / 0.2),
+		"s_1 ?s_2":     likely(prior * share1 / 0.2),
+		"s_1 -s_2 p_1": likely(prior * 2 * share1 / 0.2 * (1 - link2)),
 	} {
 		if got := infer(New(), r, woman(t, r, words))[0]; math.Abs(got-want) > 1e-15 {
 			t.Errorf("%q: %.17g, want %.17g", words, got, want)

@@ -102,7 +102,7 @@ func (s *scratch) rationale(c candidate) Rationale {
 	}
 	items := s.question(c).Items
 	first := &s.r.Observations[c.observation]
-	if slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic == model.Injury }) {
+	if !slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic != model.Injury }) {
 		return Rationale{Type: RecentInjury}
 	}
 	trial := s.try(2*max(len(items), first.Children.Len()) + 1)

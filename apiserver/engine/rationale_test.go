@@ -306,8 +306,10 @@ func checkRationale(t *testing.T, e *Engine, patient *simulated, known []Reporte
 			t.Errorf("%s: detail of %v", q.Text, idsOf(r, why.Observations))
 		}
 	case RecentInjury:
-		if r.Observations[q.Items[0]].Topic != model.Injury {
-			t.Errorf("%s: is about no injury", q.Text)
+		for _, item := range q.Items {
+			if r.Observations[item].Topic != model.Injury {
+				t.Errorf("%s: %s is no injury", q.Text, r.ObservationID(item))
+			}
 		}
 	}
 }

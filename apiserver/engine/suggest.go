@@ -127,7 +127,7 @@ func (s *scratch) expect() {
 	}
 	for c, p := range s.posterior {
 		for _, link := range model.Part(s.r.LinksByCondition, s.r.Conditions[c].Links) {
-			s.lacking[link.Other] *= 1 - p*link.Lambda
+			s.lacking[link.Other] *= 1 - p*trueAnswers*link.Lambda
 		}
 	}
 }
