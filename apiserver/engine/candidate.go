@@ -10,14 +10,15 @@ import (
 
 const (
 	// redFlagFloor is the probability, of an emergency that shows itself by a
-	// red flag, from which the red flag is asked before anything else.
-	redFlagFloor = 0.005
+	// red flag, or by one of a group, from which it is asked before anything
+	// else.
+	redFlagFloor = 0.02
 	// complaintFloor is the same where the red flag describes what the patient
 	// complains of: below a present parent, as the sudden onset of a headache.
 	complaintFloor = 0.0003
 	// dangerWeight is what a red flag is worth below that, in nats for each
 	// unit of that probability.
-	dangerWeight = 60.0
+	dangerWeight = 30.0
 	// levelWeight is what information about the triage level is worth, beside
 	// information about the condition, and conditionWeight what the latter is
 	// worth where the interview is for triage.

@@ -2,7 +2,11 @@
 
 package engine
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
 
 // QuestionType says how a question is answered.
 type QuestionType uint8
@@ -70,8 +74,8 @@ func (s *scratch) markAskedGroups(o Options) {
 	}
 }
 
-// question puts a candidate into words. What is left of a group when all but
-// one item is known is asked as that item.
+// question puts a candidate into words. When only one item of a group is left,
+// it is asked as that item.
 func (s *scratch) question(c candidate) *Question {
 	if c.duration {
 		return s.durationQuestion(c.observation)
@@ -92,10 +96,43 @@ func (s *scratch) question(c candidate) *Question {
 			q.Items = append(q.Items, item)
 		}
 	}
+	if q.Type == GroupMultiple {
+		q.Items = s.worthAsking(q.Items)
+	}
 	if len(q.Items) == 1 {
 		return s.singleQuestion(q.Items[0])
 	}
 	return q
+}
+
+// leastOfBest is how much of what the best item of a group tells another one
+// must tell to be asked with it. Nobody likes to read a list for one of its
+// lines.
+const leastOfBest = 0.2
+
+// worthAsking keeps the items of a group that tell enough, and those that an
+// interview does not stop without.
+func (s *scratch) worthAsking(items []model.ObservationIndex) []model.ObservationIndex {
+	best := 0.0
+	for _, item := range items {
+		best = max(best, s.itemGain(item))
+	}
+	return slices.DeleteFunc(items, func(item model.ObservationIndex) bool {
+		return s.itemGain(item) < leastOfBest*best && !s.pressing(item)
+	})
+}
+
+// itemGain is the information in one item of a group.
+func (s *scratch) itemGain(item model.ObservationIndex) float64 {
+	s.answers(item)
+	return gain(s.chances, s.answer)
+}
+
+// pressing reports whether an interview does not stop before an observation was
+// asked.
+func (s *scratch) pressing(o model.ObservationIndex) bool {
+	s.answers(o)
+	return s.raisesLevel(o) && s.danger(s.answer) >= dangerLeft || s.emergencyItself(o, s.yes(s.answer)) >= emergencyLeft
 }
 
 func (s *scratch) singleQuestion(observation model.ObservationIndex) *Question {

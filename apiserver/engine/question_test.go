@@ -158,6 +158,37 @@ func TestQuestionsHaveTheWordsOfTheRelease(t *testing.T) {
 	}
 }
 
+// TestItemsThatTellLittleAreLeftOut asks a group of which s_2 tells most, s_3
+// about as much, and s_4 nothing, alone or as a red flag.
+func TestItemsThatTellLittleAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		last func(*modeltest.Builder)
+		want []string
+	}{
+		"it tells little": {func(b *modeltest.Builder) { b.Symptom("s_4", 0.01).Link("c_3", "s_4", 0.02) }, []string{"s_2", "s_3"}},
+		"it is a red flag": {func(b *modeltest.Builder) {
+			b.Symptom("s_4", 0.001, redFlag).Link("c_3", "s_4", 0.1)
+		}, []string{"s_2", "s_3", "s_4"}},
+		"it is an emergency whatever brings it": {func(b *modeltest.Builder) {
+			b.Symptom("s_4", 0.03, redFlag).Link("c_2", "s_4", 0.04)
+		}, []string{"s_2", "s_3", "s_4"}},
+	} {
+		b := modeltest.New().Condition("c_1", 0.05).Condition("c_2", 0.05).Condition("c_3", 0.01, emergency).
+			Symptom("s_1", 0.02).Link("c_1", "s_1", 0.9).Link("c_2", "s_1", 0.9).Link("c_3", "s_1", 0.9).
+			Symptom("s_2", 0.02).Link("c_1", "s_2", 0.8).Symptom("s_3", 0.02).Link("c_2", "s_3", 0.7)
+		test.last(b)
+		r := b.Group(model.GroupMultiple, "s_2", "s_3", "s_4").Build(t)
+		got := first(t, r, "s_1!", Options{})
+		if got == nil || got.Type != GroupMultiple {
+			t.Fatalf("%s: %+v, want the group", name, got)
+		}
+		if diff := cmp.Diff(test.want, idsOf(r, got.Items)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // dangerRelease has a common harmless condition and a rare emergency, which
 // shows itself by a red flag.
 func dangerRelease(t testing.TB, prior float64) *model.Release {

@@ -101,7 +101,7 @@ func (s *scratch) rationale(c candidate) Rationale {
 		return Rationale{Type: MoreDetail, Observations: []model.ObservationIndex{c.observation}}
 	}
 	items := s.question(c).Items
-	first := &s.r.Observations[c.observation]
+	first := &s.r.Observations[items[0]]
 	if !slices.ContainsFunc(items, func(item model.ObservationIndex) bool { return s.r.Observations[item].Topic != model.Injury }) {
 		return Rationale{Type: RecentInjury}
 	}
@@ -119,7 +119,7 @@ func (s *scratch) rationale(c candidate) Rationale {
 	switch {
 	case len(conditions) == 0:
 		return Rationale{Type: MayBeRelated, Observations: items}
-	case c.group == model.None:
+	case len(items) == 1:
 		return Rationale{Type: ReducedByNo, Conditions: conditions}
 	default:
 		return Rationale{Type: ReducedByNone, Conditions: conditions}

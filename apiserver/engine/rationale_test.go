@@ -105,7 +105,7 @@ func TestRationaleOfDanger(t *testing.T) {
 		}, "r3 c_4 c_3"},
 		"one that tells more than it threatens": {func(b *modeltest.Builder) {
 			b.Symptom("s_2", 0.001, redFlag).Link("c_1", "s_2", 0.9).
-				Condition("c_5", 0.0007, emergency).Link("c_5", "s_1", 0.9).Link("c_5", "s_2", 0.99)
+				Condition("c_5", 0.003, emergency).Link("c_5", "s_1", 0.9).Link("c_5", "s_2", 0.99)
 		}, "r3 c_5"},
 		"below the complaint": {func(b *modeltest.Builder) {
 			b.Child("s_2", "s_1", model.Character, 0.001, redFlag).Link("c_3", "s_2", 0.6)

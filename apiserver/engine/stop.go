@@ -17,7 +17,7 @@ const (
 	// leastValue is what the first question must be worth, in nats; it doubles
 	// every patience questions, as patients tire.
 	leastValue = 0.005
-	patience   = 4.0
+	patience   = 5.0
 	// decided is the probability of the leading condition from which a
 	// question must be worth decidedFactor times as much.
 	decided       = 0.95
