@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
 // printFigures prints the figures of a part: of all cases, then by discipline.
@@ -23,7 +24,19 @@ func printFigures(out io.Writer, part string, outcomes []outcome) error {
 		fmt.Fprintf(out, "  %-17s %5.1f %%  [%5.1f, %5.1f]  %d/%d\n", f.name, 100*s.value(), 100*low, 100*high, s.hits, s.of)
 	}
 	fmt.Fprintf(out, "  %-17s %5.1f\n\n", "median questions", medianQuestions(outcomes))
+	consultation.PrintCalibration(out, claims(outcomes))
 	return printDisciplines(out, outcomes)
+}
+
+// claims are what the verdicts said of their first conditions.
+func claims(outcomes []outcome) []consultation.Claim {
+	var all []consultation.Claim
+	for i := range outcomes {
+		if o := &outcomes[i]; len(o.Ranking) > 0 {
+			all = append(all, consultation.Claim{Probability: o.Ranking[0].Probability, Right: o.rank == 1})
+		}
+	}
+	return all
 }
 
 // printDisciplines prints one row for each discipline, in percent.

@@ -43,6 +43,9 @@ func TestPrintFigures(t *testing.T) {
   safety             50.0 %  [ 15.0,  85.0]  2/4
   median questions   12.0
 
+calibration of the first condition: expected error 0.000
+  said   was    patients
+
   % [95 %]    n  catalogue      initial        first       three        five         triage      safety       questions
   cardiology  3  100 [44, 100]  100 [44, 100]  33 [6, 79]  67 [21, 94]  67 [21, 94]  33 [6, 79]  67 [21, 94]  12
   urology     1  0 [0, 79]      0 [0, 79]      0 [0, 79]   0 [0, 79]    0 [0, 79]    0 [0, 79]   0 [0, 79]    0

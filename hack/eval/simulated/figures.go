@@ -84,42 +84,13 @@ func printFigures(out io.Writer, title string, outcomes []outcome) {
 		100*shareOf(outcomes, isUnder), 100*shareOf(emergencies, isUnder), len(emergencies), float64(questions)/math.Max(1, float64(len(outcomes))))
 }
 
-// A bin holds the patients whose first condition has a probability of the same
-// tenth.
-type bin struct {
-	count       int
-	probability float64 // the mean of what was said
-	right       float64 // how often it was so
-}
-
-func calibration(outcomes []outcome) (bins [10]bin, expectedError float64) {
-	for _, o := range outcomes {
-		b := &bins[min(9, int(10*o.first.Probability))]
-		b.count++
-		b.probability += o.first.Probability
-		if o.rank == 1 {
-			b.right++
-		}
+// claims are what the verdicts said of their first conditions.
+func claims(outcomes []outcome) []consultation.Claim {
+	all := make([]consultation.Claim, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = consultation.Claim{Probability: o.first.Probability, Right: o.rank == 1}
 	}
-	for i := range bins {
-		if b := &bins[i]; b.count > 0 {
-			b.probability /= float64(b.count)
-			b.right /= float64(b.count)
-			expectedError += math.Abs(b.probability-b.right) * float64(b.count) / float64(len(outcomes))
-		}
-	}
-	return bins, expectedError
-}
-
-func printCalibration(out io.Writer, outcomes []outcome) {
-	bins, expectedError := calibration(outcomes)
-	fmt.Fprintf(out, "calibration of the first condition: expected error %.3f\n  said   was    patients\n", expectedError)
-	for _, b := range bins {
-		if b.count > 0 {
-			fmt.Fprintf(out, "  %.2f   %.2f   %d\n", b.probability, b.right, b.count)
-		}
-	}
-	fmt.Fprintln(out)
+	return all
 }
 
 // A fate is how the patients of a condition fared.

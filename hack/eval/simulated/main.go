@@ -54,6 +54,6 @@ func (c *command) Run(out io.Writer) error {
 	fmt.Fprintf(out, "correlation %g, %g %% of the answers wrong\n\n", c.Correlation, 100*c.Wrong)
 	printFigures(out, fmt.Sprintf("%d patients of each condition", c.Each), each)
 	printFigures(out, "patients as often as they come", population)
-	printCalibration(out, population)
+	consultation.PrintCalibration(out, claims(population))
 	return printWorst(out, room.Release, each, c.Worst)
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package consultation
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPrintCalibration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		claims []Claim
+		want   []string
+	}{
+		"nobody":     {nil, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "", ""}},
+		"sure, true": {[]Claim{{1, true}}, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "  1.00   1.00   1", "", ""}},
+		"too sure":   {[]Claim{{0.9, true}, {0.9, false}}, []string{"calibration of the first condition: expected error 0.400", "  said   was    patients", "  0.90   0.50   2", "", ""}},
+		"two bins": {[]Claim{{0.2, false}, {0.2, false}, {0.2, true}, {0.6, true}}, []string{
+			"calibration of the first condition: expected error 0.200", "  said   was    patients", "  0.20   0.33   3", "  0.60   1.00   1", "", "",
+		}},
+	} {
+		var out strings.Builder
+		PrintCalibration(&out, test.claims)
+		if diff := cmp.Diff(test.want, strings.Split(out.String(), "\n")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
