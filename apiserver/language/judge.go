@@ -19,13 +19,13 @@ type judge struct {
 	subjects []context.Subject
 	// positions are those of the subjects, one after another.
 	positions []int
-	denying   []bool // by token: a word that denies
 }
 
 // judgeFindings finds the cues that stand outside of the findings and sets what
 // is said of each finding.
 func (p *parser) judgeFindings() {
 	j := &p.judge
+	p.splitDenied()
 	p.layPlaces()
 	p.layInsides()
 	p.chooseCues()
@@ -55,7 +55,7 @@ func (p *parser) layPlaces() {
 	for i := range words {
 		w := &words[i]
 		j.places = append(j.places, place)
-		s.Ends[place], s.Asks[place] = w.ends || w.bracket, w.asks
+		s.Ends[place], s.Asks[place] = w.ends || w.bracket && !p.bracketsDenial(i), w.asks
 		s.Commas[place], s.Links[place] = w.comma && !w.links, w.links
 		s.Fillers[place] = w.filler || w.kind == markToken
 		place++
@@ -66,19 +66,26 @@ func (p *parser) layPlaces() {
 	}
 }
 
+// bracketsDenial reports whether a token is one of two brackets around a word that
+// denies, "fever (no)", which are no end of what is said.
+func (p *parser) bracketsDenial(i int) bool {
+	words := p.matcher.words
+	around := func(open int) bool {
+		return open >= 0 && open+2 < len(words) && words[open].bracket && words[open+1].denies && words[open+2].bracket
+	}
+	return around(i) || around(i-2)
+}
+
 // chooseCues gives the judge the cues that share no token with a finding and
 // not with a longer cue. No clause ends inside of a finding, as none does behind
 // the burning in "no burning when I pee".
 func (p *parser) chooseCues() {
 	j, m := &p.judge, &p.matcher
-	j.cues, p.taken, j.denying = j.cues[:0], resized(p.taken, len(m.words)), resized(j.denying, len(m.words))
+	j.cues, p.taken = j.cues[:0], resized(p.taken, len(m.words))
 	for i := range m.matches {
 		meaning, tokens := m.patternOf(i).Meaning, m.tokens(&m.matches[i])
 		if p.acts(meaning, tokens) {
 			j.cues = append(j.cues, i)
-		}
-		if (meaning == model.CueNegates || meaning == model.CueNegatesList) && len(tokens) == 1 {
-			j.denying[tokens[0]] = true
 		}
 	}
 	slices.SortFunc(j.cues, p.chooser.compare)
@@ -97,7 +104,7 @@ func (p *parser) chooseCues() {
 // a word of the finding. A word that denies is taken with all others or not at all:
 // "no change" is neutral, but not in "no change in vision".
 func (p *parser) claimRest(tokens []int32) bool {
-	if slices.ContainsFunc(tokens, func(token int32) bool { return p.judge.denying[token] }) {
+	if slices.ContainsFunc(tokens, p.denies) {
 		return p.claim(tokens)
 	}
 	all := true
@@ -157,19 +164,6 @@ func (p *parser) layInsides() {
 	}
 }
 
-// judged are the tokens of a finding that are judged, and whether they say that
-// it is absent. A word that denies and begins the wording of a denial, as in "no
-// temperature", is left to deny the list that it begins: "no temperature, cough
-// or headache".
-func (p *parser) judged(f *finding) (tokens []int32, saidAbsent bool) {
-	tokens = p.tokensOf(f)
-	saidAbsent = p.matcher.patternOf(f.match).Meaning == model.MentionsAbsent
-	if saidAbsent && len(tokens) > 1 && p.judge.denying[tokens[0]] {
-		return tokens[1:], false
-	}
-	return tokens, saidAbsent
-}
-
 // claim takes tokens if all of them are free.
 func (p *parser) claim(tokens []int32) bool {
 	for _, token := range tokens {
@@ -183,19 +177,32 @@ func (p *parser) claim(tokens []int32) bool {
 	return true
 }
 
-// layCues writes the cues down in the order of the text.
+// layCues writes the cues down in the order of the text, with the dashes that
+// deny.
 func (p *parser) layCues() {
 	j, m := &p.judge, &p.matcher
-	slices.SortFunc(j.cues, m.compareTokens)
-	j.sentence.Cues = j.sentence.Cues[:0]
+	cues := j.sentence.Cues[:0]
 	for _, i := range j.cues {
 		tokens := m.tokens(&m.matches[i])
-		from, to := j.places[tokens[0]], j.places[tokens[len(tokens)-1]]+1
-		if n := len(j.sentence.Cues); n > 0 && from < j.sentence.Cues[n-1].To {
-			continue // one that stands in the gap of another
-		}
-		j.sentence.Cues = append(j.sentence.Cues, context.Cue{Kind: m.patternOf(i).Meaning, From: from, To: to})
+		cues = append(cues, context.Cue{
+			Kind: m.patternOf(i).Meaning, From: j.places[tokens[0]], To: j.places[tokens[len(tokens)-1]] + 1,
+			Joins: len(tokens) == 1 && m.words[tokens[0]].joins,
+		})
 	}
+	for token := range m.words {
+		if w := &m.words[token]; w.kind == markToken && w.denies && !p.taken[token] {
+			cues = append(cues, context.Cue{Kind: model.CueNegates, From: j.places[token], To: j.places[token] + 1})
+		}
+	}
+	slices.SortFunc(cues, func(a, b context.Cue) int { return a.From - b.From })
+	end := 0 // of the one before: none stands in the gap of another
+	j.sentence.Cues = slices.DeleteFunc(cues, func(c context.Cue) bool {
+		inGap := c.From < end
+		if !inGap {
+			end = c.To
+		}
+		return inGap
+	})
 }
 
 func (p *parser) subject(f *finding) context.Subject {
@@ -205,7 +212,7 @@ func (p *parser) subject(f *finding) context.Subject {
 	first := int(tokens[0])
 	for _, token := range tokens {
 		j.positions = append(j.positions, j.places[token])
-		denies = denies || j.denying[token]
+		denies = denies || p.denies(token)
 	}
 	return context.Subject{
 		Positions:  j.positions[from:],

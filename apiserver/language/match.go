@@ -173,7 +173,10 @@ func (m *matcher) findClauses() {
 			for _, token := range tokens {
 				m.words[token].joins = true
 			}
-		case model.CueNegates, model.CueNegatesList, model.CueOthers, model.CuePatients:
+		case model.CueNegates, model.CueNegatesList:
+			m.words[tokens[0]].opens = true
+			m.words[tokens[0]].denies = m.words[tokens[0]].denies || len(tokens) == 1
+		case model.CueOthers, model.CuePatients:
 			m.words[tokens[0]].opens = true
 			m.words[tokens[0]].names = m.words[tokens[0]].names || len(tokens) == 1 && meaning == model.CuePatients
 		}

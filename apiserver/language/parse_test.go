@@ -153,6 +153,55 @@ func TestParseContext(t *testing.T) {
 }
 
 // How severe something is goes with what it stands before.
+// TestParseMinus holds that the dashes of notes deny, and those of sentences do not.
+func TestParseMinus(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"fever -":                      "-s_7",
+		"fever (-), cough (+)":         "-s_7 s_8",
+		"fever [-], cough [+]":         "-s_7 s_8",
+		"(-) fever, (-) cough":         "-s_7 -s_8",
+		"fever -, cough -":             "-s_7 -s_8",
+		"fever-, cough-":               "-s_7 -s_8",
+		"fever −; cough":               "-s_7 s_8",
+		"fever -\ncough":               "-s_7 s_8",
+		"fever -.":                     "-s_7",
+		"fever (no), cough (no), head": "-s_7 -s_8",
+		"fever (no) cough":             "s_7 -s_8",
+		"fever - cough":                "s_7 s_8",
+		"fever-cough":                  "s_7 s_8",
+		"fever (no idea)":              "s_7",
+		"- fever\n- cough":             "s_7 s_8",
+		"-":                            "",
+		"fever\n-":                     "s_7",
+	})
+}
+
+// TestParseDeniedParticular holds that what is said before the denial of a
+// particular stays said.
+func TestParseDeniedParticular(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"headache but not severe":               "s_1 -s_2",
+		"headache, not severe":                  "s_1",
+		"no headache, not severe":               "-s_1",
+		"severe headache":                       "s_2",
+		"fever and a headache without terrible": "s_7 s_1 -s_2",
+		"cramp but not in my belly":             "-s_24",
+	})
+}
+
+// TestParseDenialBesideAStatement holds that words behind a comma do not take a
+// finding out of the list that is denied.
+func TestParseDenialBesideAStatement(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"no sickness or vomiting, my nose":     "-s_15",
+		"no cough, fever or nausea nor stroke": "-s_8 -s_7 -s_15 -p_1",
+		"she doesnt cough up, fever nor rash":  "-s_8 -s_7",
+	})
+}
+
 func TestParseSeverityOfTheNextMention(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{

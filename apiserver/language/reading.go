@@ -29,8 +29,11 @@ type word struct {
 	// clause, names whom the text speaks for, or divides the clause behind it from
 	// what was before.
 	joins, opens, names, divides bool
-	sentence                     int32
-	time                         int32 // position in the times found that has the token, or none
+	// denies says that the token alone denies: a word that cues say so of, or a
+	// minus, "fever (-)".
+	denies   bool
+	sentence int32
+	time     int32 // position in the times found that has the token, or none
 }
 
 const none = -1
@@ -207,8 +210,9 @@ func (d *reader) punctuate() {
 		case "/", "&", "+":
 			links := !d.isLetter(i-1) || !d.isLetter(i+1) || w.spaced || d.words[i+1].spaced
 			w.comma, w.links = links, links
-		case "-", "–":
-			w.comma = w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
+		case "-", "–", "−":
+			w.denies = d.isMinus(i)
+			w.comma = !w.denies && w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
 		case ".", "…", "..":
 			d.fullStop(i)
 		case "!", ";", "—", "―", "。", "！", "‼":
@@ -219,6 +223,22 @@ func (d *reader) punctuate() {
 			w.bracket = true
 		}
 	}
+}
+
+// isMinus reports whether a dash denies, as notes have it: alone in brackets, or
+// behind a word with nothing after it, "fever -, cough (-)".
+func (d *reader) isMinus(i int) bool {
+	last := d.words[i].breaks || i+1 == len(d.words)
+	if i == 0 || last {
+		return i > 0 && d.words[i-1].kind == wordToken && !d.words[i-1].breaks
+	}
+	switch before, after := d.words[i-1], d.words[i+1]; after.text {
+	case ")", "]":
+		return before.text == "(" || before.text == "["
+	case ",", ";", ".":
+		return before.kind == wordToken
+	}
+	return false
 }
 
 // isLetter reports whether a token is a single letter, such as those of "p.m."

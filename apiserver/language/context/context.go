@@ -18,6 +18,9 @@ type Cue struct {
 	Kind model.Meaning // one of the cues
 	From int           // its first token
 	To   int           // the token after its last
+	// Joins says that a word that denies joins as well, as "nor" does, so that
+	// it closes a list behind a mention.
+	Joins bool
 }
 
 // A Sentence is one sentence or several in a row, as much as its judge may see

@@ -96,9 +96,18 @@ func TestNegatedLists(t *testing.T) {
 		{"no fever or cough, headache since monday", "fever- cough- headache+"},
 		{"no fever, cough or rash, headache all the time", "fever- cough- rash- headache+"},
 		{"no fever, cough or rash but nausea, chills and sweats", "fever- cough- rash- nausea+ chills+ sweats+"},
-		{"neither fever nor cough", "fever+ cough+"}, // joining is no denying: content says that neither negates
+		{"neither fever nor cough", "fever+ cough-"}, // content says that neither negates
 		{"kein Fieber, Husten oder Schnupfen", "fieber- husten- schnupfen-"},
 		{"kein Fieber, Husten seit gestern", "fieber- husten+"},
+		{"no fever, cough nor rash", "fever- cough- rash-"},
+		{"no fever, cough, chills nor rash", "fever- cough- chills- rash-"},
+		{"I have a fever, cough nor rash", "fever+ cough+ rash-"},
+		{"no fever, cough or anything", "fever- cough-"},
+		{"no fever, cough or anything like that", "fever- cough-"},
+		{"no fever, cough or anything, but a rash", "fever- cough- rash+"},
+		{"no fever, cough or I would stay at home", "fever- cough+"},
+		{"no fever, cough or something else that is of that kind", "fever- cough+"},
+		{"no fever, cough or rash#rash, my skin#rash", "fever- cough- rash?"},
 		{"kein Fieber noch Husten", "fieber- husten-"},
 	}.run(t)
 }

@@ -18,6 +18,7 @@ type station struct {
 	from, to int           // its tokens; of a subject all from its first to its last
 	begins   bool          // of a subjectStation: a statement of its own
 	lists    bool          // of a negation: that of a list, as notes are taken
+	closes   bool          // of a negation: it closes a list as a joining word does
 }
 
 type stationKind uint8
@@ -61,6 +62,7 @@ type line struct {
 	spoken   []int      // the same, with the words of mentions
 	list     []listKind // by station: in which a comma stands
 	kin      []int      // the first tokens of the mentions that name a relative, ascending
+	starts   []int      // by token: where the next mention begins, be it here; one longer than the tokens
 }
 
 func lay(s Sentence, subjects []Subject) line {
@@ -85,10 +87,27 @@ func lay(s Sentence, subjects []Subject) line {
 	}
 	slices.Sort(l.kin)
 	l.words, l.spoken = countBefore(plain), countBefore(spoken)
+	l.starts = startsFrom(s.Tokens, subjects)
 	l.placeStations(subjects)
 	l.settleNegations()
 	l.list = l.lists()
 	return l
+}
+
+// startsFrom says by token where the next mention begins; behind the last one
+// that is the end.
+func startsFrom(tokens int, subjects []Subject) []int {
+	starts := make([]int, tokens+1)
+	for i := range starts {
+		starts[i] = tokens
+	}
+	for _, subject := range subjects {
+		starts[subject.Positions[0]] = subject.Positions[0]
+	}
+	for i := tokens - 1; i >= 0; i-- {
+		starts[i] = min(starts[i], starts[i+1])
+	}
+	return starts
 }
 
 // countBefore counts by token the marks before it.
@@ -140,6 +159,8 @@ func (l *line) placeCue(c Cue) {
 		return
 	case model.CueNegatesList:
 		s.cue, s.lists = model.CueNegates, true
+	case model.CueNegates:
+		s.closes = c.Joins
 	}
 	l.stations = append(l.stations, s)
 }

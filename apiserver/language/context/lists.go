@@ -36,7 +36,7 @@ func (l *line) lists() []listKind {
 		switch {
 		case s.kind == commaStation:
 			lists[i] = after.comma(i, l.joinFollows(i), l.followsMention(i), lists)
-		case s.joins():
+		case s.joins(), s.is(model.CueNegates) && s.closes && l.followsMention(i):
 			after = tail{closed: l.closedBy(i)}
 		case s.kind == subjectStation:
 			after.item = true
@@ -100,8 +100,9 @@ func (l *line) closedBy(i int) listKind {
 
 // itemFollows reports whether a mention comes next after a joining word, with few
 // words before it, or another joining word and then a mention, as in "and
-// neither". After an adding word it must come at once: "nausea and vomiting" is
-// one list, and "no nausea, and my head hurts" are two statements.
+// neither", or few words that are no mention and nothing else: "no fever, cough
+// or anything". After an adding word it must come at once: "nausea and vomiting"
+// is one list, and "no nausea, and my head hurts" are two statements.
 func (l *line) itemFollows(i int) bool {
 	if l.stations[i].is(model.CueAdds) {
 		return l.mentionAdjoins(i)
@@ -110,8 +111,32 @@ func (l *line) itemFollows(i int) bool {
 	if l.joinFollows(i) {
 		next++
 	}
-	return next < len(l.stations) && l.stations[next].kind == subjectStation &&
-		l.between(l.stations[i].to, l.stations[next].from) <= itemWords
+	return l.mentionBegins(next, l.stations[i].to) || l.wordsFollow(next, l.stations[i].to)
+}
+
+// mentionBegins reports whether a mention begins behind a token and before the
+// next station, with few words before it. It may end where another clause does,
+// as "bloating, my stomach" may.
+func (l *line) mentionBegins(next, from int) bool {
+	start := l.starts[from]
+	if next < len(l.stations) && l.stations[next].kind == subjectStation {
+		start = min(start, l.stations[next].from)
+	}
+	return next < len(l.stations) && start <= l.stations[next].from && l.between(from, start) <= itemWords
+}
+
+// wordsFollow reports whether few words and nothing else stand between a token and
+// the end of the clause or a comma.
+func (l *line) wordsFollow(next, from int) bool {
+	to := l.sentence.Tokens
+	if next < len(l.stations) {
+		if !l.stations[next].ends() && l.stations[next].kind != commaStation {
+			return false
+		}
+		to = l.stations[next].from
+	}
+	words := l.between(from, to)
+	return words > 0 && words <= itemWords
 }
 
 // mentionAdjoins reports whether the very next token begins a mention.

@@ -92,7 +92,8 @@ func (p passage) then(next passage) passage {
 		subjects: slices.Clone(p.subjects),
 	}
 	for _, cue := range next.Cues {
-		both.Cues = append(both.Cues, Cue{cue.Kind, cue.From + p.Tokens, cue.To + p.Tokens})
+		cue.From, cue.To = cue.From+p.Tokens, cue.To+p.Tokens
+		both.Cues = append(both.Cues, cue)
 	}
 	for _, s := range next.subjects {
 		s.Positions = slices.Clone(s.Positions)

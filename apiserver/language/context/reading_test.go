@@ -15,7 +15,7 @@ import (
 // them, so that the tables read as people write.
 var cueWords = map[model.Meaning][]string{
 	model.CueNegates: {
-		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "deny", "ain't", "without", "haven't",
+		"no", "not", "don't", "doesn't", "didn't", "isn't", "aren't", "never", "nor", "deny", "ain't", "without", "haven't",
 		"kein", "keine", "keinen", "nicht", "nie", "ohne",
 	},
 	model.CueNegatesBefore: {"absent", "negative", "is gone", "are gone", "none", "gone", "ist weg", "sind weg", "weg"},
@@ -137,7 +137,7 @@ func (r *reading) findCues() {
 				words := strings.Fields(phrase)
 				to := i + len(words)
 				if to > longest.To && to <= len(r.words) && slices.Equal(r.words[i:to], words) && !slices.Contains(taken[i:to], true) {
-					longest = Cue{Kind: kind, From: i, To: to}
+					longest = Cue{Kind: kind, From: i, To: to, Joins: slices.Contains(cueWords[model.CueJoins], phrase)}
 				}
 			}
 		}
