@@ -91,10 +91,14 @@ func (p *parser) chooseCues() {
 	slices.SortFunc(j.cues, p.chooser.compare)
 	p.takeFindings()
 	j.cues = slices.DeleteFunc(j.cues, func(i int) bool {
-		if m.patternOf(i).Meaning == model.CueNeutral {
-			return !p.claimRest(m.tokens(&m.matches[i]))
+		switch tokens := m.tokens(&m.matches[i]); m.patternOf(i).Meaning {
+		case model.CueNeutral:
+			return !p.claimRest(tokens)
+		case model.CueAffirms:
+			return !p.claimLast(tokens)
+		default:
+			return !p.claim(tokens)
 		}
-		return !p.claim(m.tokens(&m.matches[i]))
 	})
 	p.layCues()
 }
@@ -113,6 +117,16 @@ func (p *parser) claimRest(tokens []int32) bool {
 		p.taken[token] = true
 	}
 	return all
+}
+
+// claimLast takes the tokens of a cue that affirms if the last one, which would
+// deny, is free. The first may be of a finding: "can't eat without vomiting".
+func (p *parser) claimLast(tokens []int32) bool {
+	free := !p.taken[tokens[len(tokens)-1]]
+	for _, token := range tokens {
+		p.taken[token] = p.taken[token] || free
+	}
+	return free
 }
 
 // inOneStatement reports whether no comma or bracket stands in the gaps of a

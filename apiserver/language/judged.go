@@ -65,8 +65,10 @@ func (p *parser) saidBefore(tokens []int32, end int32, is func(model.Observation
 			break
 		}
 		found := m.tokens(&m.matches[i])
-		if pattern := m.patternOf(i); pattern.Meaning == model.Mentions && found[len(found)-1] < end && is(pattern.Observation) &&
-			covers(tokens, found) && (best == none || len(found) > len(m.tokens(&m.matches[best]))) {
+		if found[0] < tokens[0] || found[len(found)-1] >= end || best != none && len(found) <= len(m.tokens(&m.matches[best])) {
+			continue
+		}
+		if pattern := m.patternOf(i); pattern.Meaning == model.Mentions && is(pattern.Observation) && covers(tokens, found) {
 			best = i
 		}
 	}

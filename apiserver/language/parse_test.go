@@ -170,6 +170,7 @@ func TestParseMinus(t *testing.T) {
 		"fever (no) cough":             "s_7 -s_8",
 		"fever - cough":                "s_7 s_8",
 		"fever-cough":                  "s_7 s_8",
+		"fever +, cough -":             "s_7 -s_8",
 		"fever (no idea)":              "s_7",
 		"- fever\n- cough":             "s_7 s_8",
 		"-":                            "",
@@ -188,6 +189,18 @@ func TestParseDeniedParticular(t *testing.T) {
 		"severe headache":                       "s_2",
 		"fever and a headache without terrible": "s_7 s_1 -s_2",
 		"cramp but not in my belly":             "-s_24",
+	})
+}
+
+// TestParseAffirmedBesideAFinding holds that two denials affirm where the first one
+// is of a finding.
+func TestParseAffirmedBesideAFinding(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"not without fever":                   "s_7",
+		"not my voice without fever":          "s_8 s_7",
+		"not my voice, without fever":         "s_8 -s_7",
+		"not often a headache without nausea": "s_1 s_15",
 	})
 }
 

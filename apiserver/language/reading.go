@@ -208,10 +208,10 @@ func (d *reader) punctuate() {
 		case ",", "،", "、", "，", "•", "|":
 			w.comma = true
 		case "/", "&", "+":
-			links := !d.isLetter(i-1) || !d.isLetter(i+1) || w.spaced || d.words[i+1].spaced
+			links := (!d.isLetter(i-1) || !d.isLetter(i+1) || w.spaced || d.words[i+1].spaced) && !d.isSign(i)
 			w.comma, w.links = links, links
 		case "-", "–", "−":
-			w.denies = d.isMinus(i)
+			w.denies = d.isSign(i)
 			w.comma = !w.denies && w.spaced && i+1 < len(d.words) && d.words[i+1].spaced
 		case ".", "…", "..":
 			d.fullStop(i)
@@ -225,9 +225,10 @@ func (d *reader) punctuate() {
 	}
 }
 
-// isMinus reports whether a dash denies, as notes have it: alone in brackets, or
-// behind a word with nothing after it, "fever -, cough (-)".
-func (d *reader) isMinus(i int) bool {
+// isSign reports whether a mark says that something is there or not, as a plus or
+// a dash does in notes: alone in brackets, or behind a word with nothing after it,
+// "fever -, cough (+)".
+func (d *reader) isSign(i int) bool {
 	last := d.words[i].breaks || i+1 == len(d.words)
 	if i == 0 || last {
 		return i > 0 && d.words[i-1].kind == wordToken && !d.words[i-1].breaks

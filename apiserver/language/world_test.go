@@ -34,6 +34,7 @@ cues:
   negates_list: [w/o, nil]
   neutral: [not only, has gone sore, no change]
   ends: [but, however, when i]
+  affirms: ["not ... without"]
   joins: [and, or, nor]
   questions: [could it be]
   past: [last year]
@@ -49,7 +50,7 @@ observations:
   s_7: {wordings: [fever, "temperature ... {38..43}", "{38..43} <celsius>", "{100.4..109} f"]}
   s_19: {wordings: ["~cough since {time}"]}
   s_20: {wordings: ["~cough for {time}"]}
-  s_8: {wordings: [cough, coughing], absent: [lungs clear, no change lungs]}
+  s_8: {wordings: [cough, coughing, not my voice], absent: [lungs clear, no change lungs]}
   s_9: {wordings: ["~<pain> throat"]}
   s_10: {wordings: [runny nose, "nose ... running"]}
   s_11: {wordings: ["~<pain> chest", "chest ache"]}
