@@ -274,7 +274,10 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		if c.observation == model.None {
 			c.observation = item
 		}
-		c.lead = max(c.lead, s.dangerBelow(&s.r.Observations[item]))
+		if s.r.Groups[group].Type == model.GroupMultiple && s.r.Observations[item].Parent == model.None {
+			s.addItem(&c, item)
+			continue
+		}
 		s.answers(item)
 		if s.raisesLevel(item) {
 			c.danger += s.danger(s.answer)
@@ -285,6 +288,19 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		s.passOver(group)
 	}
 	return c
+}
+
+// addItem adds to a group an item that stands by itself, for which the votes
+// are counted already. What nobody voted on tells nothing.
+func (s *scratch) addItem(c *candidate, item model.ObservationIndex) {
+	if !s.voted[item] {
+		return
+	}
+	alone := s.single(item)
+	c.bound += alone.bound
+	c.danger += alone.danger
+	c.itself = max(c.itself, alone.itself)
+	c.lead = max(c.lead, alone.lead)
 }
 
 func (s *scratch) items(group model.GroupIndex) []model.ObservationIndex {
@@ -319,10 +335,7 @@ func (s *scratch) addGain(c *candidate) {
 		s.reached = append(s.reached[:0], s.chances...)
 		for _, item := range s.items(c.group) {
 			if s.askable(item) {
-				s.answers(item)
-				s.exclude(c.group)
-				c.gain += gain(s.reached, s.answer)
-				s.passOver(c.group)
+				c.gain += s.gainInGroup(c.group, item)
 			}
 		}
 	case o.Parent == model.None:
@@ -331,6 +344,22 @@ func (s *scratch) addGain(c *candidate) {
 		s.answers(c.observation)
 		c.gain = gain(s.chances, s.answer)
 	}
+}
+
+// gainInGroup is the information in an item of a group, in the order of its
+// items.
+func (s *scratch) gainInGroup(group model.GroupIndex, item model.ObservationIndex) float64 {
+	o := &s.r.Observations[item]
+	if s.r.Groups[group].Type == model.GroupMultiple && o.Parent == model.None {
+		if !s.voted[item] {
+			return 0
+		}
+		return s.votes[item].gain(o.Leak)
+	}
+	s.answers(item)
+	s.exclude(group)
+	defer s.passOver(group)
+	return gain(s.reached, s.answer)
 }
 
 // addLevelGain completes a candidate with what its answer tells about the
