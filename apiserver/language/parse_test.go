@@ -157,7 +157,7 @@ func TestParseContext(t *testing.T) {
 func TestParseMinus(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{
-		"fever -":                      "-s_7",
+		"fever -":                      "s_7", // broken off
 		"fever (-), cough (+)":         "-s_7 s_8",
 		"fever [-], cough [+]":         "-s_7 s_8",
 		"(-) fever, (-) cough":         "-s_7 -s_8",

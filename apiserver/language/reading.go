@@ -225,10 +225,27 @@ func (d *reader) punctuate() {
 	}
 }
 
+// anySign reports whether a dash or plus before a token is a sign.
+func (d *reader) anySign(before int) bool {
+	for i := range before {
+		switch d.words[i].text {
+		case "+", "-", "–", "−":
+			if d.isSign(i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // isSign reports whether a mark says that something is there or not, as a plus or
 // a dash does in notes: alone in brackets, or behind a word with nothing after it,
-// "fever -, cough (+)".
+// "fever -, cough (+)". The only one, at the end of the text, is a thought that
+// was broken off.
 func (d *reader) isSign(i int) bool {
+	if i+1 == len(d.words) && !d.anySign(i) {
+		return false
+	}
 	last := d.words[i].breaks || i+1 == len(d.words)
 	if i == 0 || last {
 		return i > 0 && d.words[i-1].kind == wordToken && !d.words[i-1].breaks
