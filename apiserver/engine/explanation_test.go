@@ -345,6 +345,10 @@ func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c
 	}
 }
 
+// nearlyExact is the most present findings up to which leaving one out shows
+// what it does: with more the error of the ranking may be the greater of the two.
+const nearlyExact = 16
+
 // TestWithoutASupportTheTargetIsLessLikely leaves evidence out as a client
 // would, and ranks again.
 func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
@@ -358,6 +362,9 @@ func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
 			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
 		}
 		v := patient.converse(t, e, complaint, Options{}, false, random)
+		if presentFindings(v.evidence) > nearlyExact {
+			continue
+		}
 		p := patient.after(t, v.evidence)
 		before := infer(e, r, p)
 		for _, ranked := range v.last.Conditions {
@@ -377,6 +384,17 @@ func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
 	if supports < 500 {
 		t.Errorf("only %d supports", supports)
 	}
+}
+
+// presentFindings is how many findings are present.
+func presentFindings(list []ReportedEvidence) int {
+	count := 0
+	for _, e := range list {
+		if e.Choice == Present {
+			count++
+		}
+	}
+	return count
 }
 
 // impliedBeside reports whether present evidence implies an observation, apart
