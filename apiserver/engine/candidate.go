@@ -274,7 +274,7 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		if c.observation == model.None {
 			c.observation = item
 		}
-		if s.r.Groups[group].Type == model.GroupMultiple && s.r.Observations[item].Parent == model.None {
+		if s.r.Groups[group].Type == model.GroupMultiple {
 			s.addItem(&c, item)
 			continue
 		}
@@ -290,10 +290,10 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 	return c
 }
 
-// addItem adds to a group an item that stands by itself, for which the votes
-// are counted already. What nobody voted on tells nothing.
+// addItem adds to a group of which several items may hold one of them: what it
+// is by itself.
 func (s *scratch) addItem(c *candidate, item model.ObservationIndex) {
-	if !s.voted[item] {
+	if s.untold(item) {
 		return
 	}
 	alone := s.single(item)
@@ -329,37 +329,48 @@ func (s *scratch) passOver(group model.GroupIndex) {
 // addGain completes a candidate with what its answer tells about the
 // condition.
 func (s *scratch) addGain(c *candidate) {
+	if c.group == model.None {
+		c.gain = s.gainAlone(c.observation)
+		return
+	}
 	c.gain = 0
-	switch o := &s.r.Observations[c.observation]; {
-	case c.group != model.None:
-		s.reached = append(s.reached[:0], s.chances...)
-		for _, item := range s.items(c.group) {
-			if s.askable(item) {
-				c.gain += s.gainInGroup(c.group, item)
-			}
+	s.reached = append(s.reached[:0], s.chances...)
+	for _, item := range s.items(c.group) {
+		if s.askable(item) {
+			c.gain += s.gainInGroup(c.group, item)
 		}
-	case o.Parent == model.None:
-		c.gain = s.votes[c.observation].gain(o.Leak)
-	default:
-		s.answers(c.observation)
-		c.gain = gain(s.chances, s.answer)
 	}
 }
 
 // gainInGroup is the information in an item of a group, in the order of its
 // items.
 func (s *scratch) gainInGroup(group model.GroupIndex, item model.ObservationIndex) float64 {
-	o := &s.r.Observations[item]
-	if s.r.Groups[group].Type == model.GroupMultiple && o.Parent == model.None {
-		if !s.voted[item] {
-			return 0
-		}
-		return s.votes[item].gain(o.Leak)
+	if s.r.Groups[group].Type == model.GroupMultiple {
+		return s.gainAlone(item)
 	}
 	s.answers(item)
 	s.exclude(group)
 	defer s.passOver(group)
 	return gain(s.reached, s.answer)
+}
+
+// gainAlone is the information in an observation by itself.
+func (s *scratch) gainAlone(o model.ObservationIndex) float64 {
+	switch observation := &s.r.Observations[o]; {
+	case observation.Parent != model.None:
+		s.answers(o)
+		return gain(s.chances, s.answer)
+	case s.untold(o):
+		return 0
+	default:
+		return s.votes[o].gain(observation.Leak)
+	}
+}
+
+// untold reports whether an observation without a parent tells nothing, since
+// nobody voted on it.
+func (s *scratch) untold(o model.ObservationIndex) bool {
+	return !s.voted[o] && s.r.Observations[o].Parent == model.None
 }
 
 // addLevelGain completes a candidate with what its answer tells about the

@@ -115,17 +115,11 @@ const leastOfBest = 0.2
 func (s *scratch) worthAsking(items []model.ObservationIndex) []model.ObservationIndex {
 	best := 0.0
 	for _, item := range items {
-		best = max(best, s.itemGain(item))
+		best = max(best, s.gainAlone(item))
 	}
 	return slices.DeleteFunc(items, func(item model.ObservationIndex) bool {
-		return s.itemGain(item) < leastOfBest*best && !s.pressing(item)
+		return s.gainAlone(item) < leastOfBest*best && !s.pressing(item)
 	})
-}
-
-// itemGain is the information in one item of a group.
-func (s *scratch) itemGain(item model.ObservationIndex) float64 {
-	s.answers(item)
-	return gain(s.chances, s.answer)
 }
 
 // pressing reports whether an interview does not stop before an observation was
