@@ -138,7 +138,7 @@ func tupleLevel(t *model.Tuple) model.TriageLevel { return max(t.Level, model.Co
 // holds reports whether all observations of a tuple are present.
 func (s *scratch) holds(t *model.Tuple) bool {
 	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
-		if _, ok := slices.BinarySearch(s.p.present, o); !ok {
+		if s.known[o] != knownPresent {
 			return false
 		}
 	}
@@ -164,7 +164,7 @@ func (s *scratch) findCompleting() {
 func (s *scratch) missing(t *model.Tuple) model.ObservationIndex {
 	missing := model.ObservationIndex(model.None)
 	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
-		if _, ok := slices.BinarySearch(s.p.present, o); ok {
+		if s.known[o] == knownPresent {
 			continue
 		}
 		if missing != model.None {
