@@ -71,7 +71,13 @@ func sayings(headache, smoker *DraftObservation) DraftLexicon {
 		Fillers:  []string{"the", "my"},
 		Numbers:  map[string]float64{"two": 2, "half": 0.5},
 		Units:    map[string]uint32{"day": 1440, "days": 1440},
-		Ordinary: []string{"table", "pain"},
+		Ordinary: []string{"table", "pain", "smoke", "chimney", "weather"},
+		Examples: []DraftExample{
+			{Observation: smoker, Words: []string{"i", "smoke", "like", "a", "chimney"}},
+			{Observation: smoker, Words: []string{"smokes", "my", "two"}},
+			{Observation: headache, Words: []string{"chimney", "pounding", "pounding"}},
+			{Words: []string{"the", "weather"}},
+		},
 	}
 }
 
@@ -191,12 +197,12 @@ func TestDecodeRefusesOtherFiles(t *testing.T) {
 		{"less than a header", data[:headerSize-1], "not a release file"},
 		{"another kind of file", bytes.Repeat([]byte("PK\x03\x04"), 100), "not a release file"},
 		{"line endings changed on the way", bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), "not a release file"},
-		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 2, where this program reads format 3: compile the content again"},
-		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 4, where this program reads format 3"},
+		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 3, where this program reads format 4: compile the content again"},
+		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 5, where this program reads format 4"},
 		{"the last byte lost", data[:len(data)-1], "truncated"},
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
-		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 36 sections"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 37 sections"},
 		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
 		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
 		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},

@@ -132,6 +132,14 @@ type DraftLexicon struct {
 	Numbers  map[string]float64
 	Units    map[string]uint32 // in minutes
 	Ordinary []string          // words that no misspelling is corrected from
+	Examples []DraftExample
+}
+
+// A DraftExample is something that somebody says who has an observation, or who
+// says of none.
+type DraftExample struct {
+	Observation *DraftObservation // nil: none
+	Words       []string
 }
 
 // A DraftPattern becomes a Pattern; fields of the same name mean the same.

@@ -24,7 +24,7 @@ func (l *layout) layLexicon() {
 	x.numberTerms(patterns)
 	x.layPatterns(patterns)
 	x.layTerms()
-	x.layStems()
+	x.layStems(patterns)
 	x.layVocabulary(patterns)
 	if err := l.release.loadTrees(); err != nil {
 		panic("model: a tree that was just built does not load: " + err.Error())
@@ -161,7 +161,7 @@ func rarest(elements []Element, uses []int) int {
 }
 
 // layStems gives every stem what is known of it.
-func (x *lexiconLayout) layStems() {
+func (x *lexiconLayout) layStems(patterns []DraftPattern) {
 	stems := map[string]*draftStem{}
 	of := func(word string) *draftStem {
 		s := x.stem(word)
@@ -190,9 +190,16 @@ func (x *lexiconLayout) layStems() {
 	for word, minutes := range x.draft.Lexicon.Units {
 		of(word).stem.Minutes = minutes
 	}
+	indications := x.indications(patterns)
+	for s := range indications {
+		if stems[s] == nil {
+			stems[s] = &draftStem{stem: Stem{Number: math.NaN()}}
+		}
+	}
 	r, positions := x.release, map[string]uint64{}
 	for _, s := range slices.Sorted(maps.Keys(stems)) {
 		stems[s].stem.Terms = appendSpan(&r.TermRefs, stems[s].terms...)
+		stems[s].stem.Indications = appendSpan(&r.Indications, indications[s]...)
 		positions[s] = uint64(len(r.Stems))
 		r.Stems = append(r.Stems, stems[s].stem)
 	}

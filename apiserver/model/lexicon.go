@@ -14,6 +14,8 @@ type Stem struct {
 	// Terms are the stem itself and the classes that it belongs to, those of
 	// the fewest words first. A stem that no pattern asks for has none.
 	Terms Span // of TermRefs
+	// Indications are the observations that the word speaks for.
+	Indications Span // of Release.Indications
 	// Number is what a word says that stands for a number, as "three" does,
 	// and not a number for any other.
 	Number float64
@@ -28,6 +30,20 @@ type Stem struct {
 
 // IsNumber reports whether the word stands for a number.
 func (s Stem) IsNumber() bool { return !math.IsNaN(s.Number) }
+
+// An Indication says how much a word speaks for an observation, or for none: the
+// logarithm of how much likelier it is in what is said of the observation than
+// that a sentence of as many words holds it by chance, when a share of SaidOf of
+// the words is due to what is said. It is above 0.
+type Indication struct {
+	Observation ObservationIndex // None: what says of no observation
+	Weight      float32
+}
+
+// SaidOf is the share of the words in a sentence that are due to what it says; the
+// rest is anything that people say. A word that says nothing of an observation
+// speaks against it by log(1 - SaidOf).
+const SaidOf = 0.4
 
 // A Pattern is one form of a wording of an observation, of a cue or of a time:
 // elements that follow each other within a sentence.

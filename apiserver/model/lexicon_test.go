@@ -100,7 +100,7 @@ func TestStemsSayWhatTheirWordsMean(t *testing.T) {
 		"day":  {Number: math.NaN(), Minutes: 1440},
 	} {
 		got, ok := r.FindStem(word)
-		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Stem{}, "Terms", "_")); !ok || diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Stem{}, "Terms", "Indications", "_")); !ok || diff != "" {
 			t.Errorf("%q: %t %s", word, ok, diff)
 		}
 		if got.IsNumber() != (word == "two" || word == "half") {
@@ -311,6 +311,12 @@ func TestLexiconIsRefused(t *testing.T) {
 	}{
 		{"an unknown stemmer", func(r *Release) { r.Meta.Stemmer = "klingon" }, `stemmer "klingon"`},
 		{"terms of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].Terms.End++ }, "do not continue"},
+		{"indications of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].Indications.End++ }, "indications ["},
+		{"an indication of nothing there is", func(r *Release) { r.Indications[0].Observation = 6 }, "speaks for observation 6"},
+		{"an indication before none", func(r *Release) { r.Indications[0].Observation = None - 1 }, "speaks for observation -2"},
+		{"an indication of nothing", func(r *Release) { r.Indications[0].Weight = 0 }, "expected more than 0"},
+		{"an indication without end", func(r *Release) { r.Indications[0].Weight = float32(math.Inf(1)) }, "expected more than 0"},
+		{"indications of nothing", func(r *Release) { r.Indications = append(r.Indications, Indication{Weight: 1}) }, "belong to nothing"},
 		{"a number without end", func(r *Release) { r.Stems[0].Number = math.Inf(1) }, "stem 0: the number"},
 		{"a term there is not", func(r *Release) { r.TermRefs[0] = Term(len(r.TermPatterns)) }, "where there are"},
 		{"terms of nothing", func(r *Release) { r.TermRefs = append(r.TermRefs, 0) }, "belong to nothing"},

@@ -265,6 +265,8 @@ type Release struct {
 	StemTree   []byte
 	Stems      []Stem
 	TermRefs   []Term
+	// Indications are those of each stem by Observation.
+	Indications []Indication
 	// TermPatterns are, by Term, the patterns whose key it is.
 	TermPatterns []Span   // of PatternRefs
 	PatternRefs  []uint32 // positions in Patterns, ascending for each term

@@ -33,9 +33,13 @@ func verifyStems(r *Release) error {
 		return fmt.Errorf("the stemmer %q is none of %v", r.Meta.Stemmer, stem.Names())
 	}
 	terms := tiling{section: "term references", length: len(r.TermRefs)}
+	indications := tiling{section: "indications", length: len(r.Indications)}
 	for i := range r.Stems {
 		s := &r.Stems[i]
-		if err := terms.take(s.Terms); err != nil {
+		if err := errors.Join(terms.take(s.Terms), indications.take(s.Indications)); err != nil {
+			return fmt.Errorf("stem %d: %w", i, err)
+		}
+		if err := verifyIndications(r, s); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
 		if !isBool(&s.Filler) || math.IsInf(s.Number, 0) || s.Number < 0 {
@@ -47,7 +51,21 @@ func verifyStems(r *Release) error {
 			return fmt.Errorf("term %d, where there are %d", t, len(r.TermPatterns))
 		}
 	}
-	return terms.done()
+	return errors.Join(terms.done(), indications.done())
+}
+
+func verifyIndications(r *Release, s *Stem) error {
+	last := None - 1
+	for _, indicated := range Part(r.Indications, s.Indications) {
+		if int(indicated.Observation) <= last || int(indicated.Observation) >= len(r.Observations) {
+			return fmt.Errorf("speaks for observation %d behind %d, where there are %d", indicated.Observation, last, len(r.Observations))
+		}
+		if weight := float64(indicated.Weight); !(weight > 0) || math.IsInf(weight, 0) {
+			return fmt.Errorf("speaks for observation %d with %v: expected more than 0", indicated.Observation, weight)
+		}
+		last = int(indicated.Observation)
+	}
+	return nil
 }
 
 func verifyPatterns(r *Release) error {

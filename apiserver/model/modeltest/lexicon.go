@@ -24,6 +24,17 @@ func (b *Builder) Lexicon(yaml string) *Builder {
 	return b
 }
 
+// Example adds something that somebody says who has an observation, its words
+// folded, or who says of none when it is "".
+func (b *Builder) Example(observation string, words ...string) *Builder {
+	e := model.DraftExample{Words: words}
+	if observation != "" {
+		e.Observation = b.find(observation)
+	}
+	b.examples = append(b.examples, e)
+	return b
+}
+
 // completeLexicon adds the patterns of all observations, whose names are known
 // only now.
 func (b *Builder) completeLexicon() {
@@ -35,6 +46,7 @@ func (b *Builder) completeLexicon() {
 	ordinary := b.draft.Lexicon.Ordinary
 	b.draft.Lexicon = model.DraftLexicon{Ordinary: ordinary}
 	lexicon.Add(&b.draft, b.concepts(), files, &problems)
+	b.draft.Lexicon.Examples = b.examples
 	if err := problems.Err(); err != nil {
 		b.fail("%w", err)
 	}

@@ -39,6 +39,7 @@ type Builder struct {
 	conditions   map[string]*model.DraftCondition
 	observations map[string]*model.DraftObservation
 	lexicons     []string
+	examples     []model.DraftExample
 	err          error
 }
 
