@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 )
 
-// All compiles the content in every language that it has. What is wrong with
+// All compiles the content in every language that it has, side by side. What is wrong with
 // what languages have in common is told once.
 func All(content fs.FS) ([]*Result, error) {
 	languages, err := source.Languages(content)
@@ -21,12 +22,28 @@ func All(content fs.FS) ([]*Result, error) {
 	if len(languages) == 0 {
 		return nil, errors.New("the content has no language: expected a folder such as lang/en")
 	}
+	all := make([]outcome, len(languages))
+	var compiling sync.WaitGroup
+	for i, language := range languages {
+		compiling.Go(func() { all[i].result, all[i].err = Compile(content, language) })
+	}
+	compiling.Wait()
+	return merged(languages, all)
+}
+
+// An outcome is what became of a language.
+type outcome struct {
+	result *Result
+	err    error
+}
+
+// merged are the results of all languages, or the problems of all.
+func merged(languages []string, all []outcome) ([]*Result, error) {
 	var results []*Result
 	var problems source.Error
-	for _, language := range languages {
-		result, err := Compile(content, language)
+	for i, language := range languages {
 		var found source.Error
-		switch {
+		switch err := all[i].err; {
 		case errors.As(err, &found):
 			for _, p := range found {
 				if !slices.Contains(problems, p) {
@@ -36,7 +53,7 @@ func All(content fs.FS) ([]*Result, error) {
 		case err != nil:
 			return nil, fmt.Errorf("compiling language %s: %w", language, err)
 		default:
-			results = append(results, result)
+			results = append(results, all[i].result)
 		}
 	}
 	if len(problems) > 0 {

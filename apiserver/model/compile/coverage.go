@@ -41,6 +41,9 @@ type Report struct {
 	// NoWordings are the symptoms and risk factors that the lexicon says nothing
 	// of.
 	NoWordings []string `json:"no_wordings"`
+	// NoExamples are those of which nobody wrote what people say, in a language
+	// that has examples.
+	NoExamples []string `json:"no_examples"`
 	// SharedWordings are the pairs of wordings of two observations that one text
 	// could be.
 	SharedWordings []string `json:"shared_wordings"`
@@ -65,7 +68,7 @@ func (c *compiler) report(r *model.Release) Report {
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 		Patterns:   len(c.draft.Lexicon.Patterns),
-		NoWordings: c.withoutWordings(), SharedWordings: c.sharedWordings, Unseparated: c.unseparated,
+		NoWordings: c.withoutWordings(), NoExamples: c.withoutExamples(), SharedWordings: c.sharedWordings, Unseparated: c.unseparated,
 	}
 	if c.words.Experimental.Value {
 		report.Untranslated = c.words.Inherited
@@ -141,6 +144,7 @@ func (r Report) text(named bool) string {
 		{"conditions with the usual course of any as acute", r.UsualCourse},
 		{"common conditions without an article", r.NoArticle},
 		{"symptoms and risk factors that the lexicon says nothing of", r.NoWordings},
+		{"symptoms and risk factors without examples of what people say", r.NoExamples},
 		{"wordings of two observations that one text could be", r.SharedWordings},
 		{"pairs of conditions that are listed as alike", r.Alike},
 		{"pairs of conditions that nothing separates", r.Unseparated},

@@ -41,6 +41,19 @@ func TestReportOfArticlesAndCourses(t *testing.T) {
 	}
 }
 
+func TestReportOfExamples(t *testing.T) {
+	t.Parallel()
+	const examples = "observations:\n  headache: [drums behind my eyes]\n  smoking: [a pack every day]\nnothing: [thanks]\n"
+	got := compileFiles(t, edited(t, edit{"lang/en/examples.yaml", "", examples})).Report.NoExamples
+	want := []string{
+		"headache_mild", "headache_severe", "headache_temples", "headache_forehead", "nausea", "missed_period", "sudden_onset", "reflex_sign",
+		"family_migraine",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestBrief(t *testing.T) {
 	t.Parallel()
 	text := compileFiles(t, edited(t, twin...)).Report.Brief()

@@ -19,6 +19,7 @@ func (c *compiler) addLexicon() {
 		}
 	}
 	c.sharedWordings = lexicon.Add(&c.draft, concepts, c.words.Lexicons, &c.problems)
+	lexicon.AddExamples(&c.draft, concepts, c.words.Examples, &c.problems)
 	for _, word := range c.words.OrdinaryWords {
 		for folded := range token.Words(word.Text) {
 			c.draft.Lexicon.Ordinary = append(c.draft.Lexicon.Ordinary, folded)
@@ -35,6 +36,25 @@ func (c *compiler) withoutWordings() []string {
 			said[slug.Text] = true
 		}
 	}
+	return c.unsaid(said)
+}
+
+// withoutExamples are those without an example, if the language has any.
+func (c *compiler) withoutExamples() []string {
+	said := map[string]bool{}
+	for _, e := range c.words.Examples {
+		for slug := range e.Observations {
+			said[slug.Text] = true
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return c.unsaid(said)
+}
+
+// unsaid are the symptoms and risk factors that are none of some slugs.
+func (c *compiler) unsaid(said map[string]bool) []string {
 	var slugs []string
 	for _, o := range c.draft.Observations {
 		if slug := c.observationOf[o].source.Slug.Text; o.Kind != model.LabResult && !said[slug] {

@@ -66,6 +66,7 @@ func derive(base, own *Language, problems *Problems) *Language {
 	derived.LabTests = d.words(own.LabTests, base.LabTests)
 	derived.Articles = d.articles(own.Articles, base.Articles)
 	derived.Lexicons = d.lexicons(own.Lexicons, base.Lexicons)
+	derived.Examples = d.examples(own, base)
 	if len(own.Lexicons)+len(own.OrdinaryWords) == 0 {
 		derived.OrdinaryWords = base.OrdinaryWords
 	}

@@ -105,9 +105,10 @@ func readFolder(content fs.FS, language string, problems *Problems) (*Language, 
 	r := reader{content: content, problems: problems}
 	r.read(words.File, words)
 	words.Lexicons = r.lexicons(folder)
+	words.Examples = r.examples(folder)
 	words.OrdinaryWords = r.ordinaryWords(folder)
 	for _, name := range r.files(folder, ".yaml", words.File) {
-		if isLexicon(folder, name) {
+		if isLexicon(folder, name) || areExamples(folder, name) {
 			continue
 		}
 		file := wordsFile{}

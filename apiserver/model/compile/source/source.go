@@ -14,6 +14,7 @@
 //	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests
 //	lang/<xx>/articles/<slug of a condition>.md
 //	lang/<xx>/lexicon*.yaml        what free text says, and how
+//	lang/<xx>/examples*.yaml       what people say, to learn from
 //	lang/<xx>/ordinary-words.txt   words that are no misspellings
 //
 // A language may be derived from another one, its base. Then it says only what
@@ -172,9 +173,10 @@ type Language struct {
 	Articles      []*Article    `yaml:"-"`
 	// Experimental says that the words are not reviewed yet as those of other
 	// languages are.
-	Experimental  Flag       `yaml:"experimental"`
-	Lexicons      []*Lexicon `yaml:"-"`
-	OrdinaryWords []Word     `yaml:"-"`
+	Experimental  Flag        `yaml:"experimental"`
+	Lexicons      []*Lexicon  `yaml:"-"`
+	Examples      []*Examples `yaml:"-"`
+	OrdinaryWords []Word      `yaml:"-"`
 	// Inherited are the concepts, groups and articles that the base alone has
 	// words of.
 	Inherited int `yaml:"-"`
