@@ -58,6 +58,9 @@ func (p *parser) obvious() bool {
 	mentions := false
 	for i := range p.findings {
 		f := &p.findings[i]
+		if f.match == none {
+			return false // by its words, which might mean else
+		}
 		mentions = mentions || !f.dropped
 		for _, token := range p.tokensOf(f) {
 			p.taken[token] = true

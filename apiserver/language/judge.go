@@ -231,9 +231,17 @@ func (p *parser) subject(f *finding) context.Subject {
 	return context.Subject{
 		Positions:  j.positions[from:],
 		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
-		Relative:   p.matcher.patternOf(f.match).Relative,
+		Relative:   p.isOfRelative(f),
 		SaidAbsent: saidAbsent,
 		Denies:     denies,
 		Begins:     p.matcher.words[first].names && first > 0 && p.matcher.words[first-1].divides,
 	}
+}
+
+// isOfRelative reports whether a finding holds the relative whom it is about.
+func (p *parser) isOfRelative(f *finding) bool {
+	if f.match != none {
+		return p.matcher.patternOf(f.match).Relative
+	}
+	return slices.ContainsFunc(p.tokensOf(f), func(token int32) bool { return p.cueOf[token] == model.CueOthers })
 }

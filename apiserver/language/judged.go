@@ -16,6 +16,9 @@ import (
 // temperature, cough or headache".
 func (p *parser) judged(f *finding) (tokens []int32, saidAbsent bool) {
 	tokens = p.tokensOf(f)
+	if f.match == none {
+		return tokens, false
+	}
 	if p.matcher.patternOf(f.match).Meaning != model.MentionsAbsent {
 		return p.beforeComma(f, tokens), false
 	}
@@ -61,9 +64,10 @@ func (p *parser) firstBetween(tokens []int32, is func(token int32) bool) int32 {
 func (p *parser) saidBefore(tokens []int32, end int32, is func(model.ObservationIndex) bool) int {
 	m, best := &p.matcher, none
 	for i := range m.matches {
-		if m.work--; m.work < 0 {
+		if m.work < 0 {
 			break
 		}
+		m.work--
 		found := m.tokens(&m.matches[i])
 		if found[0] < tokens[0] || found[len(found)-1] >= end || best != none && len(found) <= len(m.tokens(&m.matches[best])) {
 			continue
@@ -82,7 +86,7 @@ func (p *parser) splitDenied() {
 	for i := range p.findings {
 		f := &p.findings[i]
 		tokens := p.tokensOf(f)
-		if m.patternOf(f.match).Meaning == model.MentionsAbsent {
+		if f.match == none || m.patternOf(f.match).Meaning == model.MentionsAbsent {
 			continue
 		}
 		negation := p.firstBetween(tokens, p.denies)

@@ -168,10 +168,10 @@ func (p *parser) aboutTopics(o model.ObservationIndex) int32 {
 // thousandths: the cosine of their shares. What refines an observation is close
 // to its family alone, and nothing is close when the work is used up.
 func (p *parser) closeness(o, other model.ObservationIndex) int32 {
-	p.matcher.work--
-	switch {
-	case p.matcher.work < 0:
+	if p.matcher.work < 0 {
 		return 0
+	}
+	switch p.matcher.work--; {
 	case p.matcher.root(o) == p.matcher.root(other):
 		return closest
 	case p.r.Observations[o].Parent != model.None:

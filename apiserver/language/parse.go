@@ -10,9 +10,11 @@
 // that they allow (match.go, trial.go). Among wordings that overlap the better
 // ones are chosen (overlap.go), with the further items of lists and what is now
 // known to be meant by vague ones (mentions.go); package context judges what the
-// words around them make of them (judge.go); how long something has lasted
-// chooses the child that says so (duration.go); and of what is left the most
-// specific observations are the answer (specific.go, answer.go).
+// words around them make of them (judge.go). Clauses without a wording, or with one
+// that says else, are read by how often people use their words who mean this or that
+// (clauses.go, weigh.go). How long something has lasted chooses the child that says
+// so (duration.go); and of what is left the most specific observations are the
+// answer (specific.go, answer.go).
 //
 // Which words say what is content: nothing here knows any language. A text in
 // a language without a stemmer needs a folder of words and no change here.
@@ -95,6 +97,9 @@ type parser struct {
 	matcher  matcher
 	chooser  chooser
 	judge    judge
+	weigher  weigher
+	clauses  []clause
+	cueOf    []model.Meaning // by token: that of the cue it is of, or none of theirs
 	findings []finding
 	taken    []bool // by token: whether something was chosen that has it
 	vague    []int  // matches
@@ -108,7 +113,7 @@ type parser struct {
 // A finding is an observation that the text speaks of.
 type finding struct {
 	observation model.ObservationIndex
-	match       int
+	match       int // none: its words were weighed
 	// from and to are its tokens in matcher.positions.
 	from, to int32
 	head     int32
@@ -134,6 +139,9 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	if p.resolveVague() {
 		p.judgeFindings()
 	}
+	if p.weighClauses() {
+		p.judgeFindings()
+	}
 	p.noteDurations()
 	p.mostSpecific()
 	return p.answer()
@@ -143,6 +151,7 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 func (p *parser) end() {
 	p.matcher.end()
 	p.reader.end()
+	p.weigher.end()
 	p.r, p.query = nil, Query{}
 }
 

@@ -75,6 +75,11 @@ observations:
 // world is a small release that knows the wordings of smallLexicon.
 func world(t modeltest.TB) *model.Release {
 	t.Helper()
+	return newWorld().Build(t)
+}
+
+// newWorld is that release in the making.
+func newWorld() *modeltest.Builder {
 	day := 24 * time.Hour
 	b := modeltest.New().Condition("c_1", 0.02).Condition("c_2", 0.02)
 	for _, id := range []string{"s_1", "s_5", "s_7", "s_8", "s_9", "s_10", "s_11", "s_12", "s_13", "s_14", "s_15", "s_25", "s_26"} {
@@ -104,7 +109,7 @@ func world(t modeltest.TB) *model.Release {
 	for i := range leastOrdinary {
 		b.Draft().Lexicon.Ordinary = append(b.Draft().Lexicon.Ordinary, fmt.Sprintf("zebra%d", i))
 	}
-	return b.Lexicon(smallLexicon).Build(t)
+	return b.Lexicon(smallLexicon)
 }
 
 // adult asks for everything that a text says of a woman of 40.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package language
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A weigher says what a few words mean by how often those use each of them who
+// mean it: naive Bayes over the examples and wordings of a release. It knows
+// neither the order of the words nor what stands between them.
+type weigher struct {
+	r      *model.Release
+	admits func(model.ObservationIndex) bool
+	// weights are the logarithms of odds by observation, without what each word
+	// takes from all of them.
+	weights []float64
+	touched []model.ObservationIndex // those with a weight
+	nothing float64                  // the weight of saying nothing
+	masses  []float64                // by observation: its odds, with those below it
+	summed  []model.ObservationIndex // those with a mass
+	stems   []model.Span             // the indications of the words, each form once
+	work    int                      // that is left
+}
+
+const (
+	// usuallyNothing is how much likelier words are to say nothing than to say one
+	// observation, before they are known, as a logarithm.
+	usuallyNothing = 3.0
+	// enoughSerious is the least chance of an emergency that is enough.
+	enoughSerious = 0.8
+	// negligible is how far odds may be below the highest, as a logarithm, to be
+	// added up.
+	negligible = 12.0
+)
+
+// A reading is what words may mean.
+type reading struct {
+	observation model.ObservationIndex // model.None: nothing that is known
+	likeliest   model.ObservationIndex // the observation, or the likeliest one below it
+	// gain is how much likelier the words are for what they may mean than for
+	// meaning nothing, as a logarithm.
+	gain float64
+}
+
+// use prepares for a text and a patient.
+func (w *weigher) use(r *model.Release, admits func(model.ObservationIndex) bool, work int) {
+	w.r, w.admits, w.work = r, admits, work
+	w.weights, w.masses = resized(w.weights, len(r.Observations)), resized(w.masses, len(r.Observations))
+	w.touched = w.touched[:0]
+}
+
+// end lets go of the release.
+func (w *weigher) end() { w.r, w.admits = nil, nil }
+
+// begin forgets the words.
+func (w *weigher) begin() {
+	for _, o := range w.touched {
+		w.weights[o] = 0
+	}
+	w.touched, w.stems, w.nothing = w.touched[:0], w.stems[:0], 0
+}
+
+// add adds a word, unless another form of it was added.
+func (w *weigher) add(s *model.Stem) {
+	if s.Indications.Len() > 0 && slices.Contains(w.stems, s.Indications) {
+		return
+	}
+	w.stems = append(w.stems, s.Indications)
+	w.work -= s.Indications.Len()
+	for _, indicated := range model.Part(w.r.Indications, s.Indications) {
+		switch o, weight := indicated.Observation, float64(indicated.Weight); {
+		case o == model.None:
+			w.nothing += weight
+		case w.admits(o):
+			if w.weights[o] == 0 {
+				w.touched = append(w.touched, o)
+			}
+			w.weights[o] += weight
+		}
+	}
+}
+
+// read is the most that the words mean with a chance of at least enough: an
+// observation, or the one above it where it is open which of those below it. How
+// long something has lasted is no matter of words.
+func (w *weigher) read(enough float64) reading {
+	top := math.Inf(-1)
+	for _, o := range w.touched {
+		top = max(top, w.weights[o])
+	}
+	best := reading{observation: model.None, likeliest: model.None}
+	if len(w.touched) == 0 {
+		return best
+	}
+	said, nothing := w.sumMasses(top), w.oddsOfNothing()*math.Exp(-top)
+	depth := 0
+	for _, o := range w.summed {
+		of := w.depth(o)
+		better := best.observation == model.None || of > depth || of == depth && w.masses[o] > w.masses[best.observation]
+		if better && w.masses[o] >= w.enoughFor(o, enough)*(said+nothing) && w.r.Observations[o].LastsTo == 0 {
+			best.observation, depth = o, of
+		}
+	}
+	best.gain = math.Log1p(said / nothing)
+	best.likeliest = w.likeliestOf(best.observation)
+	w.clearMasses()
+	return best
+}
+
+// enoughFor is the chance that is enough for an observation. What calls for an
+// ambulance is not to be taken from a few words that might mean it, and without a
+// risk factor there is an interview all the same.
+func (w *weigher) enoughFor(o model.ObservationIndex, least float64) float64 {
+	switch observation := &w.r.Observations[o]; {
+	case observation.Seriousness >= model.SeriousnessEmergency:
+		return max(least, enoughSerious)
+	case observation.Kind == model.RiskFactor:
+		return max(least, enough)
+	}
+	return least
+}
+
+// oddsOfNothing are those of all words together saying nothing, each by chance or
+// as one says who has nothing to say, or saying what none of them speaks for.
+func (w *weigher) oddsOfNothing() float64 {
+	byChance := math.Exp(usuallyNothing - float64(len(w.stems))*math.Log(1-model.SaidOf))
+	return byChance + math.Exp(usuallyNothing+w.nothing) + float64(len(w.r.Observations)-len(w.touched))
+}
+
+// sumMasses adds up the odds of each observation and those below it, beside the
+// highest weight, and returns those of all.
+func (w *weigher) sumMasses(top float64) (all float64) {
+	for _, o := range w.touched {
+		if w.weights[o] < top-negligible {
+			continue
+		}
+		odds := math.Exp(w.weights[o] - top)
+		all += odds
+		for ; o != model.None; o = w.r.Observations[o].Parent {
+			if w.masses[o] == 0 {
+				w.summed = append(w.summed, o)
+			}
+			w.masses[o] += odds
+		}
+	}
+	return all
+}
+
+func (w *weigher) clearMasses() {
+	for _, o := range w.summed {
+		w.masses[o] = 0
+	}
+	w.summed = w.summed[:0]
+}
+
+// likeliestOf is the observation of the highest weight among one and those below
+// it.
+func (w *weigher) likeliestOf(above model.ObservationIndex) model.ObservationIndex {
+	best := model.ObservationIndex(model.None)
+	for _, o := range w.touched {
+		if (best == model.None || w.weights[o] > w.weights[best]) && w.isWithin(o, above) {
+			best = o
+		}
+	}
+	return best
+}
+
+func (w *weigher) isWithin(o, above model.ObservationIndex) bool {
+	for o != model.None && o != above {
+		o = w.r.Observations[o].Parent
+	}
+	return o != model.None
+}
+
+func (w *weigher) depth(o model.ObservationIndex) int {
+	depth := 0
+	for ; o != model.None; o = w.r.Observations[o].Parent {
+		depth++
+	}
+	return depth
+}
+
+// weightOf is how much a word speaks for an observation.
+func (w *weigher) weightOf(s *model.Stem, o model.ObservationIndex) float64 {
+	all := model.Part(w.r.Indications, s.Indications)
+	at, ok := slices.BinarySearchFunc(all, o, func(i model.Indication, o model.ObservationIndex) int { return cmp.Compare(i.Observation, o) })
+	if !ok {
+		return 0
+	}
+	return float64(all[at].Weight)
+}
