@@ -55,8 +55,8 @@ func TestParts(t *testing.T) {
 	if len(all) < 300 {
 		t.Errorf("%d cases, expected 300 at least", len(all))
 	}
-	if len(work) < len(all)*2/5 || len(measure) < len(all)*2/5 {
-		t.Errorf("%d cases to work on and %d to measure on are not half and half", len(work), len(measure))
+	if least := 150; len(work) < least || len(measure) < least {
+		t.Errorf("%d cases to work on and %d to measure on, expected %d of each at least", len(work), len(measure), least)
 	}
 	for name, row := range map[string]struct {
 		holds   func(vignette) bool
