@@ -149,7 +149,7 @@ func TestRedFlagsAreThoseOfTheComplaint(t *testing.T) {
 		"chest_pain":                        "breathless_at_rest chest_pain_to_arm",
 		"heartburn":                         "black_stools vomiting_blood",
 		"cough fever":                       "fast_breathing",
-		"rash itching":                      "rash_spreading tongue_or_lip_swelling",
+		"rash itching":                      "tongue_swelling throat_tightness",
 		"abdominal_pain_lower_right nausea": "abdominal_pain_severe",
 	} {
 		var reported []engine.ReportedEvidence

@@ -347,7 +347,7 @@ func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c
 
 // nearlyExact is the most present findings up to which leaving one out shows
 // what it does: with more the error of the ranking may be the greater of the two.
-const nearlyExact = 16
+const nearlyExact = 12
 
 // TestWithoutASupportTheTargetIsLessLikely leaves evidence out as a client
 // would, and ranks again.
