@@ -21,8 +21,6 @@ const (
 	// stands around it is one of those that say what is meant, as the "can't" in
 	// "can't bend my knee".
 	cueSupport = 1.0
-	// weighingPerToken bounds how many indications are added up for every token.
-	weighingPerToken = 4000
 )
 
 // A clause is a run of tokens between two separators of any kind.
@@ -35,7 +33,7 @@ type clause struct {
 // weighClauses adds to the findings what clauses say in words of which nobody made
 // a wording. It is false when nothing changes.
 func (p *parser) weighClauses() bool {
-	p.weigher.use(p.r, p.applies, weighingPerToken*len(p.matcher.words))
+	p.weigher.use(&p.matcher, p.applies)
 	p.markCues()
 	p.layClauses()
 	alone, before, replaced := p.enoughAlone(), len(p.findings), false
@@ -123,15 +121,21 @@ func (w *word) says() bool {
 // weigh reads the words from..to-1. Cues belong to what is said or, when nothing
 // is said with them, they do not.
 func (p *parser) weigh(from, to int, enough float64) reading {
-	if r := p.weighWords(from, to, true, enough); r.observation != model.None {
+	r := p.weighWords(from, to, true, enough)
+	if r.observation != model.None || !slices.ContainsFunc(p.cueOf[from:to], model.Meaning.IsCue) {
 		return r
 	}
 	return p.weighWords(from, to, false, enough)
 }
 
+// weighWords reads words, with or without cues. What has no room left to be
+// weighed as a whole says nothing: a part might say something else.
 func (p *parser) weighWords(from, to int, cues bool, enough float64) reading {
 	p.weigher.begin()
-	for token := from; token < to && p.weigher.work >= 0; token++ {
+	for token := from; token < to; token++ {
+		if p.weigher.left < 0 {
+			return reading{observation: model.None, likeliest: model.None}
+		}
 		if w := &p.matcher.words[token]; w.says() && (cues || !p.isCue(token)) {
 			p.weigher.add(&w.stem)
 		}

@@ -86,6 +86,9 @@ func checkWork(t reporter, r *model.Release, q Query) {
 	if overdrawn := -p.matcher.work; overdrawn > workOfOneTrial {
 		t.Errorf("%q: %d comparisons more than its %d tokens may take", q.Text, overdrawn, len(p.reader.words))
 	}
+	if overdrawn := -p.weigher.left; overdrawn > len(r.Observations)+1 {
+		t.Errorf("%q: %d indications more than its %d tokens may take", q.Text, overdrawn, len(p.reader.words))
+	}
 	if most := workPerToken * len(p.reader.words); len(p.matcher.matches) > most || len(p.matcher.positions) > most {
 		t.Errorf("%q: %d matches of %d tokens", q.Text, len(p.matcher.matches), len(p.reader.words))
 	}

@@ -14,8 +14,8 @@ import (
 // mean it: naive Bayes over the examples and wordings of a release. It knows
 // neither the order of the words nor what stands between them.
 type weigher struct {
-	r      *model.Release
-	admits func(model.ObservationIndex) bool
+	*matcher // for the release and its families
+	applies  func(model.ObservationIndex) bool
 	// weights are the logarithms of odds by observation, without what each word
 	// takes from all of them.
 	weights []float64
@@ -24,10 +24,12 @@ type weigher struct {
 	masses  []float64                // by observation: its odds, with those below it
 	summed  []model.ObservationIndex // those with a mass
 	stems   []model.Span             // the indications of the words, each form once
-	work    int                      // that is left
+	left    int                      // how many indications may be added up yet
 }
 
 const (
+	// weighingPerToken bounds how many indications are added up for every token.
+	weighingPerToken = 4000
 	// usuallyNothing is how much likelier words are to say nothing than to say one
 	// observation, before they are known, as a logarithm.
 	usuallyNothing = 3.0
@@ -47,15 +49,15 @@ type reading struct {
 	gain float64
 }
 
-// use prepares for a text and a patient.
-func (w *weigher) use(r *model.Release, admits func(model.ObservationIndex) bool, work int) {
-	w.r, w.admits, w.work = r, admits, work
-	w.weights, w.masses = resized(w.weights, len(r.Observations)), resized(w.masses, len(r.Observations))
+// use prepares for the text of a matcher and a patient.
+func (w *weigher) use(m *matcher, applies func(model.ObservationIndex) bool) {
+	w.matcher, w.applies, w.left = m, applies, weighingPerToken*len(m.words)
+	w.weights, w.masses = resized(w.weights, len(m.r.Observations)), resized(w.masses, len(m.r.Observations))
 	w.touched = w.touched[:0]
 }
 
-// end lets go of the release.
-func (w *weigher) end() { w.r, w.admits = nil, nil }
+// end lets go of the text.
+func (w *weigher) end() { w.matcher, w.applies = nil, nil }
 
 // begin forgets the words.
 func (w *weigher) begin() {
@@ -71,12 +73,12 @@ func (w *weigher) add(s *model.Stem) {
 		return
 	}
 	w.stems = append(w.stems, s.Indications)
-	w.work -= s.Indications.Len()
+	w.left -= s.Indications.Len()
 	for _, indicated := range model.Part(w.r.Indications, s.Indications) {
 		switch o, weight := indicated.Observation, float64(indicated.Weight); {
 		case o == model.None:
 			w.nothing += weight
-		case w.admits(o):
+		case w.applies(o):
 			if w.weights[o] == 0 {
 				w.touched = append(w.touched, o)
 			}
@@ -98,7 +100,7 @@ func (w *weigher) read(enough float64) reading {
 		return best
 	}
 	said, nothing := w.sumMasses(top), w.oddsOfNothing()*math.Exp(-top)
-	depth := 0
+	depth := uint8(0)
 	for _, o := range w.summed {
 		of := w.depth(o)
 		better := best.observation == model.None || of > depth || of == depth && w.masses[o] > w.masses[best.observation]
@@ -163,26 +165,11 @@ func (w *weigher) clearMasses() {
 func (w *weigher) likeliestOf(above model.ObservationIndex) model.ObservationIndex {
 	best := model.ObservationIndex(model.None)
 	for _, o := range w.touched {
-		if (best == model.None || w.weights[o] > w.weights[best]) && w.isWithin(o, above) {
+		if (best == model.None || w.weights[o] > w.weights[best]) && (o == above || w.isAncestor(above, o)) {
 			best = o
 		}
 	}
 	return best
-}
-
-func (w *weigher) isWithin(o, above model.ObservationIndex) bool {
-	for o != model.None && o != above {
-		o = w.r.Observations[o].Parent
-	}
-	return o != model.None
-}
-
-func (w *weigher) depth(o model.ObservationIndex) int {
-	depth := 0
-	for ; o != model.None; o = w.r.Observations[o].Parent {
-		depth++
-	}
-	return depth
 }
 
 // weightOf is how much a word speaks for an observation.

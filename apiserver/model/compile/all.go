@@ -12,8 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 )
 
-// All compiles the content in every language that it has, side by side. What is wrong with
-// what languages have in common is told once.
+// All compiles the content in every language that it has, side by side. What is
+// wrong with what languages have in common is told once.
 func All(content fs.FS) ([]*Result, error) {
 	languages, err := source.Languages(content)
 	if err != nil {
