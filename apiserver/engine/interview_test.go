@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -163,8 +164,8 @@ func addComplaint(b *modeltest.Builder, number int, conditions []string, random 
 				relation, edit = model.Duration, modeltest.Lasts(from, from+week)
 			}
 			b.Child(items[i], root, relation, 0.005, edit)
-			for c, share := range shares {
-				b.Link(c, items[i], share*(0.02+0.28*random.Float64()))
+			for _, c := range slices.Sorted(maps.Keys(shares)) {
+				b.Link(c, items[i], shares[c]*(0.02+0.28*random.Float64()))
 			}
 		}
 		switch kind {

@@ -90,14 +90,14 @@ func (s *scratch) questionsAsked(o Options) int {
 }
 
 // answered reports whether a finding was answered in the interview. Where
-// present ones below stand for it, these decide, so that it makes no difference
-// whether the finding was sent too: some of them answered in the interview, and
-// nothing of it is what brought the patient here.
+// present ones below stand for it, the lowest of these decide, so that it makes
+// no difference whether it, or one between, was sent too: some of them answered
+// in the interview, and nothing of it is what brought the patient here.
 func (p *Patient) answered(r *model.Release, f *finding) bool {
 	if !f.refined {
 		return f.reported && f.source == SourceNone
 	}
 	return !p.initialFrom(r, f.observation) && slices.ContainsFunc(p.findings, func(below finding) bool {
-		return below.reported && below.sent == Present && below.source == SourceNone && descends(r, below.observation, f.observation)
+		return !below.refined && below.sent == Present && p.answered(r, &below) && descends(r, below.observation, f.observation)
 	})
 }

@@ -104,6 +104,26 @@ func TestQuestionsAskedCountsGroupsOnceAndOnlyTheInterview(t *testing.T) {
 	}
 }
 
+// TestQuestionsAskedCountsNothingForOneBetween that was sent without a source
+// beside its child: the child says the same.
+func TestQuestionsAskedCountsNothingForOneBetween(t *testing.T) {
+	t.Parallel()
+	r := modeltest.New().Condition("c_1", 0.02).
+		Symptom("s_1", 0.05).
+		Child("s_2", "s_1", model.Character, 0.02).
+		Child("s_3", "s_2", model.Character, 0.01).
+		Link("c_1", "s_1", 0.8).Link("c_1", "s_2", 0.5).Link("c_1", "s_3", 0.3).
+		Build(t)
+	for _, words := range []string{"s_3+", "s_3+ s_2", "s_3+ s_2 s_1", "s_3+ -s_2"} {
+		p, e := woman(t, r, words), New()
+		s := e.acquire(r, &p)
+		if got := s.questionsAsked(Options{}); got != 0 {
+			t.Errorf("%q: %d, want 0", words, got)
+		}
+		e.release(s)
+	}
+}
+
 // TestTheInterviewStopsWhenOneConditionIsSure and goes on while two compete.
 func TestTheInterviewStopsWhenOneConditionIsSure(t *testing.T) {
 	t.Parallel()
