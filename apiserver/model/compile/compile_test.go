@@ -79,6 +79,22 @@ func TestCompileMeta(t *testing.T) {
 	}
 }
 
+// TestCodesOfACondition are one text, the first of a list first.
+func TestCodesOfACondition(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"    icd10: G43.9\n":               "G43.9",
+		"    icd10: [G43.9]\n":             "G43.9",
+		"    icd10: [G43.9, G43.1, G44]\n": "G43.9, G43.1, G44",
+		"":                                 "",
+	} {
+		r := compiled(t, edit{neurology, "    icd10: G43.9\n", written})
+		if got := r.Text(condition(t, r, "c_1").ICD10); got != want {
+			t.Errorf("%q gives %q, want %q", written, got, want)
+		}
+	}
+}
+
 func TestCompileCondition(t *testing.T) {
 	t.Parallel()
 	r := compiled(t)

@@ -5,6 +5,7 @@ package compile
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
@@ -28,7 +29,7 @@ func (c *compiler) addConditions() {
 		}
 		d := &condition{source: s, DraftCondition: &model.DraftCondition{
 			Number:      c.number(p, ids, "condition", s.Slug.Text, model.ConditionPrefix),
-			ICD10:       s.ICD10.Text,
+			ICD10:       codes(p, s.ICD10),
 			Acuteness:   required(p, "acuteness", s.Acuteness, model.ParseAcuteness),
 			Severity:    required(p, "severity", s.Severity, model.ParseSeverity),
 			Triage:      required(p, "triage_level", s.TriageLevel, model.ParseTriageLevel),
@@ -53,10 +54,23 @@ func (c *compiler) addConditions() {
 
 var icd10Form = regexp.MustCompile(`^[A-Z][0-9][0-9A-Z](\.[0-9A-Z]{1,4})?$`)
 
-func (c *compiler) checkFields(p place, s *source.Condition) {
-	if s.ICD10.Line != 0 && !icd10Form.MatchString(s.ICD10.Text) {
-		p.line(s.ICD10.Line).add("ICD-10 code %q: expected one such as G43.9", s.ICD10.Text)
+// codes are the ICD-10 codes of a condition as answers give them, the one that
+// fits best first.
+func codes(p place, words source.OneOrMore) string {
+	var texts []string
+	for _, w := range words {
+		switch at := p.line(w.Line); {
+		case !icd10Form.MatchString(w.Text):
+			at.add("ICD-10 code %q: expected one such as G43.9", w.Text)
+		case slices.Contains(texts, w.Text):
+			at.add("ICD-10 code %s is given twice", w.Text)
+		}
+		texts = append(texts, w.Text)
 	}
+	return strings.Join(texts, ", ")
+}
+
+func (c *compiler) checkFields(p place, s *source.Condition) {
 	if s.TriageLevel.Text == model.NoTriageLevel.String() {
 		p.line(s.TriageLevel.Line).add("condition %s has no triage level", s.Slug.Text)
 	}

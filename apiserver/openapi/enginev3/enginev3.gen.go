@@ -903,7 +903,9 @@ type ConditionDetails struct {
 	HasPatientEducation bool `json:"has_patient_education"`
 
 	// Hint What to do about it.
-	Hint      *string `json:"hint"`
+	Hint *string `json:"hint"`
+
+	// Icd10Code The codes as in the extras of a condition.
 	Icd10Code *string `json:"icd10_code"`
 
 	// Prevalence How often the condition is seen.
@@ -928,7 +930,9 @@ type ConditionDetails struct {
 // ConditionExtras defines model for ConditionExtras.
 type ConditionExtras struct {
 	// Hint What to do about it.
-	Hint      *string `json:"hint"`
+	Hint *string `json:"hint"`
+
+	// Icd10Code The ICD-10 code, or several with a comma and a blank between them, the one that fits best first.
 	Icd10Code *string `json:"icd10_code"`
 }
 

@@ -32,6 +32,22 @@ func (w *Word) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// OneOrMore are words, which a file may give as one word or as a list.
+type OneOrMore []Word
+
+// UnmarshalYAML reads a scalar as a list of one.
+func (w *OneOrMore) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.SequenceNode {
+		return node.Decode((*[]Word)(w))
+	}
+	var word Word
+	if err := node.Decode(&word); err != nil {
+		return err
+	}
+	*w = OneOrMore{word}
+	return nil
+}
+
 // A Number is a number and the line it stands on. Left out, both are zero.
 type Number struct {
 	Value float64

@@ -122,7 +122,7 @@ type Condition struct {
 	File        string                `yaml:"-"`
 	Slug        Word                  `yaml:"slug"`
 	Categories  []Word                `yaml:"categories"`
-	ICD10       Word                  `yaml:"icd10"`
+	ICD10       OneOrMore             `yaml:"icd10"`
 	Acuteness   Word                  `yaml:"acuteness"`
 	Severity    Word                  `yaml:"severity"`
 	TriageLevel Word                  `yaml:"triage_level"`
