@@ -95,9 +95,12 @@ func (s *scratch) questionsAsked(o Options) int {
 // in the interview, and nothing of it is what brought the patient here.
 func (p *Patient) answered(r *model.Release, f *finding) bool {
 	if !f.refined {
-		return f.reported && f.source == SourceNone
+		return f.inInterview()
 	}
 	return !p.initialFrom(r, f.observation) && slices.ContainsFunc(p.findings, func(below finding) bool {
-		return !below.refined && below.sent == Present && p.answered(r, &below) && descends(r, below.observation, f.observation)
+		return below.inInterview() && !below.refined && below.sent == Present && descends(r, below.observation, f.observation)
 	})
 }
+
+// inInterview reports whether a finding was sent as the answer to a question.
+func (f finding) inInterview() bool { return f.reported && f.source == SourceNone }
