@@ -51,7 +51,7 @@ func (v *vote) add(suspect suspect, share, entropy float64) {
 // findSuspects weighs the suspects against each other and against none of
 // them, which keeps what is left of one.
 func (s *scratch) findSuspects() {
-	s.suspects, s.chances = s.suspects[:0], s.chances[:0]
+	s.suspects, s.chances, s.sharesOf = s.suspects[:0], s.chances[:0], model.None
 	nobody := 1.0
 	total := 0.0
 	for _, c := range s.suspected {
@@ -70,7 +70,8 @@ func (s *scratch) findSuspects() {
 	s.chances = append(s.chances, max(nobody, 0))
 }
 
-// collectVotes lets the suspects vote on all that they bring.
+// collectVotes lets the suspects vote on all that they bring, and on what makes
+// them likelier or less likely: risk factors, and findings with a vote.
 func (s *scratch) collectVotes() {
 	for _, suspect := range s.suspects {
 		for _, link := range model.Part(s.r.LinksByCondition, s.r.Conditions[suspect.condition].Links) {
@@ -78,21 +79,11 @@ func (s *scratch) collectVotes() {
 		}
 	}
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
-	for i, voted := range s.voted {
-		if o := model.ObservationIndex(i); voted || from <= o && o < to {
-			s.collectFactors(o)
-		}
-	}
-}
-
-// collectFactors lets the suspects vote on what makes them likelier or less
-// likely.
-func (s *scratch) collectFactors(o model.ObservationIndex) {
-	observation := &s.r.Observations[o]
-	for _, f := range model.Part(s.r.Factors, observation.Factors) {
-		if i := s.suspectOf[f.Condition]; i > 0 {
-			share := carriers(observation.Leak, f)
-			s.voteOn(int32(o)).add(s.suspects[i-1], share, model.BinaryEntropy(share))
+	for _, suspect := range s.suspects {
+		for _, c := range model.Part(s.r.Carriers, s.r.Conditions[suspect.condition].Carriers) {
+			if o := c.Observation; s.voted[o] || from <= o && o < to {
+				s.voteOn(int32(o)).add(suspect, c.Share, c.Entropy)
+			}
 		}
 	}
 }
@@ -150,8 +141,11 @@ func (s *scratch) answers(o model.ObservationIndex) {
 	if parent == model.None {
 		return
 	}
-	s.parentShares = sized(s.parentShares, len(s.answer))
-	s.shares(parent, s.parentShares)
+	if s.sharesOf != parent { // siblings mostly come one after another
+		s.parentShares = sized(s.parentShares, len(s.answer))
+		s.shares(parent, s.parentShares)
+		s.sharesOf = parent
+	}
 	for i, a := range s.answer {
 		s.answer[i] = share(a, s.parentShares[i])
 	}
@@ -171,16 +165,9 @@ func (s *scratch) shares(o model.ObservationIndex, into []float64) {
 	}
 	for _, f := range model.Part(s.r.Factors, observation.Factors) {
 		if i := s.suspectOf[f.Condition]; i > 0 {
-			into[i-1] = carriers(observation.Leak, f)
+			into[i-1] = model.CarrierShare(observation.Leak, f.Present, f.Absent)
 		}
 	}
-}
-
-// carriers is the share of patients with a condition who have a risk factor
-// that share of all people have: Bayes' rule on the factor's multipliers.
-func carriers(of float64, f model.Factor) float64 {
-	present, absent := of*f.Present, (1-of)*f.Absent
-	return share(present, present+absent)
 }
 
 // gain is the mutual information, in nats, of a yes or no answer and the

@@ -55,7 +55,8 @@ type scratch struct {
 	groupsAsked  []bool // by group
 	answer       []float64
 	reached      []float64
-	parentShares []float64
+	parentShares []float64              // of the suspects, for sharesOf
+	sharesOf     model.ObservationIndex // the parent asked about last, or None
 	candidates   []candidate
 	spared       byLevel // that no condition is there which is no suspect
 

@@ -112,7 +112,7 @@ func TestDecodeReturnsWhatWasEncoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	blank := cmpopts.IgnoreFields(Release{}, "unmap", "trees")
-	if diff := cmp.Diff(want, got, blank, cmpopts.EquateNaNs(), cmp.AllowUnexported(Release{}, Condition{}, Observation{}, Link{}, Factor{}, Group{}, Tuple{}, Wording{}, ArticleSection{}, Node{}, Stem{}, Element{})); diff != "" {
+	if diff := cmp.Diff(want, got, blank, cmpopts.EquateNaNs(), cmp.AllowUnexported(Release{}, Condition{}, Observation{}, Link{}, Factor{}, Carrier{}, Group{}, Tuple{}, Wording{}, ArticleSection{}, Node{}, Stem{}, Element{})); diff != "" {
 		t.Error(diff)
 	}
 	if again := mustEncode(t, got); !bytes.Equal(again, mustEncode(t, want)) {
@@ -146,6 +146,7 @@ func TestRecordsHaveNoHiddenPadding(t *testing.T) {
 		"Observation": {binary.Size(Observation{}), recordSize(t, "observations")},
 		"Link":        {binary.Size(Link{}), recordSize(t, "links by condition")},
 		"Factor":      {binary.Size(Factor{}), recordSize(t, "factors")},
+		"Carrier":     {binary.Size(Carrier{}), recordSize(t, "carriers")},
 		"Group":       {binary.Size(Group{}), recordSize(t, "groups")},
 		"Tuple":       {binary.Size(Tuple{}), recordSize(t, "tuples")},
 		"Named":       {binary.Size(Named{}), recordSize(t, "specialists")},
@@ -197,12 +198,12 @@ func TestDecodeRefusesOtherFiles(t *testing.T) {
 		{"less than a header", data[:headerSize-1], "not a release file"},
 		{"another kind of file", bytes.Repeat([]byte("PK\x03\x04"), 100), "not a release file"},
 		{"line endings changed on the way", bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), "not a release file"},
-		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 3, where this program reads format 4: compile the content again"},
-		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 5, where this program reads format 4"},
+		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 4, where this program reads format 5: compile the content again"},
+		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 6, where this program reads format 5"},
 		{"the last byte lost", data[:len(data)-1], "truncated"},
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
-		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 37 sections"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 38 sections"},
 		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
 		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
 		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},

@@ -12,6 +12,17 @@ func Lambda(share, leak float64) float64 {
 	return (share - leak) / (1 - leak)
 }
 
+// CarrierShare is the share of patients with a condition who have a risk factor,
+// or another observation with a factor, that a share of all people have: Bayes'
+// rule on the multipliers of the odds. It is zero where nobody has it.
+func CarrierShare(of, present, absent float64) float64 {
+	with, without := float64(of*present), float64((1-of)*absent)
+	if with <= 0 {
+		return 0
+	}
+	return min(with/(with+without), 1)
+}
+
 // BinaryEntropy is the entropy in nats of an event of probability p.
 func BinaryEntropy(p float64) float64 {
 	if p <= 0 || p >= 1 {

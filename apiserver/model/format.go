@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 4
+const FormatVersion = 5
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"
@@ -89,6 +89,7 @@ var sectionTypes = []sectionType{
 	recordSection("links by condition", func(r *Release) *[]Link { return &r.LinksByCondition }),
 	recordSection("links by observation", func(r *Release) *[]Link { return &r.LinksByObservation }),
 	recordSection("factors", func(r *Release) *[]Factor { return &r.Factors }),
+	recordSection("carriers", func(r *Release) *[]Carrier { return &r.Carriers }),
 	recordSection("laboratory tests", func(r *Release) *[]LabTest { return &r.LabTests }),
 	recordSection("articles", func(r *Release) *[]Article { return &r.Articles }),
 	recordSection("article sections", func(r *Release) *[]ArticleSection { return &r.ArticleSections }),

@@ -114,6 +114,7 @@ func (l *layout) layConditions() {
 			Categories:  appendSpan(&r.CategoryRefs, references(categoryAt, c.Categories)...),
 			Specialists: appendSpan(&r.SpecialistRefs, references(specialistAt, c.Specialists)...),
 			Links:       appendSpan(&r.LinksByCondition, l.links(c)...),
+			Carriers:    appendSpan(&r.Carriers, l.carriers(c)...),
 			AgeFrom:     c.AgeFrom,
 			AgeTo:       c.AgeTo,
 			Sex:         c.Sex,
@@ -150,6 +151,20 @@ func (l *layout) links(c *DraftCondition) []Link {
 	}
 	slices.SortStableFunc(links, func(a, b Link) int { return cmp.Compare(a.Other, b.Other) })
 	return links
+}
+
+// carriers are a condition's factors in order of observation.
+func (l *layout) carriers(c *DraftCondition) []Carrier {
+	carriers := make([]Carrier, len(c.Factors))
+	for i, f := range c.Factors {
+		share := CarrierShare(f.Observation.Leak, f.Present, f.Absent)
+		carriers[i] = Carrier{
+			Observation: ObservationIndex(position(l.observationAt, f.Observation)),
+			Share:       share, Entropy: BinaryEntropy(share),
+		}
+	}
+	slices.SortStableFunc(carriers, func(a, b Carrier) int { return cmp.Compare(a.Observation, b.Observation) })
+	return carriers
 }
 
 func (l *layout) layObservations() {

@@ -69,6 +69,14 @@ func TestLayoutSortsAndPointsBothWays(t *testing.T) {
 	overweight, _ := r.ObservationByID("p_7")
 	factors := model.Part(r.Factors, r.Observations[overweight].Factors)
 	want := []model.Factor{{Condition: 0, Present: 1.5, Absent: 0.9}, {Condition: 1, Present: 2, Absent: 0.8}}
+	for i, f := range want {
+		carriers := model.Part(r.Carriers, r.Conditions[f.Condition].Carriers)
+		share := model.CarrierShare(0.2, f.Present, f.Absent)
+		at := slices.IndexFunc(carriers, func(c model.Carrier) bool { return c.Observation == overweight })
+		if at < 0 || carriers[at].Share != share || carriers[at].Entropy != model.BinaryEntropy(share) {
+			t.Errorf("factor %d: the carriers are %v, want a share of %v", i, carriers, share)
+		}
+	}
 	if !slices.Equal(factors, want) {
 		t.Errorf("factors of p_7 are %v, want %v", factors, want)
 	}

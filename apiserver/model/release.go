@@ -45,6 +45,7 @@ type Condition struct {
 	Name, CommonName, ICD10, Hint StringRef
 	Categories, Specialists       Span // of CategoryRefs, SpecialistRefs
 	Links                         Span // of LinksByCondition
+	Carriers                      Span // of Carriers
 	AgeFrom, AgeTo                uint16
 	Sex                           SexFilter
 	Prevalence                    Prevalence
@@ -126,6 +127,17 @@ type Factor struct {
 	Condition       ConditionIndex
 	_               [4]byte
 	Present, Absent float64
+}
+
+// A Carrier says the same of a factor from the side of the condition, in order
+// of observation: which share of its patients have what makes it likelier or less
+// likely.
+type Carrier struct {
+	Observation ObservationIndex
+	_           [4]byte
+	// Share follows from the multipliers, CarrierShare, and Entropy is its
+	// binary entropy in nats.
+	Share, Entropy float64
 }
 
 // A Group is a set of sibling observations that are asked in one question.
@@ -249,6 +261,7 @@ type Release struct {
 	LinksByCondition   []Link
 	LinksByObservation []Link
 	Factors            []Factor
+	Carriers           []Carrier
 	LabTests           []LabTest // by Number
 	Articles           []Article // by Condition
 	ArticleSections    []ArticleSection

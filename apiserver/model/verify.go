@@ -26,6 +26,7 @@ func verify(r *Release) error {
 		verifyObservations,
 		verifyLinks,
 		verifyFactors,
+		verifyCarriers,
 		verifyFamilies,
 		verifyGroups,
 		verifyTuples,
@@ -149,6 +150,7 @@ func isBool(b *bool) bool { return *(*uint8)(unsafe.Pointer(b)) <= 1 }
 
 func verifyConditions(r *Release) error {
 	links := tiling{section: "links by condition", length: len(r.LinksByCondition)}
+	carriers := tiling{section: "carriers", length: len(r.Carriers)}
 	categories := tiling{section: "category references", length: len(r.CategoryRefs)}
 	specialists := tiling{section: "specialist references", length: len(r.SpecialistRefs)}
 	last := uint32(0)
@@ -158,7 +160,7 @@ func verifyConditions(r *Release) error {
 			return fmt.Errorf("condition number %d follows %d", c.Number, last)
 		}
 		last = c.Number
-		err := errors.Join(links.take(c.Links), categories.take(c.Categories), specialists.take(c.Specialists), verifyCondition(r, c))
+		err := errors.Join(links.take(c.Links), carriers.take(c.Carriers), categories.take(c.Categories), specialists.take(c.Specialists), verifyCondition(r, c))
 		if err != nil {
 			return fmt.Errorf("condition %s: %w", r.ConditionID(ConditionIndex(i)), err)
 		}
@@ -173,7 +175,7 @@ func verifyConditions(r *Release) error {
 			return fmt.Errorf("specialist reference %d, where there are %d specialists", ref, len(r.Specialists))
 		}
 	}
-	return errors.Join(links.done(), categories.done(), specialists.done())
+	return errors.Join(links.done(), carriers.done(), categories.done(), specialists.done())
 }
 
 func verifyCondition(r *Release, c *Condition) error {
@@ -279,6 +281,9 @@ func verifyLinks(r *Release) error {
 	return nil
 }
 
+// rounding is by how much logarithms differ between processors, in the last bits.
+const rounding = 1e-12
+
 // verifyLink checks one link by condition, and that it is the next of the
 // links by observation that were not seen yet.
 func verifyLink(r *Release, condition int32, link Link, seen []uint32) error {
@@ -286,7 +291,6 @@ func verifyLink(r *Release, condition int32, link Link, seen []uint32) error {
 	if !inside(link.Share) || link.Share < o.Leak {
 		return fmt.Errorf("share %v, expected one of at least the leak %v and less than 1", link.Share, o.Leak)
 	}
-	const rounding = 1e-12 // logarithms differ in the last bits between processors
 	if link.Lambda != Lambda(link.Share, o.Leak) || !(math.Abs(link.Entropy-BinaryEntropy(link.Share)) <= rounding) {
 		return fmt.Errorf("lambda %v and entropy %v do not follow from share %v and leak %v", link.Lambda, link.Entropy, link.Share, o.Leak)
 	}
@@ -311,6 +315,45 @@ func verifyFactors(r *Release) error {
 			}
 			last = f.Condition
 		}
+	}
+	return nil
+}
+
+// verifyCarriers walks the carriers. As with links, the factors of each
+// observation must come up in their order.
+func verifyCarriers(r *Release) error {
+	if len(r.Carriers) != len(r.Factors) {
+		return fmt.Errorf("%d carriers, %d factors", len(r.Carriers), len(r.Factors))
+	}
+	seen := make([]uint32, len(r.Observations))
+	for i := range r.Conditions {
+		last := ObservationIndex(-1)
+		for _, c := range Part(r.Carriers, r.Conditions[i].Carriers) {
+			if c.Observation <= last || int(c.Observation) >= len(r.Observations) {
+				return fmt.Errorf("condition %s: carriers of observation %d behind %d, where there are %d", r.ConditionID(ConditionIndex(i)), c.Observation, last, len(r.Observations))
+			}
+			last = c.Observation
+			if err := verifyCarrier(r, ConditionIndex(i), c, seen); err != nil {
+				return fmt.Errorf("condition %s, carriers of %s: %w", r.ConditionID(ConditionIndex(i)), r.ObservationID(last), err)
+			}
+		}
+	}
+	return nil
+}
+
+// verifyCarrier checks one entry against the next factor of its observation that
+// was not seen yet.
+func verifyCarrier(r *Release, condition ConditionIndex, c Carrier, seen []uint32) error {
+	o := &r.Observations[c.Observation]
+	at := o.Factors.Start + seen[c.Observation]
+	seen[c.Observation]++
+	if at >= o.Factors.End || r.Factors[at].Condition != condition {
+		return errors.New("no factor from the side of the observation")
+	}
+	f := r.Factors[at]
+	share := CarrierShare(o.Leak, f.Present, f.Absent)
+	if !(math.Abs(c.Share-share) <= rounding) || !(math.Abs(c.Entropy-BinaryEntropy(share)) <= rounding) {
+		return fmt.Errorf("share %v and entropy %v do not follow from the factors %v and %v", c.Share, c.Entropy, f.Present, f.Absent)
 	}
 	return nil
 }

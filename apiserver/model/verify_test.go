@@ -99,6 +99,13 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a factor of no condition", func(r *Release) { r.Factors[1].Condition = 2 }, "factor of condition 2"},
 		{"factors out of order", func(r *Release) { r.Factors[1].Condition = 0 }, "factor of condition 0 behind 0"},
 		{"a factor of zero", func(r *Release) { r.Factors[0].Present = 0 }, "factors 0 and"},
+		{"fewer carriers than factors", func(r *Release) { r.Carriers = r.Carriers[:1]; r.Conditions[1].Carriers = Span{1, 1} }, "1 carriers, 2 factors"},
+		{"carriers of nobody", func(r *Release) { r.Conditions[1].Carriers.End-- }, "1 of the carriers belong to nothing"},
+		{"carriers of no observation", func(r *Release) { r.Carriers[0].Observation = 6 }, "carriers of observation 6"},
+		{"carriers of what has no factor", func(r *Release) { r.Carriers[0].Observation = 1 }, "no factor from the side"},
+		{"carriers that do not follow", func(r *Release) { r.Carriers[0].Share = 0.5 }, "do not follow"},
+		{"carriers whose share is no number", func(r *Release) { r.Carriers[0].Share = math.NaN() }, "do not follow"},
+		{"carriers whose entropy is no number", func(r *Release) { r.Carriers[0].Entropy = math.NaN() }, "do not follow"},
 		{"an endless factor", func(r *Release) { r.Factors[0].Absent = math.Inf(1) }, "and +Inf"},
 
 		{"a parent there is not", func(r *Release) { r.Observations[1].Parent = 6 }, "parent 6"},
