@@ -142,7 +142,7 @@ const (
 	// closest is how close an observation is to one of its own family, and
 	// closeEnough how close another one must be to be meant.
 	closest     = 1000
-	closeEnough = 300
+	closeEnough = 150
 )
 
 // aboutTopics says by what it is known that an observation is meant: 0 by

@@ -100,7 +100,7 @@ func newWorld() *modeltest.Builder {
 		Child("s_19", "s_8", model.Duration, 0.01, modeltest.Lasts(0, 22*day)).
 		Child("s_20", "s_8", model.Duration, 0.01, modeltest.Lasts(22*day, 0)).
 		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1).
-		Link("c_1", "s_15", 0.8).Link("c_1", "s_26", 0.8).Link("c_2", "s_26", 0.2).Link("c_2", "s_8", 0.8)
+		Link("c_1", "s_15", 0.8).Link("c_1", "s_26", 0.8).Link("c_2", "s_26", 0.1).Link("c_2", "s_8", 0.8)
 	for _, o := range b.Draft().Observations { // names that no text has
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
