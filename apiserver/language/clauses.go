@@ -174,7 +174,7 @@ func (p *parser) divide(clauses []clause, enough float64) {
 func (p *parser) weighBeside(c *clause) (replaced bool) {
 	r := p.weigh(c.from, c.to, enoughBeside)
 	refines := p.refines(c, r.observation)
-	if r.observation == model.None || p.isFound(c, r.observation) || !refines && len(c.findings) > 1 {
+	if r.observation == model.None || r.absent || p.isFound(c, r.observation) || !refines && len(c.findings) > 1 {
 		return false
 	}
 	added := len(p.findings)
@@ -215,13 +215,15 @@ func (p *parser) takesFrom(reading, found *finding) bool {
 }
 
 // addReading adds what the words from..to-1 mean to the findings, with those of
-// them that speak for it. The heaviest one is the head.
+// them that speak for it. The heaviest one is the head. A cue that does is part of
+// it, so that "no bother making water" is not denied once more, as "never sleeps
+// through" is.
 func (p *parser) addReading(r reading, from, to int) {
 	m := &p.matcher
 	start, head, heaviest := int32(len(m.positions)), from, 0.0
 	for token := from; token < to; token++ {
 		w := &m.words[token]
-		weight := p.weigher.weightOf(&w.stem, r.likeliest)
+		weight := p.weigher.weightOf(&w.stem, r)
 		if !w.says() || weight == 0 || p.isCue(token) && weight < cueSupport {
 			continue
 		}
@@ -231,6 +233,6 @@ func (p *parser) addReading(r reading, from, to int) {
 		}
 	}
 	if end := int32(len(m.positions)); end > start {
-		p.findings = append(p.findings, finding{observation: r.observation, match: none, from: start, to: end, head: int32(head)})
+		p.findings = append(p.findings, finding{observation: r.observation, match: none, saysAbsent: r.absent, from: start, to: end, head: int32(head)})
 	}
 }

@@ -28,6 +28,8 @@ s_16: monthly visitor late
 s_19: bark started days ago
 s_25: passing razor blades | razor blades whenever peeing
 p_2: dad lost speech | fathers brain bleed
+-s_13: clears his dish | dish licked clean
+-s_25: stream flows freely | no bother making water
 `
 
 // learned is the release of world with smallExamples.
@@ -76,6 +78,13 @@ func TestClausesAreWeighed(t *testing.T) {
 		"fever with passing razor blades peeing":     "s_7 s_25",
 		"sting like passing razor blades when i wee": "s_25",
 		"diabetes guts gripes in knots":              "p_3 s_5",
+		// that it is not there, which is not denied once more
+		"clears a dish, licked clean":                "-s_13",
+		"no bother making water":                     "-s_25",
+		"razor blades when peeing. dish licked bare": "s_25 -s_13",
+		"never a clean dish licked":                  "s_13",
+		// but not beside a wording
+		"headache clears his dish": "s_1",
 		// a family history
 		"my dad lost speech from a brain bleed": "p_2",
 	} {

@@ -17,7 +17,7 @@ import (
 func (p *parser) judged(f *finding) (tokens []int32, saidAbsent bool) {
 	tokens = p.tokensOf(f)
 	if f.match == none {
-		return tokens, false
+		return tokens, f.saysAbsent
 	}
 	if p.matcher.patternOf(f.match).Meaning != model.MentionsAbsent {
 		return p.beforeComma(f, tokens), false

@@ -113,7 +113,8 @@ type parser struct {
 // A finding is an observation that the text speaks of.
 type finding struct {
 	observation model.ObservationIndex
-	match       int // none: its words were weighed
+	match       int  // none: its words were weighed
+	saysAbsent  bool // and they say that it is absent
 	// from and to are its tokens in matcher.positions.
 	from, to int32
 	head     int32

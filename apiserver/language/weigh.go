@@ -17,14 +17,14 @@ type weigher struct {
 	*matcher // for the release and its families
 	applies  func(model.ObservationIndex) bool
 	// weights are the logarithms of odds by observation, without what each word
-	// takes from all of them.
-	weights []float64
-	touched []model.ObservationIndex // those with a weight
-	nothing float64                  // the weight of saying nothing
-	masses  []float64                // by observation: its odds, with those below it
-	summed  []model.ObservationIndex // those with a mass
-	stems   []model.Span             // the indications of the words, each form once
-	left    int                      // how many indications may be added up yet
+	// takes from all of them; denials the same for its absence.
+	weights, denials []float64
+	touched, denied  []model.ObservationIndex // those with a weight, and with a denial
+	nothing          float64                  // the weight of saying nothing
+	masses           []float64                // by observation: its odds, with those below it
+	summed           []model.ObservationIndex // those with a mass
+	stems            []model.Span             // the indications of the words, each form once
+	left             int                      // how many indications may be added up yet
 }
 
 const (
@@ -33,8 +33,10 @@ const (
 	// usuallyNothing is how much likelier words are to say nothing than to say one
 	// observation, before they are known, as a logarithm.
 	usuallyNothing = 3.0
-	// enoughSerious is the least chance of an emergency that is enough.
+	// enoughSerious is the least chance of an emergency that is enough, and
+	// enoughAbsent that of an absence.
 	enoughSerious = 0.8
+	enoughAbsent  = 0.7
 	// negligible is how far odds may be below the highest, as a logarithm, to be
 	// added up.
 	negligible = 12.0
@@ -44,6 +46,7 @@ const (
 type reading struct {
 	observation model.ObservationIndex // model.None: nothing that is known
 	likeliest   model.ObservationIndex // the observation, or the likeliest one below it
+	absent      bool                   // they mean that it is absent
 	// gain is how much likelier the words are for what they may mean than for
 	// meaning nothing, as a logarithm.
 	gain float64
@@ -52,8 +55,9 @@ type reading struct {
 // use prepares for the text of a matcher and a patient.
 func (w *weigher) use(m *matcher, applies func(model.ObservationIndex) bool) {
 	w.matcher, w.applies, w.left = m, applies, weighingPerToken*len(m.words)
-	w.weights, w.masses = resized(w.weights, len(m.r.Observations)), resized(w.masses, len(m.r.Observations))
-	w.touched = w.touched[:0]
+	all := len(m.r.Observations)
+	w.weights, w.denials, w.masses = resized(w.weights, all), resized(w.denials, all), resized(w.masses, all)
+	w.touched, w.denied = w.touched[:0], w.denied[:0]
 }
 
 // end lets go of the text.
@@ -64,42 +68,55 @@ func (w *weigher) begin() {
 	for _, o := range w.touched {
 		w.weights[o] = 0
 	}
-	w.touched, w.stems, w.nothing = w.touched[:0], w.stems[:0], 0
+	for _, o := range w.denied {
+		w.denials[o] = 0
+	}
+	w.touched, w.denied, w.stems, w.nothing = w.touched[:0], w.denied[:0], w.stems[:0], 0
 }
 
 // add adds a word, unless another form of it was added.
 func (w *weigher) add(s *model.Stem) {
-	if s.Indications.Len() > 0 && slices.Contains(w.stems, s.Indications) {
+	all := model.Span{Start: s.Indications.Start, End: s.Denials.End}
+	if all.Len() > 0 && slices.Contains(w.stems, all) {
 		return
 	}
-	w.stems = append(w.stems, s.Indications)
-	w.left -= s.Indications.Len()
+	w.stems = append(w.stems, all)
+	w.left -= all.Len()
+	for _, indicated := range model.Part(w.r.Indications, s.Denials) {
+		if o := indicated.Observation; w.applies(o) {
+			w.denied = addWeight(w.denials, w.denied, indicated)
+		}
+	}
 	for _, indicated := range model.Part(w.r.Indications, s.Indications) {
-		switch o, weight := indicated.Observation, float64(indicated.Weight); {
+		switch o := indicated.Observation; {
 		case o == model.None:
-			w.nothing += weight
+			w.nothing += float64(indicated.Weight)
 		case w.applies(o):
-			if w.weights[o] == 0 {
-				w.touched = append(w.touched, o)
-			}
-			w.weights[o] += weight
+			w.touched = addWeight(w.weights, w.touched, indicated)
 		}
 	}
 }
 
-// read is the most that the words mean with a chance of at least enough: an
-// observation, or the one above it where it is open which of those below it. How
-// long something has lasted is no matter of words.
-func (w *weigher) read(enough float64) reading {
-	top := math.Inf(-1)
-	for _, o := range w.touched {
-		top = max(top, w.weights[o])
+// addWeight adds an indication to the weights, and its observation to those that
+// have one.
+func addWeight(weights []float64, touched []model.ObservationIndex, i model.Indication) []model.ObservationIndex {
+	if weights[i.Observation] == 0 {
+		touched = append(touched, i.Observation)
 	}
+	weights[i.Observation] += float64(i.Weight)
+	return touched
+}
+
+// read is the most that the words mean with a chance of at least enough: an
+// observation, or the one above it where it is open which of those below it, or
+// else that one is absent. How long something has lasted is no matter of words.
+func (w *weigher) read(enough float64) reading {
 	best := reading{observation: model.None, likeliest: model.None}
-	if len(w.touched) == 0 {
+	if len(w.touched)+len(w.denied) == 0 {
 		return best
 	}
-	said, nothing := w.sumMasses(top), w.oddsOfNothing()*math.Exp(-top)
+	top := w.heaviest()
+	said, nothing := w.sumMasses(top)+w.sumDenials(top), w.oddsOfNothing()*math.Exp(-top)
 	depth := uint8(0)
 	for _, o := range w.summed {
 		of := w.depth(o)
@@ -108,10 +125,45 @@ func (w *weigher) read(enough float64) reading {
 			best.observation, depth = o, of
 		}
 	}
-	best.gain = math.Log1p(said / nothing)
 	best.likeliest = w.likeliestOf(best.observation)
 	w.clearMasses()
+	if best.observation == model.None {
+		best = w.readDenial(math.Log(enoughAbsent*(said+nothing)) + top)
+	}
+	best.gain = math.Log1p(said / nothing)
 	return best
+}
+
+// heaviest is the highest weight.
+func (w *weigher) heaviest() float64 {
+	top := math.Inf(-1)
+	for _, o := range w.touched {
+		top = max(top, w.weights[o])
+	}
+	for _, o := range w.denied {
+		top = max(top, w.denials[o])
+	}
+	return top
+}
+
+// readDenial is the absence that the words mean with a weight of at least enough.
+func (w *weigher) readDenial(enough float64) reading {
+	for _, o := range w.denied {
+		if w.denials[o] >= enough {
+			return reading{observation: o, likeliest: o, absent: true}
+		}
+	}
+	return reading{observation: model.None, likeliest: model.None}
+}
+
+// sumDenials adds up the odds of the absences, beside the highest weight.
+func (w *weigher) sumDenials(top float64) (all float64) {
+	for _, o := range w.denied {
+		if w.denials[o] >= top-negligible {
+			all += math.Exp(w.denials[o] - top)
+		}
+	}
+	return all
 }
 
 // enoughFor is the chance that is enough for an observation. What calls for an
@@ -172,10 +224,13 @@ func (w *weigher) likeliestOf(above model.ObservationIndex) model.ObservationInd
 	return best
 }
 
-// weightOf is how much a word speaks for an observation.
-func (w *weigher) weightOf(s *model.Stem, o model.ObservationIndex) float64 {
+// weightOf is how much a word speaks for what a reading says.
+func (w *weigher) weightOf(s *model.Stem, r reading) float64 {
 	all := model.Part(w.r.Indications, s.Indications)
-	at, ok := slices.BinarySearchFunc(all, o, func(i model.Indication, o model.ObservationIndex) int { return cmp.Compare(i.Observation, o) })
+	if r.absent {
+		all = model.Part(w.r.Indications, s.Denials)
+	}
+	at, ok := slices.BinarySearchFunc(all, r.likeliest, func(i model.Indication, o model.ObservationIndex) int { return cmp.Compare(i.Observation, o) })
 	if !ok {
 		return 0
 	}

@@ -135,10 +135,11 @@ type DraftLexicon struct {
 	Examples []DraftExample
 }
 
-// A DraftExample is something that somebody says who has an observation, or who
-// says of none.
+// A DraftExample is something that somebody says who has an observation, who does
+// not have it, or who says of none.
 type DraftExample struct {
 	Observation *DraftObservation // nil: none
+	Absent      bool
 	Words       []string
 }
 

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -21,45 +22,64 @@ const (
 	leastIndication = 0.7
 )
 
-// indications are, by stem, the observations that a word speaks for: multinomial
-// naive Bayes, in which each observation's words are mixed with those of all
-// (Jelinek and Mercer 1980; Zhai and Lafferty 2004).
-func (x *lexiconLayout) indications(patterns []DraftPattern) map[string][]Indication {
+// A claim is what an example or a wording says: an observation, its absence, or
+// nothing.
+type claim struct {
+	observation ObservationIndex
+	absent      bool
+}
+
+// spoken is what a word speaks for.
+type spoken struct{ present, absent []Indication }
+
+// indications are, by stem, what a word speaks for: multinomial naive Bayes, in
+// which the words of each claim are mixed with those of all (Jelinek and Mercer
+// 1980; Zhai and Lafferty 2004).
+func (x *lexiconLayout) indications(patterns []DraftPattern) map[string]spoken {
 	if len(x.draft.Lexicon.Examples) == 0 {
 		return nil // who uses the words of wordings is not known
 	}
 	said := x.saidOfEach(patterns)
-	observations := slices.Sorted(maps.Keys(said))
+	claims := slices.SortedFunc(maps.Keys(said), func(a, b claim) int { return cmp.Compare(a.observation, b.observation) })
 	anything := map[string]float64{}
-	for _, o := range observations {
-		for s, share := range said[o] {
+	for _, c := range claims {
+		for s, share := range said[c] {
 			anything[s] += share / float64(len(said))
 		}
 	}
-	indications := map[string][]Indication{}
-	for _, o := range observations {
-		for s, share := range said[o] {
+	words := map[string]spoken{}
+	for _, c := range claims {
+		for s, share := range said[c] {
 			if weight := math.Log1p(SaidOf / (1 - SaidOf) * share / (anything[s] + leastShare)); weight >= leastIndication {
-				indications[s] = append(indications[s], Indication{Observation: o, Weight: float32(weight)})
+				words[s] = words[s].with(c, Indication{Observation: c.observation, Weight: float32(weight)})
 			}
 		}
 	}
-	return indications
+	return words
 }
 
-// saidOfEach are the shares of the words in what is said of each observation, by
-// stem.
-func (x *lexiconLayout) saidOfEach(patterns []DraftPattern) map[ObservationIndex]map[string]float64 {
-	examples, wordings := x.countExamples(patterns), x.countWordings(patterns)
-	said := map[ObservationIndex]map[string]float64{}
-	for o, words := range wordings {
-		said[o] = words.shares(nil, 1)
+// with is what a word speaks for that speaks for one more claim.
+func (w spoken) with(c claim, i Indication) spoken {
+	if c.absent {
+		w.absent = append(w.absent, i)
+	} else {
+		w.present = append(w.present, i)
 	}
-	for o, words := range examples {
-		if said[o] == nil {
-			said[o] = words.shares(nil, 1)
+	return w
+}
+
+// saidOfEach are the shares of the words in what makes each claim, by stem.
+func (x *lexiconLayout) saidOfEach(patterns []DraftPattern) map[claim]map[string]float64 {
+	examples, wordings := x.countExamples(patterns), x.countWordings(patterns)
+	said := map[claim]map[string]float64{}
+	for c, words := range wordings {
+		said[c] = words.shares(nil, 1)
+	}
+	for c, words := range examples {
+		if said[c] == nil {
+			said[c] = words.shares(nil, 1)
 		} else {
-			said[o] = words.shares(wordings[o].shares(nil, wordingShare), 1-wordingShare)
+			said[c] = words.shares(wordings[c].shares(nil, wordingShare), 1-wordingShare)
 		}
 	}
 	return said
@@ -91,11 +111,11 @@ func (t *tally) shares(to map[string]float64, times float64) map[string]float64 
 }
 
 // countExamples counts in how many examples each word is.
-func (x *lexiconLayout) countExamples(patterns []DraftPattern) map[ObservationIndex]*tally {
-	counts := map[ObservationIndex]*tally{}
+func (x *lexiconLayout) countExamples(patterns []DraftPattern) map[claim]*tally {
+	counts := map[claim]*tally{}
 	known, fillers := x.knownWords(patterns), x.fillers()
 	for _, e := range x.draft.Lexicon.Examples {
-		t := tallyOf(counts, x.observation(e.Observation))
+		t := tallyOf(counts, claim{x.observation(e.Observation), e.Absent})
 		var seen []string
 		for _, word := range e.Words {
 			if s := x.stem(word); known(word) && !fillers[s] && !slices.Contains(seen, s) {
@@ -104,15 +124,15 @@ func (x *lexiconLayout) countExamples(patterns []DraftPattern) map[ObservationIn
 			}
 		}
 	}
-	maps.DeleteFunc(counts, func(_ ObservationIndex, t *tally) bool { return t.all == 0 })
+	maps.DeleteFunc(counts, func(_ claim, t *tally) bool { return t.all == 0 })
 	return counts
 }
 
-func tallyOf(counts map[ObservationIndex]*tally, o ObservationIndex) *tally {
-	if counts[o] == nil {
-		counts[o] = &tally{}
+func tallyOf(counts map[claim]*tally, c claim) *tally {
+	if counts[c] == nil {
+		counts[c] = &tally{}
 	}
-	return counts[o]
+	return counts[c]
 }
 
 // knownWords reports which words are taken from examples: those of the language
@@ -136,14 +156,15 @@ func (x *lexiconLayout) fillers() map[string]bool {
 	return fillers
 }
 
-// countWordings counts the words of the wordings of each observation; one of
-// several that may stand there counts for its part.
-func (x *lexiconLayout) countWordings(patterns []DraftPattern) map[ObservationIndex]*tally {
-	counts := map[ObservationIndex]*tally{}
+// countWordings counts the words of the wordings of each claim; one of several
+// that may stand there counts for its part.
+func (x *lexiconLayout) countWordings(patterns []DraftPattern) map[claim]*tally {
+	counts := map[claim]*tally{}
 	for _, p := range patterns {
-		if p.Meaning != Mentions {
+		if p.Meaning != Mentions && p.Meaning != MentionsAbsent {
 			continue
 		}
+		c := claim{x.observation(p.Observation), p.Meaning == MentionsAbsent}
 		for _, e := range p.Elements {
 			words := []string{e.Word}
 			switch {
@@ -153,7 +174,7 @@ func (x *lexiconLayout) countWordings(patterns []DraftPattern) map[ObservationIn
 				words = e.Class.Words
 			}
 			for _, word := range words {
-				tallyOf(counts, x.observation(p.Observation)).add(x.stem(word), 1/float64(len(words)))
+				tallyOf(counts, c).add(x.stem(word), 1/float64(len(words)))
 			}
 		}
 	}

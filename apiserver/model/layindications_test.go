@@ -47,6 +47,30 @@ func TestWordsSpeakForWhatTheirExamplesSay(t *testing.T) {
 	}
 }
 
+// What says that something is absent speaks for that alone, and so do the wordings
+// of its denial.
+func TestWordsSpeakForWhatIsAbsent(t *testing.T) {
+	t.Parallel()
+	draft := small()
+	headache := draft.Observations[0]
+	draft.Lexicon.Ordinary = append(draft.Lexicon.Ordinary, "light", "airy")
+	draft.Lexicon.Examples = append(draft.Lexicon.Examples, DraftExample{Observation: headache, Absent: true, Words: []string{"light", "airy"}})
+	draft.Lexicon.Patterns = append(draft.Lexicon.Patterns, DraftPattern{Meaning: MentionsAbsent, Observation: headache, Elements: []DraftElement{{Word: "clear"}}})
+	r, err := Decode(mustEncode(t, draft.Layout()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"light", "clear"} {
+		s, _ := r.FindStem(word)
+		if got := Part(r.Indications, s.Denials); len(got) != 1 || got[0].Observation != 0 {
+			t.Errorf("%s speaks for the absence of %v, want the headache's", word, got)
+		}
+		if got := indicationsOf(r, word); len(got) != 0 {
+			t.Errorf("%s speaks for %v", word, got)
+		}
+	}
+}
+
 // A word that all use alike speaks for nobody, whatever it is.
 func TestWordsOfAllSpeakForNone(t *testing.T) {
 	t.Parallel()

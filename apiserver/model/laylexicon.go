@@ -190,8 +190,8 @@ func (x *lexiconLayout) layStems(patterns []DraftPattern) {
 	for word, minutes := range x.draft.Lexicon.Units {
 		of(word).stem.Minutes = minutes
 	}
-	indications := x.indications(patterns)
-	for s := range indications {
+	spoken := x.indications(patterns)
+	for s := range spoken {
 		if stems[s] == nil {
 			stems[s] = &draftStem{stem: Stem{Number: math.NaN()}}
 		}
@@ -199,7 +199,8 @@ func (x *lexiconLayout) layStems(patterns []DraftPattern) {
 	r, positions := x.release, map[string]uint64{}
 	for _, s := range slices.Sorted(maps.Keys(stems)) {
 		stems[s].stem.Terms = appendSpan(&r.TermRefs, stems[s].terms...)
-		stems[s].stem.Indications = appendSpan(&r.Indications, indications[s]...)
+		stems[s].stem.Indications = appendSpan(&r.Indications, spoken[s].present...)
+		stems[s].stem.Denials = appendSpan(&r.Indications, spoken[s].absent...)
 		positions[s] = uint64(len(r.Stems))
 		r.Stems = append(r.Stems, stems[s].stem)
 	}

@@ -14,8 +14,9 @@ type Stem struct {
 	// Terms are the stem itself and the classes that it belongs to, those of
 	// the fewest words first. A stem that no pattern asks for has none.
 	Terms Span // of TermRefs
-	// Indications are the observations that the word speaks for.
-	Indications Span // of Release.Indications
+	// Indications are the observations that the word speaks for, and Denials those
+	// for whose absence it does.
+	Indications, Denials Span // of Release.Indications
 	// Number is what a word says that stands for a number, as "three" does,
 	// and not a number for any other.
 	Number float64
@@ -31,8 +32,8 @@ type Stem struct {
 // IsNumber reports whether the word stands for a number.
 func (s Stem) IsNumber() bool { return !math.IsNaN(s.Number) }
 
-// An Indication says how much a word speaks for an observation, or for none: the
-// logarithm of how much likelier it is in what is said of the observation than
+// An Indication says how much a word speaks for an observation, for its absence or
+// for none: the logarithm of how much likelier it is in what is said of that than
 // that a sentence of as many words holds it by chance, when a share of SaidOf of
 // the words is due to what is said. It is above 0.
 type Indication struct {

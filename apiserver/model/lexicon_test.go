@@ -100,7 +100,7 @@ func TestStemsSayWhatTheirWordsMean(t *testing.T) {
 		"day":  {Number: math.NaN(), Minutes: 1440},
 	} {
 		got, ok := r.FindStem(word)
-		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Stem{}, "Terms", "Indications", "_")); !ok || diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Stem{}, "Terms", "Indications", "Denials", "_")); !ok || diff != "" {
 			t.Errorf("%q: %t %s", word, ok, diff)
 		}
 		if got.IsNumber() != (word == "two" || word == "half") {
@@ -316,6 +316,12 @@ func TestLexiconIsRefused(t *testing.T) {
 		{"an indication before none", func(r *Release) { r.Indications[0].Observation = None - 1 }, "speaks for observation -2"},
 		{"an indication of nothing", func(r *Release) { r.Indications[0].Weight = 0 }, "expected more than 0"},
 		{"an indication without end", func(r *Release) { r.Indications[0].Weight = float32(math.Inf(1)) }, "expected more than 0"},
+		{"denials of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].Denials.End++ }, "indications ["},
+		{"the denial of none", func(r *Release) {
+			s := &r.Stems[slices.IndexFunc(r.Stems, func(s Stem) bool { return s.Indications.Len() > 0 })]
+			s.Indications, s.Denials = Span{s.Indications.Start, s.Indications.Start}, s.Indications
+			r.Indications[s.Denials.Start].Observation = None
+		}, "speaks for observation -1"},
 		{"indications of nothing", func(r *Release) { r.Indications = append(r.Indications, Indication{Weight: 1}) }, "belong to nothing"},
 		{"a number without end", func(r *Release) { r.Stems[0].Number = math.Inf(1) }, "stem 0: the number"},
 		{"a term there is not", func(r *Release) { r.TermRefs[0] = Term(len(r.TermPatterns)) }, "where there are"},

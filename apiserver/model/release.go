@@ -278,7 +278,7 @@ type Release struct {
 	StemTree   []byte
 	Stems      []Stem
 	TermRefs   []Term
-	// Indications are those of each stem by Observation.
+	// Indications are those of each stem by Observation, and then its denials.
 	Indications []Indication
 	// TermPatterns are, by Term, the patterns whose key it is.
 	TermPatterns []Span   // of PatternRefs

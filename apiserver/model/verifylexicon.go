@@ -36,10 +36,10 @@ func verifyStems(r *Release) error {
 	indications := tiling{section: "indications", length: len(r.Indications)}
 	for i := range r.Stems {
 		s := &r.Stems[i]
-		if err := errors.Join(terms.take(s.Terms), indications.take(s.Indications)); err != nil {
+		if err := errors.Join(terms.take(s.Terms), indications.take(s.Indications), indications.take(s.Denials)); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
-		if err := verifyIndications(r, s); err != nil {
+		if err := errors.Join(verifyIndications(r, s.Indications, None), verifyIndications(r, s.Denials, 0)); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
 		if !isBool(&s.Filler) || math.IsInf(s.Number, 0) || s.Number < 0 {
@@ -54,9 +54,10 @@ func verifyStems(r *Release) error {
 	return errors.Join(terms.done(), indications.done())
 }
 
-func verifyIndications(r *Release, s *Stem) error {
-	last := None - 1
-	for _, indicated := range Part(r.Indications, s.Indications) {
+// verifyIndications checks indications of observations from first on.
+func verifyIndications(r *Release, span Span, first int) error {
+	last := first - 1
+	for _, indicated := range Part(r.Indications, span) {
 		if int(indicated.Observation) <= last || int(indicated.Observation) >= len(r.Observations) {
 			return fmt.Errorf("speaks for observation %d behind %d, where there are %d", indicated.Observation, last, len(r.Observations))
 		}

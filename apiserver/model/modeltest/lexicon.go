@@ -4,6 +4,7 @@ package modeltest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/lexicon"
@@ -25,11 +26,13 @@ func (b *Builder) Lexicon(yaml string) *Builder {
 }
 
 // Example adds something that somebody says who has an observation, its words
-// folded, or who says of none when it is "".
+// folded, who has it not when a minus stands before it, as "-s_1", or who says of
+// none when it is "".
 func (b *Builder) Example(observation string, words ...string) *Builder {
 	e := model.DraftExample{Words: words}
-	if observation != "" {
-		e.Observation = b.find(observation)
+	id, absent := strings.CutPrefix(observation, "-")
+	if e.Absent = absent; id != "" {
+		e.Observation = b.find(id)
 	}
 	b.examples = append(b.examples, e)
 	return b

@@ -23,16 +23,26 @@ func AddExamples(draft *model.Draft, concepts []Concept, files []*source.Example
 		b.concepts[c.Slug] = c.Observation
 	}
 	for _, file := range files {
-		for _, slug := range source.ByLine(keys(file.Observations)) {
-			o := b.concepts[slug.Text]
-			if o == nil {
-				at := source.Position{File: file.File, Line: slug.Line}
-				problems.Add(at, "unknown observation %s: no file under core defines it as a symptom or a risk factor", slug.Text)
-				continue
-			}
-			b.add(file.File, o, slug.Text, file.Observations[slug])
+		b.addAll(file.File, file.Observations, false)
+		b.addAll(file.File, file.Absent, true)
+		b.add(file.File, model.DraftExample{}, "nothing", file.Nothing)
+	}
+}
+
+// addAll adds what people say who have, or do not have, some observations.
+func (b *exampleBuilder) addAll(file string, examples map[source.Word][]source.Word, absent bool) {
+	for _, slug := range source.ByLine(keys(examples)) {
+		o := b.concepts[slug.Text]
+		if o == nil {
+			at := source.Position{File: file, Line: slug.Line}
+			b.problems.Add(at, "unknown observation %s: no file under core defines it as a symptom or a risk factor", slug.Text)
+			continue
 		}
-		b.add(file.File, nil, "nothing", file.Nothing)
+		of := slug.Text
+		if absent {
+			of += " as absent"
+		}
+		b.add(file, model.DraftExample{Observation: o, Absent: absent}, of, examples[slug])
 	}
 }
 
@@ -50,7 +60,7 @@ type saying struct {
 	at source.Position
 }
 
-func (b *exampleBuilder) add(file string, o *model.DraftObservation, of string, examples []source.Word) {
+func (b *exampleBuilder) add(file string, says model.DraftExample, of string, examples []source.Word) {
 	for _, example := range examples {
 		at := source.Position{File: file, Line: example.Line}
 		words := pattern.Words(example.Text)
@@ -68,6 +78,7 @@ func (b *exampleBuilder) add(file string, o *model.DraftObservation, of string, 
 			continue
 		}
 		b.said[key] = saying{of, at}
-		b.draft.Lexicon.Examples = append(b.draft.Lexicon.Examples, model.DraftExample{Observation: o, Words: words})
+		says.Words = words
+		b.draft.Lexicon.Examples = append(b.draft.Lexicon.Examples, says)
 	}
 }

@@ -30,15 +30,17 @@ func TestAddExamples(t *testing.T) {
 			{Text: "fever", Line: 1}: written(2, "I'm BURNING up, 39 °C!", "hot"), {Text: "belly_pain", Line: 4}: written(5, "it cramps"),
 		}},
 		{File: "b.yaml", Observations: map[source.Word][]source.Word{{Text: "fever", Line: 1}: written(2, "Hot")}, Nothing: written(3, "thanks")},
+		{File: "c.yaml", Absent: map[source.Word][]source.Word{{Text: "fever", Line: 1}: written(2, "cool as ever")}},
 	}, &problems)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, e := range w.draft.Lexicon.Examples {
-		got = append(got, w.slugOf(e.Observation)+": "+strings.Join(e.Words, " "))
+		sign := map[bool]string{true: "-"}[e.Absent]
+		got = append(got, sign+w.slugOf(e.Observation)+": "+strings.Join(e.Words, " "))
 	}
-	want := []string{"fever: im burning up 39 ° c", "fever: hot", "belly_pain: it cramps", ": thanks"}
+	want := []string{"fever: im burning up 39 ° c", "fever: hot", "belly_pain: it cramps", ": thanks", "-fever: cool as ever"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -62,6 +64,10 @@ func TestExamplesAreRefused(t *testing.T) {
 		"an unknown observation": {
 			source.Examples{Observations: map[source.Word][]source.Word{{Text: "fevr", Line: 7}: written(8, "hot")}},
 			"e.yaml:7: unknown observation fevr: no file under core",
+		},
+		"one thing and its absence": {
+			source.Examples{Observations: map[source.Word][]source.Word{{Text: "fever", Line: 1}: written(2, "hot")}, Absent: map[source.Word][]source.Word{{Text: "fever", Line: 3}: written(4, "hot")}},
+			`e.yaml:4: the example "hot" of fever as absent is one of fever at e.yaml:2 already`,
 		},
 		"no word": {source.Examples{Nothing: written(2, "...")}, `e.yaml:2: the example "..." has 0 words: expected 1 to 40`},
 		"a whole letter": {

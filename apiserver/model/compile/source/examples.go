@@ -12,6 +12,8 @@ type Examples struct {
 	File string `yaml:"-"`
 	// Observations are what those say who have each of them, and mean by it.
 	Observations map[Word][]Word `yaml:"observations"`
+	// Absent is what those say who do not have each of them, and mean by it.
+	Absent map[Word][]Word `yaml:"absent"`
 	// Nothing is what says of no observation.
 	Nothing []Word `yaml:"nothing"`
 }
@@ -43,7 +45,9 @@ func (d *derivation) examples(own, base *Language) []*Examples {
 	}
 	derived := make([]*Examples, len(base.Examples))
 	for i, e := range base.Examples {
-		derived[i] = &Examples{File: e.File, Observations: mapped(e.Observations, d.wordings), Nothing: d.wordings(e.Nothing)}
+		derived[i] = &Examples{
+			File: e.File, Observations: mapped(e.Observations, d.wordings), Absent: mapped(e.Absent, d.wordings), Nothing: d.wordings(e.Nothing),
+		}
 	}
 	return derived
 }

@@ -13,7 +13,7 @@ func TestReadExamples(t *testing.T) {
 	var problems Problems
 	content := files(map[string]string{
 		"lang/en/language.yaml":         british,
-		"lang/en/examples-pain.yaml":    "observations:\n  sore_throat: [my colour hurts, it is sore]\nnothing: [thanks]\n",
+		"lang/en/examples-pain.yaml":    "observations:\n  sore_throat: [my colour hurts, it is sore]\nnothing: [thanks]\nabsent:\n  fever: [no colour]\n",
 		"lang/en/examples.yaml":         "nothing:\n- colour\n",
 		"lang/en/more/examples.yaml":    "observations:\n  fever: {name: Fever}\n",
 		"lang/en-us/language.yaml":      "model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {colour: color}\n",
@@ -24,12 +24,12 @@ func TestReadExamples(t *testing.T) {
 	})
 	for language, want := range map[string][]*Examples{
 		"en": {
-			{File: "lang/en/examples-pain.yaml", Observations: map[Word][]Word{{"sore_throat", 2}: {{"my colour hurts", 2}, {"it is sore", 2}}}, Nothing: []Word{{"thanks", 3}}},
+			{File: "lang/en/examples-pain.yaml", Observations: map[Word][]Word{{"sore_throat", 2}: {{"my colour hurts", 2}, {"it is sore", 2}}}, Absent: map[Word][]Word{{"fever", 5}: {{"no colour", 5}}}, Nothing: []Word{{"thanks", 3}}},
 			{File: "lang/en/examples.yaml", Nothing: []Word{{"colour", 2}}},
 		},
 		"en-us": {
-			{File: "lang/en/examples-pain.yaml", Observations: map[Word][]Word{{"sore_throat", 2}: {{"my color hurts", 2}, {"it is sore", 2}}}, Nothing: []Word{{"thanks", 3}}},
-			{File: "lang/en/examples.yaml", Observations: map[Word][]Word{}, Nothing: []Word{{"color", 2}}},
+			{File: "lang/en/examples-pain.yaml", Observations: map[Word][]Word{{"sore_throat", 2}: {{"my color hurts", 2}, {"it is sore", 2}}}, Absent: map[Word][]Word{{"fever", 5}: {{"no color", 5}}}, Nothing: []Word{{"thanks", 3}}},
+			{File: "lang/en/examples.yaml", Observations: map[Word][]Word{}, Absent: map[Word][]Word{}, Nothing: []Word{{"color", 2}}},
 		},
 		"it": nil,
 		"fr": {{File: "lang/fr/examples-of-mine.yaml", Nothing: []Word{{"merci", 1}}}},
