@@ -137,27 +137,15 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	p.chooser.begin(m)
 	p.chooseMentions()
 	p.judgeFindings()
-	p.readFurther()
+	if p.resolveVague() {
+		p.judgeFindings()
+	}
+	if p.weighClauses() {
+		p.judgeFindings()
+	}
 	p.noteDurations()
 	p.mostSpecific()
 	return p.answer()
-}
-
-// readFurther reads what no wording says by itself: vague wordings by what else is
-// said, and clauses by their words. What the words of a clause mean may tell what
-// vague ones are about, and then both are read once more.
-func (p *parser) readFurther() {
-	for again := range 2 {
-		if p.resolveVague() {
-			p.judgeFindings()
-		} else if again > 0 {
-			return
-		}
-		if !p.weighClauses() {
-			return
-		}
-		p.judgeFindings()
-	}
 }
 
 // end lets go of the release, whose memory may be unmapped.
