@@ -108,6 +108,17 @@ func (p *parser) resolveVague() bool {
 	return true
 }
 
+// dropDistant leaves out what vague wordings say that is not close enough to be
+// there.
+func (p *parser) dropDistant() {
+	p.findings = slices.DeleteFunc(p.findings, func(f finding) bool {
+		if f.match == none || f.absent || p.matcher.patternOf(f.match).Meaning != model.MentionsAfter {
+			return false
+		}
+		return p.matcher.matches[f.match].known%(closest+1) < closeEnough
+	})
+}
+
 // noteKnown sets by what it is known what vague wordings are about: the later
 // in the text and the closer, the better. It walks them and the findings side
 // by side. It is false when nothing is known.
@@ -139,10 +150,12 @@ const (
 	// mostTopics is how many topics of the text a vague wording may be about, from
 	// the last one that was named.
 	mostTopics = 4
-	// closest is how close an observation is to one of its own family, and
-	// closeEnough how close another one must be to be meant.
-	closest     = 1000
-	closeEnough = 150
+	// closest is how close an observation is to one of its own family, closeEnough
+	// how close another one must be to be meant, and closeEnoughDenied the same
+	// where it is denied.
+	closest           = 1000
+	closeEnough       = 300
+	closeEnoughDenied = 150
 )
 
 // aboutTopics says by what it is known that an observation is meant: 0 by
@@ -151,7 +164,7 @@ const (
 func (p *parser) aboutTopics(o model.ObservationIndex) int32 {
 	best := int32(0)
 	consider := func(about topic) {
-		if near := p.closeness(o, about.observation); near >= closeEnough {
+		if near := p.closeness(o, about.observation); near >= closeEnoughDenied {
 			best = max(best, about.token*(closest+1)+near)
 		}
 	}

@@ -139,6 +139,7 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	p.judgeFindings()
 	if p.resolveVague() {
 		p.judgeFindings()
+		p.dropDistant()
 	}
 	if p.weighClauses() {
 		p.judgeFindings()
