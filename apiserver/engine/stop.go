@@ -28,7 +28,7 @@ const (
 	// emergencyLeft is the same for what is an emergency by itself, whatever
 	// condition brings it: one patient in fifty. Nobody ends an interview about
 	// low mood without asking about suicide.
-	emergencyLeft = 0.005
+	emergencyLeft = 0.02
 	// nothing is the value from which a question tells anything.
 	nothing = 1e-4
 	// levelChangeLeft is the probability that an answer changes the triage
