@@ -5,13 +5,13 @@ package main
 // floors are the least shares on the part to measure on that the tests accept,
 // by figure, a little below what was measured last.
 var floors = map[string]float64{
-	"in the catalogue": 0.95,
-	"initial evidence": 0.94,
-	"first":            0.68,
-	"first three":      0.77,
-	"first five":       0.79,
-	"triage accuracy":  0.79,
-	"safety":           0.95,
+	"in the catalogue": 0.97,
+	"initial evidence": 0.95,
+	"first":            0.73,
+	"first three":      0.81,
+	"first five":       0.83,
+	"triage accuracy":  0.82,
+	"safety":           0.96,
 }
 
 // mostMedianQuestions is the highest median of questions that the tests accept.
