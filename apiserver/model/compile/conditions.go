@@ -57,7 +57,7 @@ var icd10Form = regexp.MustCompile(`^[A-Z][0-9][0-9A-Z](\.[0-9A-Z]{1,4})?$`)
 // codes are the ICD-10 codes of a condition as answers give them, the one that
 // fits best first.
 func codes(p place, words source.OneOrMore) string {
-	var texts []string
+	texts := make([]string, 0, len(words))
 	for _, w := range words {
 		switch at := p.line(w.Line); {
 		case !icd10Form.MatchString(w.Text):
