@@ -94,14 +94,18 @@ func (m *matcher) mark(words []word, set func(at, bit uint64)) {
 	}
 }
 
-// matchAll finds every admitted pattern wherever its key is.
-func (m *matcher) matchAll() {
+// matchAll finds every admitted pattern wherever its key is, in the sentences
+// that are wanted.
+func (m *matcher) matchAll(wanted func(from, to int) bool) {
 	m.eachSentence(func(from, to int) {
-		for i := from; i < to; i++ {
+		for i := from; i < to && wanted(from, to); i++ {
 			m.matchAt(i)
 		}
 	})
 }
+
+// all wants every sentence.
+func all(int, int) bool { return true }
 
 // matchAt finds the patterns whose key is at a token.
 func (m *matcher) matchAt(i int) {

@@ -26,7 +26,7 @@ func matchesOf(t *testing.T, wording, text string) []string {
 	m.begin(r, d.words)
 	m.findTimes()
 	m.admits = func(*model.Pattern) bool { return true }
-	m.matchAll()
+	m.matchAll(all)
 	var found []string
 	for i := range m.matches {
 		var words []string
@@ -105,7 +105,7 @@ func TestWorkIsBounded(t *testing.T) {
 	m.begin(r, d.words)
 	m.admits = func(*model.Pattern) bool { return true }
 	m.work = 500
-	m.matchAll()
+	m.matchAll(all)
 	if -m.work > workOfOneTrial {
 		t.Errorf("%d comparisons more than allowed", -m.work)
 	}

@@ -35,7 +35,7 @@ func (p *parser) findListed() {
 		if chosen == 0 || p.chooser.separators[len(m.words)] == 0 {
 			break
 		}
-		m.matchAll()
+		m.matchAll(p.hasList)
 		p.keepAdjacent(before)
 		p.chooser.choose(before)
 		if len(p.chooser.chosen) == chosen {
@@ -43,6 +43,11 @@ func (p *parser) findListed() {
 		}
 	}
 	m.passable, m.admits = nil, p.admits
+}
+
+// hasList reports whether a sentence has what separates the items of a list.
+func (p *parser) hasList(from, to int) bool {
+	return p.chooser.separators[to] > p.chooser.separators[from]
 }
 
 // keepAdjacent leaves of the matches from one on those that pass over nothing

@@ -133,7 +133,7 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	m.findClauses()
 	m.findTimes()
 	m.admits = p.admits
-	m.matchAll()
+	m.matchAll(all)
 	p.chooser.begin(m)
 	p.chooseMentions()
 	p.judgeFindings()
