@@ -29,6 +29,13 @@ type claim struct {
 	absent      bool
 }
 
+// compareClaims orders all claims, so that sums over them come out the same in
+// every run: an observation before its absence.
+func compareClaims(a, b claim) int {
+	absences := func(c claim) int { return map[bool]int{true: 1}[c.absent] }
+	return cmp.Or(cmp.Compare(a.observation, b.observation), cmp.Compare(absences(a), absences(b)))
+}
+
 // spoken is what a word speaks for.
 type spoken struct{ present, absent []Indication }
 
@@ -40,7 +47,7 @@ func (x *lexiconLayout) indications(patterns []DraftPattern) map[string]spoken {
 		return nil // who uses the words of wordings is not known
 	}
 	said := x.saidOfEach(patterns)
-	claims := slices.SortedFunc(maps.Keys(said), func(a, b claim) int { return cmp.Compare(a.observation, b.observation) })
+	claims := slices.SortedFunc(maps.Keys(said), compareClaims)
 	anything := map[string]float64{}
 	for _, c := range claims {
 		for s, share := range said[c] {

@@ -5,6 +5,8 @@ package model
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +69,21 @@ func TestWordsSpeakForWhatIsAbsent(t *testing.T) {
 		}
 		if got := indicationsOf(r, word); len(got) != 0 {
 			t.Errorf("%s speaks for %v", word, got)
+		}
+	}
+}
+
+// Sums over claims depend in their last bits on the order, and a release on its
+// content alone.
+func TestClaimsAreInOneOrder(t *testing.T) {
+	t.Parallel()
+	want := []claim{{None, false}, {0, false}, {0, true}, {2, false}, {2, true}}
+	for range 20 {
+		claims := slices.Clone(want)
+		rand.Shuffle(len(claims), func(i, j int) { claims[i], claims[j] = claims[j], claims[i] })
+		slices.SortFunc(claims, compareClaims)
+		if !slices.Equal(claims, want) {
+			t.Fatalf("got %v, want %v", claims, want)
 		}
 	}
 }
