@@ -88,7 +88,7 @@ func (p *parser) chooseCues() {
 			j.cues = append(j.cues, i)
 		}
 	}
-	slices.SortFunc(j.cues, p.chooser.compare)
+	slices.SortFunc(j.cues, p.chooser.compareCues)
 	p.takeFindings()
 	j.cues = slices.DeleteFunc(j.cues, func(i int) bool {
 		switch tokens := m.tokens(&m.matches[i]); m.patternOf(i).Meaning {

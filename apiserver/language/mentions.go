@@ -22,7 +22,7 @@ func (p *parser) chooseMentions() {
 const listPasses = 2
 
 // looserInLists is what a match across the items of a list comes behind others.
-const looserInLists = 8
+const looserInLists = 4
 
 // findListed finds the further items of lists, as the jaw in "pain in my chest,
 // left arm and jaw": the items with the same word count for nothing between

@@ -13,8 +13,12 @@ import (
 // mostHolders is how many mentions may share one token.
 const mostHolders = 8
 
-// A chooser chooses among matches that overlap. More elements beat fewer,
-// tighter ones looser ones, those in order others, narrower ranges of numbers
+// wordsPerElement is how many words may be passed over for one element more.
+const wordsPerElement = 2
+
+// A chooser chooses among matches that overlap. More elements beat fewer, unless
+// for each of them two more words are passed over; tighter ones beat looser ones,
+// those in order others, narrower ranges of numbers
 // wider ones; then the wording wins that names its words more narrowly, and the
 // more general observation, as a wording that fits both says no more.
 //
@@ -134,7 +138,7 @@ func (m *matcher) patternOf(i int) *model.Pattern { return &m.r.Patterns[m.match
 func (c *chooser) compare(i, j int) int {
 	a, b := &c.matches[i], &c.matches[j]
 	return cmp.Or(
-		-cmp.Compare(a.elements, b.elements),
+		-cmp.Compare(c.worth(i), c.worth(j)),
 		cmp.Compare(a.loose, b.loose),
 		compareFlags(a.disordered, b.disordered),
 		-cmp.Compare(a.known, b.known),
@@ -144,6 +148,25 @@ func (c *chooser) compare(i, j int) int {
 		slices.Compare(c.tokens(a), c.tokens(b)),
 		cmp.Compare(a.pattern, b.pattern),
 	)
+}
+
+// worth is how many elements a match has, less half of one for every word that it
+// passes over, in halves: the chest of "pain in my chest" is not lost to a wording
+// with a word more behind the next comma. What is said of a relative is: much may
+// stand between "my father had" and the last that he had.
+func (c *chooser) worth(i int) int {
+	found := &c.matches[i]
+	worth := wordsPerElement * int(found.elements)
+	if !c.patternOf(i).Relative {
+		worth -= int(found.loose)
+	}
+	return worth
+}
+
+// compareCues is the same for cues, of which more elements always beat fewer: in
+// "not often ... without" much may stand between.
+func (c *chooser) compareCues(i, j int) int {
+	return cmp.Or(-cmp.Compare(c.matches[i].elements, c.matches[j].elements), c.compare(i, j))
 }
 
 func compareFlags(a, b bool) int {
@@ -202,13 +225,17 @@ func (c *chooser) isRival(i, other int) bool {
 
 // share reports whether a match may share tokens with another one, that was
 // chosen: it says something else, the other one keeps a token of its own, and
-// they refine the same thing or are items of one list. How long something has
+// they refine the same thing or are items of one list; or it refines the other one
+// with words that go on behind it, "headache, severe". How long something has
 // lasted is said once: "headache for weeks, fever since yesterday" has no fever for
 // weeks.
 func (c *chooser) share(i, other int) bool {
 	a, b := c.patternOf(i).Observation, c.patternOf(other).Observation
-	if a == b || c.sayHowLong(a, b) || !c.keepsOwn(other, i) {
+	if a == b || c.sayHowLong(a, b) {
 		return false
+	}
+	if !c.keepsOwn(other, i) {
+		return c.isAncestor(b, a) && covers(c.tokens(&c.matches[i]), c.tokens(&c.matches[other]))
 	}
 	return c.related(a, b) || c.listed(i, other) && !c.standsAlone(i)
 }

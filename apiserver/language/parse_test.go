@@ -215,6 +215,17 @@ func TestParseDenialBesideAStatement(t *testing.T) {
 	})
 }
 
+// TestParseDistantWords holds that a word more does not make up for all that is
+// passed over to reach it.
+func TestParseDistantWords(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"vomiting the dish":                      "s_26",
+		"vomiting a whole dish":                  "s_26",
+		"vomiting, fever and then washed a dish": "s_15 s_7",
+	})
+}
+
 func TestParseSeverityOfTheNextMention(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{

@@ -66,7 +66,7 @@ observations:
   s_23: {wordings: ["~<pain> <belly>", belly ache]}
   s_24: {wordings: ["~cramp <belly>"]}
   s_25: {wordings: ["~[burn|sting] wee"]}
-  s_26: {wordings: [feel sick, "~me bad"], after: [still queasy]}
+  s_26: {wordings: [feel sick, "~me bad", "vomiting ... dish"], after: [still queasy]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
   p_3: {wordings: [diabetes]}
