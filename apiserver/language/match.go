@@ -185,9 +185,17 @@ func (m *matcher) findClauses() {
 			m.words[tokens[0]].names = m.words[tokens[0]].names || len(tokens) == 1 && meaning == model.CuePatients
 		}
 	})
-	for i := 1; i < len(m.words); i++ {
-		before := &m.words[i-1]
-		before.divides = m.words[i].opens && (before.joins || before.comma)
+	m.divideClauses()
+}
+
+// divideClauses marks the separators behind which a clause begins: one that opens
+// with such words, or of which something denies, as in ", chest doesn't hurt".
+func (m *matcher) divideClauses() {
+	denies := false // something up to the next separator
+	for i := len(m.words) - 1; i > 0; i-- {
+		w, before := &m.words[i], &m.words[i-1]
+		denies = w.denies || denies && !w.stops && !w.comma && !w.joins
+		before.divides = w.opens && (before.joins || before.comma) || denies && before.comma
 	}
 }
 

@@ -226,6 +226,17 @@ func TestParseDistantWords(t *testing.T) {
 	})
 }
 
+// TestParseDenyingClause holds that no wording goes on into a clause that denies.
+func TestParseDenyingClause(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"my nose, running is easy":          "s_10",
+		"my nose, running doesnt bother me": "",
+		"ache in my chest, arm doesnt ache": "s_11 -s_12",
+		"nausea, no fever":                  "s_15 -s_7",
+	})
+}
+
 func TestParseSeverityOfTheNextMention(t *testing.T) {
 	t.Parallel()
 	holdTexts(t, map[string]string{
