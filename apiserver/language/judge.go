@@ -158,6 +158,10 @@ func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
 		return p.inOneStatement(tokens)
 	case model.CuePatients: // of "and I" the first word is a cue of its own, and so is the other
 		return !p.matcher.words[tokens[0]].joins
+	case model.CueNegatesBefore: // the n of "chest pain n" is no "and"
+		return len(tokens) > 1 || !p.matcher.words[tokens[0]].joins
+	case model.CueAdds, model.CueJoins:
+		return len(tokens) > 1 || p.matcher.words[tokens[0]].joins
 	case model.CueEnds:
 		return !p.judge.inside[tokens[0]] || !p.judge.inside[tokens[len(tokens)-1]]
 	}

@@ -175,7 +175,7 @@ func (m *matcher) findClauses() {
 		switch meaning {
 		case model.CueJoins, model.CueAdds:
 			for _, token := range tokens {
-				m.words[token].joins = true
+				m.words[token].joins = !m.endsItem(int(token))
 			}
 		case model.CueNegates, model.CueNegatesList:
 			m.words[tokens[0]].opens = true
@@ -186,6 +186,13 @@ func (m *matcher) findClauses() {
 		}
 	})
 	m.divideClauses()
+}
+
+// endsItem reports whether nothing stands behind a token in its item of a list: a
+// word there joins nothing.
+func (m *matcher) endsItem(token int) bool {
+	w, next := &m.words[token], token+1
+	return w.stops || next == len(m.words) || m.words[next].comma || m.words[next].ends || m.words[next].bracket
 }
 
 // divideClauses marks the separators behind which a clause begins: one that opens

@@ -226,6 +226,18 @@ func TestParseDistantWords(t *testing.T) {
 	})
 }
 
+// TestParseJoiningWordAtTheEnd holds that a word joins nothing where nothing follows
+// it, and may be the answer on a form.
+func TestParseJoiningWordAtTheEnd(t *testing.T) {
+	t.Parallel()
+	holdTexts(t, map[string]string{
+		"headache n nausea":         "s_1 s_15",
+		"headache n, nausea, fever": "-s_1 s_15 s_7",
+		"headache - n, cough: n":    "-s_1 -s_8",
+		"no headache or, fever":     "-s_1 s_7",
+	})
+}
+
 // TestParseDenyingClause holds that no wording goes on into a clause that denies.
 func TestParseDenyingClause(t *testing.T) {
 	t.Parallel()
