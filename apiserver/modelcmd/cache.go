@@ -4,6 +4,7 @@ package modelcmd
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,10 +12,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
 
 // CacheRoot is where a developer's machine keeps compiled content.
@@ -28,8 +28,9 @@ func CacheRoot() (string, error) {
 
 // Cached is the directory under root that holds the content, compiled. It is
 // compiled the first time; later, when neither the content nor this program
-// has changed, it is there.
-func Cached(content fs.FS, root string) (dir string, err error) {
+// has changed, it is there. To build is to write the releases of that content
+// into a directory.
+func Cached(content fs.FS, root string, build func(dir string) error) (dir string, err error) {
 	key, err := cacheKey(content)
 	if err != nil {
 		return "", fmt.Errorf("hashing the content: %w", err)
@@ -38,17 +39,26 @@ func Cached(content fs.FS, root string) (dir string, err error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	results, err := compile.All(content)
-	if err != nil {
-		return "", err
-	}
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return "", fmt.Errorf("making the cache of compiled content: %w", err)
 	}
-	if err := fill(dir, results); err != nil {
+	if err := fill(dir, build); err != nil {
 		return "", fmt.Errorf("caching the compiled content: %w", err)
 	}
 	return dir, prune(root, dir)
+}
+
+// Apart compiles the content of a program, one of these, in a process of its own.
+// That takes far more memory than to serve ever does, and what a runtime has once
+// taken for its heap it never gives back whole.
+func Apart(ctx context.Context, program string) func(dir string) error {
+	return func(dir string) error {
+		build := exec.CommandContext(ctx, program, "model", "build", "--out", dir)
+		if text, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("compiling the content: %w\n%s", err, text)
+		}
+		return nil
+	}
 }
 
 // cacheKey covers the content and the program, of which the compiler is a
@@ -72,13 +82,13 @@ func cacheKey(content fs.FS) (string, error) {
 
 // fill makes a directory whole before it has its name. When another process
 // was faster its directory holds the same.
-func fill(dir string, results []*compile.Result) (err error) {
+func fill(dir string, build func(dir string) error) (err error) {
 	temp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	if _, err := write(results, temp); err != nil {
+	if err := build(temp); err != nil {
 		return err
 	}
 	err = os.Rename(temp, dir)

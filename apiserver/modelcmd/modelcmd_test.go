@@ -395,10 +395,42 @@ func TestALongErrorStaysWhole(t *testing.T) {
 	}
 }
 
+// building writes the releases of some content.
+func building(t *testing.T, content fstest.MapFS) func(dir string) error {
+	return func(dir string) error {
+		return (&Build{Content: directory(t, content), Out: dir}).Run(io.Discard)
+	}
+}
+
+// TestApartRunsTheProgram holds that the content is built by another process, with
+// the command that Build is, and that what it says is told when it fails.
+func TestApartRunsTheProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	script := "#!/bin/sh\necho $$ \"$@\" >\"$4/said\" || { echo no such folder; exit 1; }\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // a program is executable
+		t.Fatal(err)
+	}
+	if err := Apart(t.Context(), program)(dir); err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile(filepath.Join(dir, "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, arguments, _ := strings.Cut(string(said), " "); arguments != "model build --out "+dir+"\n" {
+		t.Errorf("it was called with %q", arguments)
+	}
+	if err := Apart(t.Context(), program)(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no such folder") {
+		t.Errorf("building into no folder: %v", err)
+	}
+}
+
 func TestCachedCompilesOnce(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "cache")
-	dir, err := Cached(american(tiny()), root)
+	dir, err := Cached(american(tiny()), root, building(t, american(tiny())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +447,7 @@ func TestCachedCompilesOnce(t *testing.T) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Cached(american(tiny()), root)
+	again, err := Cached(american(tiny()), root, building(t, american(tiny())))
 	if err != nil || again != dir {
 		t.Fatalf("the same content is in %s, %v, want %s", again, err, dir)
 	}
@@ -424,7 +456,7 @@ func TestCachedCompilesOnce(t *testing.T) {
 	}
 	changed := tiny()
 	changed["lang/en/all.yaml"] = &fstest.MapFile{Data: bytes.Replace(changed["lang/en/all.yaml"].Data, []byte("Cold"), []byte("Common cold"), 1)}
-	other, err := Cached(changed, root)
+	other, err := Cached(changed, root, building(t, changed))
 	if err != nil || other == dir {
 		t.Fatalf("other content is in %s, %v", other, err)
 	}
@@ -447,7 +479,7 @@ func TestCachedKeepsNothingOfBadContent(t *testing.T) {
 	root := t.TempDir()
 	content := tiny()
 	delete(content, "core/release.yaml")
-	if _, err := Cached(content, root); err == nil {
+	if _, err := Cached(content, root, building(t, content)); err == nil {
 		t.Error("content without a version was compiled")
 	}
 	if n := entries(t, root); n != 0 {
@@ -462,7 +494,7 @@ func TestCachedTellsWhereItCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, root := range []string{file, filepath.Join(file, "below")} {
-		if _, err := Cached(tiny(), root); err == nil || !strings.Contains(err.Error(), "making the cache of compiled content") {
+		if _, err := Cached(tiny(), root, building(t, tiny())); err == nil || !strings.Contains(err.Error(), "making the cache of compiled content") {
 			t.Errorf("in %s: %v", root, err)
 		}
 		if _, err := command(t, "build", "--content", directory(t, tiny()), "--out", root); err == nil || !strings.Contains(err.Error(), "making the directory of release files") {
@@ -491,7 +523,7 @@ func TestCachedByManyAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			dir, err := Cached(tiny(), root)
+			dir, err := Cached(tiny(), root, building(t, tiny()))
 			if err != nil {
 				t.Error(err)
 				return
@@ -517,7 +549,7 @@ func TestCachedKeepsTheLatestOnly(t *testing.T) {
 	for i := range kept + 4 {
 		content := tiny()
 		content["core/note.yaml"] = &fstest.MapFile{Data: []byte("# " + strings.Repeat("x", i))}
-		dir, err := Cached(content, root)
+		dir, err := Cached(content, root, building(t, content))
 		if err != nil {
 			t.Fatal(err)
 		}

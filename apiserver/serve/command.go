@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -59,7 +58,7 @@ func (c *Command) Run(out io.Writer) error {
 		o.announce = func(s started) { fmt.Fprint(out, greeting(s)) }
 	}
 	if o.Models == "" {
-		if o.Models, err = compiled(out); err != nil {
+		if o.Models, err = compiled(ctx, out); err != nil {
 			return err
 		}
 	}
@@ -67,16 +66,16 @@ func (c *Command) Run(out io.Writer) error {
 }
 
 // compiled is the directory of releases made of the content of this program.
-func compiled(out io.Writer) (string, error) {
+func compiled(ctx context.Context, out io.Writer) (string, error) {
 	root, err := modelcmd.CacheRoot()
 	if err != nil {
 		return "", err
 	}
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(out, "Compiling the medical content; the next start is faster.") })
 	defer slow.Stop()
-	dir, err := modelcmd.Cached(content.FS, root)
-	// To compile takes more memory than to serve ever does. The first start
-	// gives it back at once, so that it is no larger than later ones.
-	debug.FreeOSMemory()
-	return dir, err
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program, to compile its content: %w", err)
+	}
+	return modelcmd.Cached(content.FS, root, modelcmd.Apart(ctx, program))
 }
