@@ -118,6 +118,7 @@ func (m *matcher) matchAt(i int) {
 	}
 	if w.kind == numberToken || w.time != none {
 		for _, pattern := range m.r.NumberPatterns {
+			m.work--
 			m.try(pattern, i)
 		}
 	}
@@ -125,23 +126,31 @@ func (m *matcher) matchAt(i int) {
 
 // matchTerm finds the patterns whose key is a term that a token has.
 func (m *matcher) matchTerm(term model.Term, at int) {
-	for _, pattern := range model.Part(m.r.PatternRefs, m.r.TermPatterns[term]) {
+	for _, ref := range model.Part(m.r.PatternRefs, m.r.TermPatterns[term]) {
 		if m.work < 0 {
 			return
 		}
-		m.try(pattern, at)
+		m.work--
+		if m.hasTerm(ref.Beside) {
+			m.try(ref.Pattern, at)
+		}
 	}
 }
 
 // matchMeanings finds the patterns of some meanings alone, and forgets them once
 // they were used. Patterns are in order of their meanings.
-func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
+func (m *matcher) matchMeanings(lowest, highest model.Meaning, use func(*match)) {
 	m.admits = func(*model.Pattern) bool { return true }
+	first := uint32(sort.Search(len(m.r.Patterns), func(at int) bool { return m.r.Patterns[at].Meaning >= lowest }))
+	end := uint32(sort.Search(len(m.r.Patterns), func(at int) bool { return m.r.Patterns[at].Meaning > highest }))
 	m.eachSentence(func(from, to int) {
 		for i := from; i < to; i++ {
 			for _, term := range m.words[i].terms {
-				for _, pattern := range m.withMeanings(term, first, last) {
-					m.try(pattern, i)
+				for _, ref := range m.within(term, first, end) {
+					m.work--
+					if m.hasTerm(ref.Beside) {
+						m.try(ref.Pattern, i)
+					}
 				}
 			}
 		}
@@ -157,13 +166,15 @@ func (m *matcher) forget() {
 	m.matches, m.positions, m.ranks = m.matches[:0], m.positions[:0], m.ranks[:0]
 }
 
-// withMeanings are the patterns of some meanings whose key is a term.
-func (m *matcher) withMeanings(term model.Term, first, last model.Meaning) []uint32 {
-	patterns := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
-	meaning := func(at int) model.Meaning { return m.r.Patterns[patterns[at]].Meaning }
-	from := sort.Search(len(patterns), func(at int) bool { return meaning(at) >= first })
-	to := from + sort.Search(len(patterns)-from, func(at int) bool { return meaning(from+at) > last })
-	return patterns[from:to]
+// within are those of the patterns first..end-1 whose key is a term.
+func (m *matcher) within(term model.Term, first, end uint32) []model.PatternRef {
+	refs := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
+	if len(refs) == 0 || refs[len(refs)-1].Pattern < first {
+		return nil
+	}
+	from := sort.Search(len(refs), func(at int) bool { return refs[at].Pattern >= first })
+	to := from + sort.Search(len(refs)-from, func(at int) bool { return refs[from+at].Pattern >= end })
+	return refs[from:to]
 }
 
 // findClauses marks the words that join the items of a list, and the separators
@@ -209,7 +220,6 @@ func (m *matcher) divideClauses() {
 // try adds the pattern to the matches if its elements are around the token
 // that is its key.
 func (m *matcher) try(pattern uint32, key int) {
-	m.work--
 	p := &m.r.Patterns[pattern]
 	elements := model.Part(m.r.Elements, p.Elements)
 	if !m.possible(elements) || !m.admits(p) {
@@ -228,12 +238,15 @@ func (m *matcher) try(pattern uint32, key int) {
 // possible reports whether the sentence has the terms of all elements somewhere.
 func (m *matcher) possible(elements []model.Element) bool {
 	for i := range elements {
-		if e := &elements[i]; e.Kind == model.TermElement && m.present[e.Term/64]>>(e.Term%64)&1 == 0 {
+		if e := &elements[i]; e.Kind == model.TermElement && !m.hasTerm(e.Term) {
 			return false
 		}
 	}
 	return true
 }
+
+// hasTerm reports whether any word of the sentence has a term.
+func (m *matcher) hasTerm(t model.Term) bool { return m.present[t/64]>>(t%64)&1 != 0 }
 
 // add notes what a trial found.
 func (m *matcher) add(pattern uint32, t *trial) {

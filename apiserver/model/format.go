@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 6
+const FormatVersion = 7
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"
@@ -103,7 +103,7 @@ var sectionTypes = []sectionType{
 	recordSection("term references", func(r *Release) *[]Term { return &r.TermRefs }),
 	recordSection("indications", func(r *Release) *[]Indication { return &r.Indications }),
 	recordSection("terms", func(r *Release) *[]Span { return &r.TermPatterns }),
-	recordSection("pattern references", func(r *Release) *[]uint32 { return &r.PatternRefs }),
+	recordSection("pattern references", func(r *Release) *[]PatternRef { return &r.PatternRefs }),
 	recordSection("patterns without terms", func(r *Release) *[]uint32 { return &r.NumberPatterns }),
 	recordSection("patterns", func(r *Release) *[]Pattern { return &r.Patterns }),
 	recordSection("elements", func(r *Release) *[]Element { return &r.Elements }),

@@ -110,8 +110,8 @@ func walkLexicon(r *Release) float64 {
 		found, _ := r.FindStem(word)
 		sum += float64(frequency%2) + float64(len(Part(r.TermRefs, found.Terms)))
 		for _, t := range Part(r.TermRefs, found.Terms) {
-			for _, at := range Part(r.PatternRefs, r.TermPatterns[t]) {
-				sum += walkPattern(r, at)
+			for _, ref := range Part(r.PatternRefs, r.TermPatterns[t]) {
+				sum += walkPattern(r, ref.Pattern)
 			}
 		}
 	}

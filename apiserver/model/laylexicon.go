@@ -25,6 +25,7 @@ func (l *layout) layLexicon() {
 	x.layPatterns(patterns)
 	x.layTerms()
 	x.layStems(patterns)
+	x.layBesides()
 	x.layVocabulary(patterns)
 	if err := l.release.loadTrees(); err != nil {
 		panic("model: a tree that was just built does not load: " + err.Error())
@@ -126,13 +127,8 @@ func (x *lexiconLayout) layPatterns(patterns []DraftPattern) {
 // are, and lists the patterns by it.
 func (x *lexiconLayout) layTerms() {
 	r := x.release
-	uses := make([]int, len(x.terms))
-	for _, e := range r.Elements {
-		if e.Kind == TermElement {
-			uses[e.Term]++
-		}
-	}
-	byKey := make([][]uint32, len(x.terms))
+	uses := termUses(r, len(x.terms))
+	byKey := make([][]PatternRef, len(x.terms))
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
 		elements := Part(r.Elements, p.Elements)
@@ -142,11 +138,23 @@ func (x *lexiconLayout) layTerms() {
 			continue
 		}
 		p.Key = uint8(key)
-		byKey[elements[key].Term] = append(byKey[elements[key].Term], uint32(i))
+		term := elements[key].Term
+		byKey[term] = append(byKey[term], PatternRef{Pattern: uint32(i)})
 	}
 	for _, patterns := range byKey {
 		r.TermPatterns = append(r.TermPatterns, appendSpan(&r.PatternRefs, patterns...))
 	}
+}
+
+// termUses counts the elements that are each of so many terms.
+func termUses(r *Release, terms int) []int {
+	uses := make([]int, terms)
+	for _, e := range r.Elements {
+		if e.Kind == TermElement {
+			uses[e.Term]++
+		}
+	}
+	return uses
 }
 
 // rarest is the first of the elements with the fewest uses, None without terms.
@@ -155,6 +163,48 @@ func rarest(elements []Element, uses []int) int {
 	for i, e := range elements {
 		if e.Kind == TermElement && (best == None || uses[e.Term] < uses[elements[best].Term]) {
 			best = i
+		}
+	}
+	return best
+}
+
+// layBesides chooses for each pattern the term beside its key that the fewest
+// texts have. Which do is guessed from how many elements the words of a term may
+// stand for: a class that a single wording names may hold the most common words.
+func (x *lexiconLayout) layBesides() {
+	r := x.release
+	common := commonness(r)
+	for t, span := range r.TermPatterns {
+		refs := Part(r.PatternRefs, span)
+		for i := range refs {
+			refs[i].Beside = beside(Part(r.Elements, r.Patterns[refs[i].Pattern].Elements), Term(t), common)
+		}
+	}
+}
+
+// commonness is, by term, how many elements its words may stand for in all.
+func commonness(r *Release) []int {
+	uses := termUses(r, len(r.TermPatterns))
+	common := make([]int, len(uses))
+	for _, s := range r.Stems {
+		terms, ofStem := Part(r.TermRefs, s.Terms), 0
+		for _, t := range terms {
+			ofStem += uses[t]
+		}
+		for _, t := range terms {
+			common[t] += ofStem
+		}
+	}
+	return common
+}
+
+// beside is the least common term among elements that is not the key, or the key
+// if there is none.
+func beside(elements []Element, key Term, common []int) Term {
+	best := key
+	for _, e := range elements {
+		if e.Kind == TermElement && e.Term != key && (best == key || common[e.Term] < common[best]) {
+			best = e.Term
 		}
 	}
 	return best

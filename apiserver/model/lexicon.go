@@ -64,6 +64,14 @@ type Pattern struct {
 	Relative bool
 }
 
+// A PatternRef leads to a pattern from the term that is its key.
+type PatternRef struct {
+	Pattern uint32 // position in Patterns
+	// Beside is the other term of the pattern that the fewest words have, or its
+	// key when it has no other: where no word has it, the pattern is not found.
+	Beside Term
+}
+
 // MostElements is how many elements a pattern has at most.
 const MostElements = 8
 

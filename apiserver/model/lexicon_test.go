@@ -46,8 +46,8 @@ func TestPatternsAreFoundByTheirRarestTerm(t *testing.T) {
 		var got []found
 		s, _ := r.FindStem(word)
 		for _, term := range Part(r.TermRefs, s.Terms) {
-			for _, at := range Part(r.PatternRefs, r.TermPatterns[term]) {
-				p := r.Patterns[at]
+			for _, ref := range Part(r.PatternRefs, r.TermPatterns[term]) {
+				p := r.Patterns[ref.Pattern]
 				got = append(got, found{p.Meaning, p.Elements.Len()})
 			}
 		}
@@ -57,6 +57,35 @@ func TestPatternsAreFoundByTheirRarestTerm(t *testing.T) {
 	}
 	if len(r.NumberPatterns) != 1 || r.Patterns[r.NumberPatterns[0]].Observation != 3 {
 		t.Errorf("patterns without terms are %v", r.NumberPatterns)
+	}
+}
+
+// A class that only one pattern names may hold words that all texts have.
+func TestPatternsAreRuledOutByTheirLeastCommonTerm(t *testing.T) {
+	t.Parallel()
+	draft := small()
+	often := &DraftClass{Name: "often", Words: []string{"head", "pain"}}
+	draft.Lexicon.Patterns = append(draft.Lexicon.Patterns, DraftPattern{
+		Meaning: Mentions, Observation: draft.Observations[0], Elements: []DraftElement{{Word: "splitting"}, {Class: often}, {Word: "night"}},
+	})
+	r := draft.Layout()
+	beside := func(word string) (words []string) {
+		s, _ := r.FindStem(word)
+		for _, term := range Part(r.TermRefs, s.Terms) {
+			for _, ref := range Part(r.PatternRefs, r.TermPatterns[term]) {
+				for _, other := range []string{"no", "pain", "head", "night"} {
+					if s, _ := r.FindStem(other); slices.Contains(Part(r.TermRefs, s.Terms), ref.Beside) {
+						words = append(words, other)
+					}
+				}
+			}
+		}
+		return words
+	}
+	for word, want := range map[string][]string{"no": {"no"}, "split": {"night"}, "last": {"night"}, "pound": {"head"}} {
+		if diff := cmp.Diff(want, beside(word)); diff != "" {
+			t.Errorf("beside %q: (-want +got)\n%s", word, diff)
+		}
 	}
 }
 
@@ -342,7 +371,8 @@ func TestLexiconIsRefused(t *testing.T) {
 		{"elements of nothing", func(r *Release) { r.Elements = append(r.Elements, Element{}) }, "elements belong to nothing"},
 		{"patterns of a term over the end", func(r *Release) { r.TermPatterns[0].End = 99 }, "term 0: pattern references"},
 		{"a pattern of another term", func(r *Release) { r.PatternRefs[0], r.PatternRefs[1] = r.PatternRefs[1], r.PatternRefs[0] }, "found by another element"},
-		{"a pattern there is not", func(r *Release) { r.PatternRefs[0] = 99 }, "pattern 99"},
+		{"a pattern there is not", func(r *Release) { r.PatternRefs[0].Pattern = 99 }, "pattern 99"},
+		{"a term beside that there is not", func(r *Release) { r.PatternRefs[0].Beside = Term(len(r.TermPatterns)) }, "beside it"},
 		{"a pattern that nothing finds", func(r *Release) { r.NumberPatterns = nil }, "7 patterns, of which 6 are found"},
 		{"a pattern without terms that has one", func(r *Release) { r.NumberPatterns[0] = 0 }, "pattern 0 behind -1"},
 		{"deletes out of order", func(r *Release) { r.Deletes[0], r.Deletes[1] = r.Deletes[1], r.Deletes[0] }, "delete 1"},

@@ -281,8 +281,8 @@ type Release struct {
 	// Indications are those of each stem by Observation, and then its denials.
 	Indications []Indication
 	// TermPatterns are, by Term, the patterns whose key it is.
-	TermPatterns []Span   // of PatternRefs
-	PatternRefs  []uint32 // positions in Patterns, ascending for each term
+	TermPatterns []Span       // of PatternRefs
+	PatternRefs  []PatternRef // by Pattern for each term
 	// NumberPatterns are those without any term, whose key is a number or a
 	// time.
 	NumberPatterns []uint32  // positions in Patterns, ascending

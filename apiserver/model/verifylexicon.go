@@ -130,13 +130,17 @@ func verifyTerms(r *Release) error {
 			return fmt.Errorf("term %d: %w", t, err)
 		}
 		last := int64(-1)
-		for _, at := range Part(r.PatternRefs, span) {
+		for _, ref := range Part(r.PatternRefs, span) {
+			at := ref.Pattern
 			if int64(at) <= last || int(at) >= len(r.Patterns) {
 				return fmt.Errorf("term %d: pattern %d behind %d, where there are %d", t, at, last, len(r.Patterns))
 			}
 			last = int64(at)
 			if key := r.key(at); key.Kind != TermElement || key.Term != Term(t) {
 				return fmt.Errorf("term %d: pattern %d is found by another element", t, at)
+			}
+			if int(ref.Beside) >= len(r.TermPatterns) {
+				return fmt.Errorf("term %d: term %d beside it, where there are %d", t, ref.Beside, len(r.TermPatterns))
 			}
 		}
 	}
