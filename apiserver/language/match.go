@@ -5,7 +5,6 @@ package language
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
@@ -42,7 +41,7 @@ type matcher struct {
 	r       *model.Release
 	words   []word
 	times   []span
-	present []uint64 // by term: whether any word of the sentence has it
+	survey  survey
 	matches []match
 	// positions are the tokens of the matches, one after another, and ranks by
 	// which of its terms each is named: the lower the more narrowly.
@@ -62,46 +61,22 @@ func (m *matcher) begin(r *model.Release, words []word) {
 	m.times = m.times[:0]
 	m.work = workPerToken * len(words)
 	m.passable = nil
-	if need := (len(r.TermPatterns) + 63) / 64; len(m.present) < need {
-		m.present = make([]uint64, need)
-	}
+	m.survey.take(r, words, m.work)
 }
 
 // end forgets the words.
-func (m *matcher) end() { m.r, m.words = nil, nil }
-
-// eachSentence calls a function for the tokens from..to-1 of every sentence,
-// with their terms marked as present.
-func (m *matcher) eachSentence(do func(from, to int)) {
-	for from, to := 0, 0; from < len(m.words); from = to {
-		for to = from + 1; to < len(m.words) && !m.words[to-1].stops; {
-			to++
-		}
-		m.mark(m.words[from:to], func(at, bit uint64) { m.present[at] |= 1 << bit })
-		do(from, to)
-		m.mark(m.words[from:to], func(at, bit uint64) { m.present[at] &^= 1 << bit })
-	}
-}
-
-func (m *matcher) mark(words []word, set func(at, bit uint64)) {
-	for i := range words {
-		for _, term := range words[i].terms {
-			set(uint64(term)/64, uint64(term)%64)
-		}
-		for _, term := range words[i].joined {
-			set(uint64(term)/64, uint64(term)%64)
-		}
-	}
-}
+func (m *matcher) end() { m.r, m.words, m.survey.r = nil, nil, nil }
 
 // matchAll finds every admitted pattern wherever its key is, in the sentences
 // that are wanted.
 func (m *matcher) matchAll(wanted func(from, to int) bool) {
-	m.eachSentence(func(from, to int) {
-		for i := from; i < to && wanted(from, to); i++ {
-			m.matchAt(i)
+	for from, to := range sentences(m.words) {
+		if wanted(from, to) {
+			for i := from; i < to; i++ {
+				m.matchAt(i)
+			}
 		}
-	})
+	}
 }
 
 // all wants every sentence.
@@ -109,52 +84,43 @@ func all(int, int) bool { return true }
 
 // matchAt finds the patterns whose key is at a token.
 func (m *matcher) matchAt(i int) {
-	w := &m.words[i]
-	for _, term := range w.terms {
-		m.matchTerm(term, i)
+	at := m.survey.keys[i]
+	for _, c := range m.survey.candidates[at.from:at.to] {
+		m.spend(c.ruledOut)
+		if m.work < 0 {
+			break
+		}
+		m.try(c.pattern, i)
 	}
-	for _, term := range w.joined {
-		m.matchTerm(term, i)
-	}
-	if w.kind == numberToken || w.time != none {
+	m.spend(at.ruledOut)
+	if w := &m.words[i]; w.kind == numberToken || w.time != none {
 		for _, pattern := range m.r.NumberPatterns {
-			m.work--
 			m.try(pattern, i)
 		}
 	}
 }
 
-// matchTerm finds the patterns whose key is a term that a token has.
-func (m *matcher) matchTerm(term model.Term, at int) {
-	for _, ref := range model.Part(m.r.PatternRefs, m.r.TermPatterns[term]) {
-		if m.work < 0 {
-			return
-		}
-		m.work--
-		if m.hasTerm(ref.Beside) {
-			m.try(ref.Pattern, at)
-		}
+// spend counts patterns that the survey ruled out as work, as each search would
+// have to look at them.
+func (m *matcher) spend(ruledOut int32) {
+	if m.work >= 0 {
+		m.work = max(m.work-int(ruledOut), -1)
 	}
 }
 
-// matchMeanings finds the patterns of some meanings alone, and forgets them once
-// they were used. Patterns are in order of their meanings.
-func (m *matcher) matchMeanings(lowest, highest model.Meaning, use func(*match)) {
+// matchMeanings finds the patterns of some cues, or of times, alone, and forgets
+// them once they were used.
+func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.admits = func(*model.Pattern) bool { return true }
-	first := uint32(sort.Search(len(m.r.Patterns), func(at int) bool { return m.r.Patterns[at].Meaning >= lowest }))
-	end := uint32(sort.Search(len(m.r.Patterns), func(at int) bool { return m.r.Patterns[at].Meaning > highest }))
-	m.eachSentence(func(from, to int) {
-		for i := from; i < to; i++ {
-			for _, term := range m.words[i].terms {
-				for _, ref := range m.within(term, first, end) {
-					m.work--
-					if m.hasTerm(ref.Beside) {
-						m.try(ref.Pattern, i)
-					}
-				}
-			}
+	for _, c := range m.survey.cues {
+		switch meaning := m.r.Patterns[c.pattern].Meaning; {
+		case meaning < first || meaning > last:
+		case c.possible:
+			m.try(c.pattern, int(c.token))
+		default:
+			m.spend(1)
 		}
-	})
+	}
 	for i := range m.matches {
 		use(&m.matches[i])
 	}
@@ -164,17 +130,6 @@ func (m *matcher) matchMeanings(lowest, highest model.Meaning, use func(*match))
 // forget drops all matches.
 func (m *matcher) forget() {
 	m.matches, m.positions, m.ranks = m.matches[:0], m.positions[:0], m.ranks[:0]
-}
-
-// within are those of the patterns first..end-1 whose key is a term.
-func (m *matcher) within(term model.Term, first, end uint32) []model.PatternRef {
-	refs := model.Part(m.r.PatternRefs, m.r.TermPatterns[term])
-	if len(refs) == 0 || refs[len(refs)-1].Pattern < first {
-		return nil
-	}
-	from := sort.Search(len(refs), func(at int) bool { return refs[at].Pattern >= first })
-	to := from + sort.Search(len(refs)-from, func(at int) bool { return refs[from+at].Pattern >= end })
-	return refs[from:to]
 }
 
 // findClauses marks the words that join the items of a list, and the separators
@@ -220,12 +175,12 @@ func (m *matcher) divideClauses() {
 // try adds the pattern to the matches if its elements are around the token
 // that is its key.
 func (m *matcher) try(pattern uint32, key int) {
+	m.work--
 	p := &m.r.Patterns[pattern]
-	elements := model.Part(m.r.Elements, p.Elements)
-	if !m.possible(elements) || !m.admits(p) {
+	if !m.admits(p) {
 		return
 	}
-	t := trial{matcher: m, pattern: p, elements: elements}
+	t := trial{matcher: m, pattern: p, elements: model.Part(m.r.Elements, p.Elements)}
 	if !t.take(int(p.Key), key) {
 		return
 	}
@@ -234,19 +189,6 @@ func (m *matcher) try(pattern uint32, key int) {
 	}
 	m.add(pattern, &t)
 }
-
-// possible reports whether the sentence has the terms of all elements somewhere.
-func (m *matcher) possible(elements []model.Element) bool {
-	for i := range elements {
-		if e := &elements[i]; e.Kind == model.TermElement && !m.hasTerm(e.Term) {
-			return false
-		}
-	}
-	return true
-}
-
-// hasTerm reports whether any word of the sentence has a term.
-func (m *matcher) hasTerm(t model.Term) bool { return m.present[t/64]>>(t%64)&1 != 0 }
 
 // add notes what a trial found.
 func (m *matcher) add(pattern uint32, t *trial) {

@@ -7,8 +7,8 @@
 // A text is cut into tokens (tokens.go), unknown words are taken for the words
 // of wordings that they may be misspellings of (spelling.go, reading.go), times
 // are read (time.go), and the wordings of the release are found with the gaps
-// that they allow (match.go, trial.go). Among wordings that overlap the better
-// ones are chosen (overlap.go), with the further items of lists and what is now
+// that they allow (survey.go, match.go, trial.go). Among wordings that overlap the
+// better ones are chosen (overlap.go), with the further items of lists and what is now
 // known to be meant by vague ones (mentions.go); package context judges what the
 // words around them make of them (judge.go). Clauses without a wording, or with one
 // that says else, are read by how often people use their words who mean this or that
