@@ -16,6 +16,7 @@ import (
 type weigher struct {
 	*matcher // for the release and its families
 	applies  func(model.ObservationIndex) bool
+	verdicts []verdict // by observation: what it says, once it was asked
 	// weights are the logarithms of odds by observation, without what each word
 	// takes from all of them; denials the same for its absence.
 	weights, denials []float64
@@ -57,7 +58,28 @@ func (w *weigher) use(m *matcher, applies func(model.ObservationIndex) bool) {
 	w.matcher, w.applies, w.left = m, applies, weighingPerToken*len(m.words)
 	all := len(m.r.Observations)
 	w.weights, w.denials, w.masses = resized(w.weights, all), resized(w.denials, all), resized(w.masses, all)
+	w.verdicts = resized(w.verdicts, all)
 	w.touched, w.denied = w.touched[:0], w.denied[:0]
+}
+
+// A verdict is whether an observation applies.
+type verdict uint8
+
+const (
+	unasked verdict = iota
+	admitted
+	refused
+)
+
+// admits reports whether an observation applies. Each is that of many words.
+func (w *weigher) admits(o model.ObservationIndex) bool {
+	if w.verdicts[o] == unasked {
+		w.verdicts[o] = refused
+		if w.applies(o) {
+			w.verdicts[o] = admitted
+		}
+	}
+	return w.verdicts[o] == admitted
 }
 
 // end lets go of the text.
@@ -83,7 +105,7 @@ func (w *weigher) add(s *model.Stem) {
 	w.stems = append(w.stems, all)
 	w.left -= all.Len()
 	for _, indicated := range model.Part(w.r.Indications, s.Denials) {
-		if o := indicated.Observation; w.applies(o) {
+		if w.admits(indicated.Observation) {
 			w.denied = addWeight(w.denials, w.denied, indicated)
 		}
 	}
@@ -91,7 +113,7 @@ func (w *weigher) add(s *model.Stem) {
 		switch o := indicated.Observation; {
 		case o == model.None:
 			w.nothing += float64(indicated.Weight)
-		case w.applies(o):
+		case w.admits(o):
 			w.touched = addWeight(w.weights, w.touched, indicated)
 		}
 	}
@@ -117,20 +139,31 @@ func (w *weigher) read(enough float64) reading {
 	}
 	top := w.heaviest()
 	said, nothing := w.sumMasses(top)+w.sumDenials(top), w.oddsOfNothing()*math.Exp(-top)
-	depth := uint8(0)
-	for _, o := range w.summed {
-		of := w.depth(o)
-		better := best.observation == model.None || of > depth || of == depth && w.masses[o] > w.masses[best.observation]
-		if better && w.masses[o] >= w.enoughFor(o, enough)*(said+nothing) && w.r.Observations[o].LastsTo == 0 {
-			best.observation, depth = o, of
-		}
-	}
-	best.likeliest = w.likeliestOf(best.observation)
+	best.observation = w.deepest(enough, said+nothing)
 	w.clearMasses()
 	if best.observation == model.None {
 		best = w.readDenial(math.Log(enoughAbsent*(said+nothing)) + top)
+	} else {
+		best.likeliest = w.likeliestOf(best.observation)
 	}
 	best.gain = math.Log1p(said / nothing)
+	return best
+}
+
+// deepest is the observation of the highest mass among those with the most
+// ancestors that have enough of all odds; model.None when none has.
+func (w *weigher) deepest(enough, all float64) model.ObservationIndex {
+	best, depth := model.ObservationIndex(model.None), uint8(0)
+	for _, o := range w.summed {
+		if w.masses[o] < enough*all { // as nearly all
+			continue
+		}
+		of := w.depth(o)
+		better := best == model.None || of > depth || of == depth && w.masses[o] > w.masses[best]
+		if better && w.masses[o] >= w.enoughFor(o, enough)*all && w.r.Observations[o].LastsTo == 0 {
+			best, depth = o, of
+		}
+	}
 	return best
 }
 
