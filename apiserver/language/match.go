@@ -93,10 +93,14 @@ func (m *matcher) matchAt(i int) {
 		m.try(c.pattern, i)
 	}
 	m.spend(at.ruledOut)
-	if w := &m.words[i]; w.kind == numberToken || w.time != none {
-		for _, pattern := range m.r.NumberPatterns {
-			m.try(pattern, i)
+	if w := &m.words[i]; w.kind != numberToken && w.time == none {
+		return
+	}
+	for _, pattern := range m.r.NumberPatterns {
+		if m.work < 0 {
+			return
 		}
+		m.try(pattern, i)
 	}
 }
 
