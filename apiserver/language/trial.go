@@ -135,13 +135,13 @@ func (t *trial) gather() bool {
 	}
 	all := uint8(1<<len(t.elements) - 1)
 	for t.found != all {
-		before, wordsBefore := t.look(all&^t.found, -1, gap)
-		after, wordsAfter := t.look(all&^t.found, +1, gap)
-		direction := +1
-		if after == none || before != none && wordsBefore < wordsAfter {
-			direction = -1
+		wanted := all &^ t.found
+		before, wordsBefore := t.look(wanted, -1, gap)
+		token, words := t.look(wanted, +1, gap)
+		if token == none || before != none && wordsBefore < words {
+			token, words = before, wordsBefore
 		}
-		if direction < 0 && before == none || !t.step(all&^t.found, direction, gap) {
+		if token == none || !t.takeOne(wanted, token, words) {
 			return false
 		}
 	}
@@ -152,9 +152,11 @@ func (t *trial) gather() bool {
 // elements.
 func (t *trial) step(wanted uint8, direction, gap int) bool {
 	token, words := t.look(wanted, direction, gap)
-	if token == none {
-		return false
-	}
+	return token != none && t.takeOne(wanted, token, words)
+}
+
+// takeOne gives one of the wanted elements a token, with so many words passed over.
+func (t *trial) takeOne(wanted uint8, token, words int) bool {
 	for left := wanted; left != 0; left &= left - 1 {
 		if t.take(bits.TrailingZeros8(left), token) {
 			t.loose += words
