@@ -2,11 +2,7 @@
 
 package engine
 
-import (
-	"slices"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-)
+import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 
 const (
 	// redFlagFloor is the probability, of an emergency that shows itself by a
@@ -48,7 +44,6 @@ type candidate struct {
 func (s *scratch) choose(o Options) (next candidate, stop bool) {
 	s.findSuspects()
 	s.collectVotes()
-	s.findCompleting()
 	s.findCandidates(o)
 	flag := s.worstFlag(o)
 	if flag.urgent {
@@ -257,10 +252,12 @@ func (s *scratch) yes(answers []float64) float64 {
 // raisesLevel reports whether an observation, when present, would raise what
 // the evidence asks for: a red flag, alone or as the last of a tuple.
 func (s *scratch) raisesLevel(observation model.ObservationIndex) bool {
-	if seriousnessLevel(s.r.Observations[observation].Seriousness) > s.byEvidence {
-		return true
-	}
-	return slices.Contains(s.completing, observation)
+	return s.levelWith(observation) > s.byEvidence
+}
+
+// levelWith is what the evidence asks for when an observation is present too.
+func (s *scratch) levelWith(observation model.ObservationIndex) model.TriageLevel {
+	return max(s.byEvidence, s.completes[observation], seriousnessLevel(s.r.Observations[observation].Seriousness))
 }
 
 // groupCandidate is the candidate for what is not known yet of a group.

@@ -162,8 +162,7 @@ func redFlagsBeside(e *Engine, r *model.Release, p Patient) (list []model.Observ
 		if s.known[o] != nothingKnown || !p.admits(&r.Observations[o]) {
 			continue
 		}
-		completes := slices.ContainsFunc(r.Tuples, func(tuple model.Tuple) bool { return s.missing(&tuple) == o })
-		if completes || r.Observations[o].Seriousness != model.NotSerious {
+		if s.completes[o] > model.NoTriageLevel || r.Observations[o].Seriousness != model.NotSerious {
 			list = append(list, o)
 		}
 	}

@@ -99,7 +99,6 @@ func TestExclusiveItemsShareTheGainOfTheirGroup(t *testing.T) {
 	s.infer()
 	s.findSuspects()
 	s.collectVotes()
-	s.findCompleting()
 	c := s.groupCandidate(0)
 	s.addGain(&c)
 

@@ -17,7 +17,6 @@ import (
 func (s *scratch) suggestRedFlags() {
 	s.findSuspects()
 	s.collectVotes()
-	s.findCompleting()
 	from, to := s.r.ObservationsOfKind(model.Symptom)
 	for o := from; o < to; o++ {
 		if s.voted[o] && s.raisesLevel(o) && s.reportable(o) {

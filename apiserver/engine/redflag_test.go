@@ -138,5 +138,5 @@ func TestRedFlagsOfTheContent(t *testing.T) {
 func levelOfEvidence(e *Engine, r *model.Release, p Patient) model.TriageLevel {
 	s := e.acquire(r, &p)
 	defer e.release(s)
-	return s.evidenceLevel()
+	return s.byEvidence
 }

@@ -22,6 +22,10 @@ type scratch struct {
 	// By observation: what is known, and whether the plan has it.
 	known   []knowledge
 	planned []bool
+	// What the evidence asks for by itself, and what the tuples ask for that lack
+	// one observation, by that observation.
+	byEvidence model.TriageLevel
+	completes  []model.TriageLevel
 
 	plan plan
 	// touched are the conditions linked to a node of the plan, in order; each
@@ -45,14 +49,12 @@ type scratch struct {
 
 	// The choice of the question.
 	suspects     []suspect
-	suspectOf    []int32                  // by condition: one more than its place in suspects
-	chances      []float64                // of the suspects, and last of none of them
-	voted        []bool                   // by observation: some suspect has to do with it
-	votes        []vote                   // by observation, where voted
-	completing   []model.ObservationIndex // would complete a tuple
-	byEvidence   model.TriageLevel
-	asked        []bool // by group
-	groupsAsked  []bool // by group
+	suspectOf    []int32   // by condition: one more than its place in suspects
+	chances      []float64 // of the suspects, and last of none of them
+	voted        []bool    // by observation: some suspect has to do with it
+	votes        []vote    // by observation, where voted
+	asked        []bool    // by group
+	groupsAsked  []bool    // by group
 	answer       []float64
 	reached      []float64
 	parentShares []float64              // of the suspects, for sharesOf
@@ -91,6 +93,7 @@ func (s *scratch) prepare(r *model.Release, p *Patient) {
 			s.known[f.observation] = knownPresent
 		}
 	}
+	s.readEvidence()
 }
 
 // knowledge is what is known about an observation.

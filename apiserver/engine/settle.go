@@ -110,17 +110,3 @@ func (s *scratch) levelAfter(chance float64) model.TriageLevel {
 	level, _ := levelOf(mass)
 	return level
 }
-
-// levelWith is what the evidence asks for when an observation is present too.
-func (s *scratch) levelWith(item model.ObservationIndex) model.TriageLevel {
-	level := max(s.byEvidence, seriousnessLevel(s.r.Observations[item].Seriousness))
-	if !s.raisesLevel(item) {
-		return level
-	}
-	for i := range s.r.Tuples {
-		if t := &s.r.Tuples[i]; tupleLevel(t) > level && s.missing(t) == item {
-			level = tupleLevel(t)
-		}
-	}
-	return level
-}

@@ -141,7 +141,6 @@ func (s *scratch) suggestRiskFactors() {
 	}
 	s.findSuspects()
 	s.collectVotes()
-	s.findCompleting()
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {
 		if s.voted[o] && s.askable(o) {

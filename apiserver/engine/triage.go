@@ -103,30 +103,34 @@ func (s *scratch) classify(o Options) Triage {
 
 // triage is the level and what it rests on.
 func (s *scratch) triage() (model.TriageLevel, RootCause) {
-	byEvidence := s.evidenceLevel()
 	level, cause := s.conditionLevel()
 	switch {
-	case byEvidence < level || byEvidence == model.NoTriageLevel:
+	case s.byEvidence < level || s.byEvidence == model.NoTriageLevel:
 		return level, cause
-	case byEvidence >= model.Emergency:
-		return byEvidence, EmergencyEvidencePresent
+	case s.byEvidence >= model.Emergency:
+		return s.byEvidence, EmergencyEvidencePresent
 	default:
-		return byEvidence, SeriousEvidencePresent
+		return s.byEvidence, SeriousEvidencePresent
 	}
 }
 
-// evidenceLevel is what present observations and tuples of them ask for.
-func (s *scratch) evidenceLevel() model.TriageLevel {
-	level := model.NoTriageLevel
+// readEvidence finds what present observations and tuples of them ask for, and
+// what tuples ask for that lack one observation.
+func (s *scratch) readEvidence() {
+	s.byEvidence = model.NoTriageLevel
 	for _, o := range s.p.present {
-		level = max(level, seriousnessLevel(s.r.Observations[o].Seriousness))
+		s.byEvidence = max(s.byEvidence, seriousnessLevel(s.r.Observations[o].Seriousness))
 	}
+	s.completes = cleared(s.completes, len(s.r.Observations))
 	for i := range s.r.Tuples {
-		if t := &s.r.Tuples[i]; tupleLevel(t) > level && s.holds(t) {
-			level = tupleLevel(t)
+		t := &s.r.Tuples[i]
+		switch missing, count := s.missing(t); count {
+		case 0:
+			s.byEvidence = max(s.byEvidence, tupleLevel(t))
+		case 1:
+			s.completes[missing] = max(s.completes[missing], tupleLevel(t))
 		}
 	}
-	return level
 }
 
 // tupleLevel is what a tuple asks for: at least what a serious observation
@@ -135,44 +139,19 @@ func (s *scratch) evidenceLevel() model.TriageLevel {
 // within a day, for which a tuple of a lower level would not care.
 func tupleLevel(t *model.Tuple) model.TriageLevel { return max(t.Level, model.Consultation24) }
 
-// holds reports whether all observations of a tuple are present.
-func (s *scratch) holds(t *model.Tuple) bool {
-	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
-		if s.known[o] != knownPresent {
-			return false
-		}
-	}
-	return true
-}
-
-// findCompleting finds the observations that alone are missing in a tuple whose
-// level is above what the evidence asks for.
-func (s *scratch) findCompleting() {
-	s.byEvidence = s.evidenceLevel()
-	s.completing = s.completing[:0]
-	for i := range s.r.Tuples {
-		if t := &s.r.Tuples[i]; tupleLevel(t) > s.byEvidence {
-			if o := s.missing(t); o != model.None {
-				s.completing = append(s.completing, o)
-			}
-		}
-	}
-}
-
-// missing is the one observation of a tuple that is not present, or None when
-// there are several.
-func (s *scratch) missing(t *model.Tuple) model.ObservationIndex {
-	missing := model.ObservationIndex(model.None)
+// missing is an observation of a tuple that is not present, and how many there
+// are, as far as two.
+func (s *scratch) missing(t *model.Tuple) (missing model.ObservationIndex, count int) {
 	for _, o := range model.Part(s.r.TupleItems, t.Observations) {
 		if s.known[o] == knownPresent {
 			continue
 		}
-		if missing != model.None {
-			return model.None
+		if count++; count == 2 {
+			break
 		}
 		missing = o
 	}
-	return missing
+	return missing, count
 }
 
 // seriousnessLevel is the level that a present observation asks for by itself.

@@ -250,6 +250,56 @@ func TestLevelOfEvidenceNeverFalls(t *testing.T) {
 	})
 }
 
+// TestLevelOfEvidenceByDefinition compares the level of the evidence, and the
+// one with an observation more, with the highest that a present observation or
+// a tuple of present ones asks for.
+func TestLevelOfEvidenceByDefinition(t *testing.T) {
+	t.Parallel()
+	e, fixed := New(), urgentRelease(t)
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "patient"), 5))
+		r := fixed
+		if random.IntN(2) == 0 {
+			r = drawUrgentRelease(t, random)
+		}
+		var list []ReportedEvidence
+		for o := range r.Observations {
+			list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(o)), Choice: Choice(random.IntN(3))})
+		}
+		p, err := NewPatient(r, model.Male, 480, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := e.acquire(r, &p)
+		defer e.release(s)
+		if want := levelByDefinition(r, p.present); s.byEvidence != want {
+			t.Fatalf("level %v, by definition %v, of %v", s.byEvidence, want, p.present)
+		}
+		for o := range r.Observations {
+			more := model.ObservationIndex(o)
+			want := levelByDefinition(r, append(slices.Clone(p.present), more))
+			if got := s.levelWith(more); got != want {
+				t.Fatalf("level %v, by definition %v, of %v and %v", got, want, p.present, more)
+			}
+		}
+	})
+}
+
+// levelByDefinition is what present observations ask for by themselves.
+func levelByDefinition(r *model.Release, present []model.ObservationIndex) model.TriageLevel {
+	level := model.NoTriageLevel
+	for _, o := range present {
+		level = max(level, seriousnessLevel(r.Observations[o].Seriousness))
+	}
+	for i := range r.Tuples {
+		lacks := func(o model.ObservationIndex) bool { return !slices.Contains(present, o) }
+		if t := &r.Tuples[i]; !slices.ContainsFunc(model.Part(r.TupleItems, t.Observations), lacks) {
+			level = max(level, tupleLevel(t))
+		}
+	}
+	return level
+}
+
 // drawUrgentRelease draws a small model in which every level occurs, of
 // conditions, observations and tuples alike.
 func drawUrgentRelease(t modeltest.TB, random *rand.Rand) *model.Release {
