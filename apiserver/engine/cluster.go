@@ -68,7 +68,7 @@ type cluster struct {
 // explainTips multiplies the odds of the conditions by the likelihood ratios
 // of the positive findings.
 func (s *scratch) explainTips() {
-	s.none = 1
+	s.none, s.suspected = 1, s.suspected[:0]
 	if s.plan.tips == 0 {
 		return
 	}
@@ -87,7 +87,8 @@ func (s *scratch) explainTips() {
 	}
 }
 
-// findContenders lists the conditions that can bring some of the tips.
+// findContenders lists the conditions that can bring some of the tips: they are
+// suspected.
 func (s *scratch) findContenders() {
 	n := &s.network
 	n.contenders, n.odds, n.work = n.contenders[:0], n.odds[:0], 0
@@ -98,6 +99,7 @@ func (s *scratch) findContenders() {
 			s.contending[row] = int32(len(n.contenders))
 			n.contenders = append(n.contenders, contender{condition: c, prior: s.odds[c]})
 			n.odds = append(n.odds, s.odds[c])
+			s.suspected = append(s.suspected, c)
 		}
 	}
 }

@@ -23,17 +23,6 @@ func (s *scratch) infer() {
 	for c, odds := range s.odds {
 		s.posterior[c] = odds / (1 + odds)
 	}
-	s.findSuspected()
-}
-
-// findSuspected lists the conditions that bring a positive finding, in order.
-func (s *scratch) findSuspected() {
-	s.suspected = s.suspected[:0]
-	for row, c := range s.touched {
-		if s.bringsTips(int32(row)) {
-			s.suspected = append(s.suspected, c)
-		}
-	}
 }
 
 // gatherRows gives each condition that is linked to a node of the plan, and
