@@ -38,13 +38,14 @@ type vote struct {
 	p, share, square, entropy, danger float64
 }
 
-func (v *vote) add(suspect suspect, share, entropy float64) {
+func (v *vote) add(suspect *suspect, share, entropy float64) {
+	voice := suspect.p * share
 	v.p += suspect.p
-	v.share += suspect.p * share
-	v.square += suspect.p * share * share
+	v.share += voice
+	v.square += voice * share
 	v.entropy += suspect.p * entropy
 	if suspect.dangerous {
-		v.danger += suspect.p * share
+		v.danger += voice
 	}
 }
 
@@ -71,30 +72,33 @@ func (s *scratch) findSuspects() {
 }
 
 // collectVotes lets the suspects vote on all that they bring, and on what makes
-// them likelier or less likely: risk factors, and findings with a vote.
+// them likelier or less likely: risk factors, and findings with a vote. All votes
+// begin at zero, which takes less time than to ask at each link whether it is
+// the first about its observation.
 func (s *scratch) collectVotes() {
-	for _, suspect := range s.suspects {
-		for _, link := range model.Part(s.r.LinksByCondition, s.r.Conditions[suspect.condition].Links) {
-			s.voteOn(link.Other).add(suspect, link.Share, link.Entropy)
+	votes, voted := cleared(s.votes, len(s.r.Observations)), cleared(s.voted, len(s.r.Observations))
+	for i := range s.suspects {
+		suspect := &s.suspects[i]
+		links := model.Part(s.r.LinksByCondition, s.r.Conditions[suspect.condition].Links)
+		for k := range links {
+			link := &links[k]
+			voted[link.Other] = true
+			votes[link.Other].add(suspect, link.Share, link.Entropy)
 		}
 	}
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
-	for _, suspect := range s.suspects {
-		for _, c := range model.Part(s.r.Carriers, s.r.Conditions[suspect.condition].Carriers) {
-			if o := c.Observation; s.voted[o] || from <= o && o < to {
-				s.voteOn(int32(o)).add(suspect, c.Share, c.Entropy)
+	for i := range s.suspects {
+		suspect := &s.suspects[i]
+		carriers := model.Part(s.r.Carriers, s.r.Conditions[suspect.condition].Carriers)
+		for k := range carriers {
+			c := &carriers[k]
+			if o := c.Observation; voted[o] || from <= o && o < to {
+				voted[o] = true
+				votes[o].add(suspect, c.Share, c.Entropy)
 			}
 		}
 	}
-}
-
-func (s *scratch) voteOn(o int32) *vote {
-	v := &s.votes[o]
-	if !s.voted[o] {
-		s.voted[o] = true
-		*v = vote{}
-	}
-	return v
+	s.votes, s.voted = votes, voted
 }
 
 // gain is the information in an observation without a parent.

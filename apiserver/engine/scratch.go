@@ -52,7 +52,7 @@ type scratch struct {
 	suspectOf    []int32   // by condition: one more than its place in suspects
 	chances      []float64 // of the suspects, and last of none of them
 	voted        []bool    // by observation: some suspect has to do with it
-	votes        []vote    // by observation, where voted
+	votes        []vote    // by observation
 	asked        []bool    // by group
 	groupsAsked  []bool    // by group
 	answer       []float64
@@ -84,8 +84,6 @@ func (s *scratch) prepare(r *model.Release, p *Patient) {
 	s.slot = cleared(s.slot, len(r.Conditions))
 	s.suspectOf = cleared(s.suspectOf, len(r.Conditions))
 	s.planned = cleared(s.planned, len(r.Observations))
-	s.voted = cleared(s.voted, len(r.Observations))
-	s.votes = sized(s.votes, len(r.Observations))
 	s.known = cleared(s.known, len(r.Observations))
 	for _, f := range p.findings {
 		s.known[f.observation] = knownOtherwise
