@@ -45,8 +45,9 @@ func (s *scratch) choose(o Options) (next candidate, stop bool) {
 	s.findSuspects()
 	s.collectVotes()
 	s.findCandidates(o)
-	flag := s.worstFlag(o)
+	flag := s.worstFlag()
 	if flag.urgent {
+		s.weigh(&flag, o)
 		return flag, s.tired(o)
 	}
 	next, stop = s.best(flag, o)
@@ -68,8 +69,9 @@ func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 	stop = s.shouldStop(best, o)
 	pressing := stop || o.Mode == ShortTriage && s.questionsAsked(o) >= minQuestions
 	if pressing && !s.tired(o) {
-		if left := s.mustAsk(flag, o); left.observation != model.None {
+		if left := s.mustAsk(flag); left.observation != model.None {
 			left.urgent = true
+			s.weigh(&left, o)
 			return left, false
 		}
 	}
@@ -78,19 +80,15 @@ func (s *scratch) best(flag candidate, o Options) (best candidate, stop bool) {
 
 // mustAsk is what an interview does not stop without: the worst red flag or
 // else what is likeliest to be an emergency by itself.
-func (s *scratch) mustAsk(flag candidate, o Options) candidate {
+func (s *scratch) mustAsk(flag candidate) candidate {
 	if flag.danger >= dangerLeft {
 		return flag
 	}
 	likeliest := candidate{observation: model.None, group: model.None, itself: emergencyLeft}
-	for _, c := range s.candidates {
-		if c.itself > likeliest.itself {
-			likeliest = c
+	for i := range s.candidates {
+		if c := &s.candidates[i]; c.itself > likeliest.itself {
+			likeliest = *c
 		}
-	}
-	if likeliest.observation != model.None {
-		s.addGain(&likeliest)
-		s.addLevelGain(&likeliest, o)
 	}
 	return likeliest
 }
@@ -99,21 +97,20 @@ func (s *scratch) mustAsk(flag candidate, o Options) candidate {
 func nothingToAsk() candidate { return candidate{observation: model.None, group: model.None} }
 
 // worstFlag is the red flag of the likeliest emergency, the urgent ones first.
-func (s *scratch) worstFlag(o Options) candidate {
+// It is not weighed yet, as most are not asked.
+func (s *scratch) worstFlag() candidate {
 	worst := nothingToAsk()
-	for _, c := range s.candidates {
+	for i := range s.candidates {
+		c := &s.candidates[i]
 		floor := redFlagFloor
 		if s.r.Observations[c.observation].Parent != model.None {
 			floor = complaintFloor
 		}
-		c.urgent = c.danger >= floor
-		if !worst.urgent && c.urgent || worst.urgent == c.urgent && c.danger > worst.danger {
-			worst = c
+		urgent := c.danger >= floor
+		if !worst.urgent && urgent || worst.urgent == urgent && c.danger > worst.danger {
+			worst = *c
+			worst.urgent = urgent
 		}
-	}
-	if worst.observation != model.None {
-		s.addGain(&worst)
-		s.addLevelGain(&worst, o)
 	}
 	return worst
 }
@@ -368,6 +365,12 @@ func (s *scratch) gainAlone(o model.ObservationIndex) float64 {
 // nobody voted on it.
 func (s *scratch) untold(o model.ObservationIndex) bool {
 	return !s.voted[o] && s.r.Observations[o].Parent == model.None
+}
+
+// weigh completes a candidate with what it is worth.
+func (s *scratch) weigh(c *candidate, o Options) {
+	s.addGain(c)
+	s.addLevelGain(c, o)
 }
 
 // addLevelGain completes a candidate with what its answer tells about the
