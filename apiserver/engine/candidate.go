@@ -26,15 +26,28 @@ const (
 type candidate struct {
 	observation model.ObservationIndex // the first item of a group
 	group       model.GroupIndex       // model.None for a single observation
-	bound       float64                // of the gain, from above
-	gain        float64                // information about the condition, in nats
-	levelGain   float64                // information about the triage level, in nats
-	value       float64                // both, weighed
-	danger      float64                // probability of an emergency that a red flag among the items would show
-	urgent      bool                   // it is asked for its danger, before anything else or before the end
-	lead        float64                // the same for red flags that can be asked after it
-	itself      float64                // probability of a yes that is an emergency by itself, whatever brings it
-	duration    bool                   // it asks how long the observation has lasted, and nothing else counts
+	prospect
+	gain      float64 // information about the condition, in nats
+	levelGain float64 // information about the triage level, in nats
+	value     float64 // both, weighed
+	urgent    bool    // it is asked for its danger, before anything else or before the end
+	duration  bool    // it asks how long the observation has lasted, and nothing else counts
+}
+
+// A prospect is what makes a question worth a closer look.
+type prospect struct {
+	bound  float64 // of the gain, from above
+	danger float64 // probability of an emergency that a red flag among the items would show
+	lead   float64 // the same for red flags that can be asked after it
+	itself float64 // probability of a yes that is an emergency by itself, whatever brings it
+}
+
+// add takes in an item that is asked in the same question.
+func (p *prospect) add(item prospect) {
+	p.bound += item.bound
+	p.danger += item.danger
+	p.lead = max(p.lead, item.lead)
+	p.itself = max(p.itself, item.itself)
 }
 
 // choose picks the next question: an urgent red flag, else a duration that is
@@ -84,7 +97,7 @@ func (s *scratch) mustAsk(flag candidate) candidate {
 	if flag.danger >= dangerLeft {
 		return flag
 	}
-	likeliest := candidate{observation: model.None, group: model.None, itself: emergencyLeft}
+	likeliest := candidate{observation: model.None, group: model.None, prospect: prospect{itself: emergencyLeft}}
 	for i := range s.candidates {
 		if c := &s.candidates[i]; c.itself > likeliest.itself {
 			likeliest = *c
@@ -166,39 +179,49 @@ func (s *scratch) findCandidates(o Options) {
 // consider adds an observation, or the group that it is asked in, to the
 // candidates.
 func (s *scratch) consider(observation model.ObservationIndex, o Options) {
-	if !s.askable(observation) {
+	group := s.r.Observations[observation].Group
+	inGroup := group != model.None && !o.DisableGroups
+	if inGroup && s.asked[group] || !s.askable(observation) {
 		return
 	}
-	group := s.r.Observations[observation].Group
-	switch {
-	case group == model.None || o.DisableGroups:
-		s.candidates = append(s.candidates, s.single(observation))
-	case !s.asked[group]:
+	if inGroup {
 		s.asked[group] = true
 		s.candidates = append(s.candidates, s.groupCandidate(group))
+		return
 	}
+	s.candidates = append(s.candidates, s.single(observation))
 }
 
 // single is the candidate for one observation.
-func (s *scratch) single(observation model.ObservationIndex) candidate {
-	o := &s.r.Observations[observation]
-	c := candidate{observation: observation, group: model.None}
-	if o.Parent == model.None {
-		c.bound = s.votes[observation].bound(o.Leak)
-		if s.raisesLevel(observation) {
-			c.danger = s.votes[observation].danger
-			c.itself = s.emergencyItself(observation, s.votes[observation].share)
-		}
-		c.lead = s.dangerBelow(o)
-		return c
+func (s *scratch) single(o model.ObservationIndex) candidate {
+	return candidate{observation: o, group: model.None, prospect: s.prospect(o)}
+}
+
+// prospect is that of an observation by itself.
+func (s *scratch) prospect(o model.ObservationIndex) (p prospect) {
+	observation := &s.r.Observations[o]
+	if observation.Parent != model.None {
+		s.answers(o)
+		p = s.alarmOf(o)
+		p.bound = gainBound(s.chances, s.answer)
+		return p
 	}
-	s.answers(observation)
-	c.bound = gainBound(s.chances, s.answer)
-	if s.raisesLevel(observation) {
-		c.danger = s.danger(s.answer)
-		c.itself = s.emergencyItself(observation, s.yes(s.answer))
+	v := &s.votes[o]
+	p.bound = v.bound(observation.Leak)
+	p.lead = s.dangerBelow(observation)
+	if s.raisesLevel(o) {
+		p.danger, p.itself = v.danger, s.emergencyItself(o, v.share)
 	}
-	return c
+	return p
+}
+
+// alarmOf is the part of a prospect that is about emergencies, of an observation
+// whose answers are filled in.
+func (s *scratch) alarmOf(o model.ObservationIndex) (p prospect) {
+	if s.raisesLevel(o) {
+		p.danger, p.itself = s.danger(s.answer), s.emergencyItself(o, s.yes(s.answer))
+	}
+	return p
 }
 
 // dangerBelow is the greatest danger that a red flag among the children of an
@@ -260,7 +283,10 @@ func (s *scratch) levelWith(observation model.ObservationIndex) model.TriageLeve
 // groupCandidate is the candidate for what is not known yet of a group.
 func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 	c := candidate{observation: model.None, group: group}
-	s.reached = append(s.reached[:0], s.chances...)
+	exclusive := s.r.Groups[group].Type == model.GroupSingle
+	if exclusive {
+		s.reached = append(s.reached[:0], s.chances...)
+	}
 	for _, item := range s.items(group) {
 		if !s.askable(item) {
 			continue
@@ -268,33 +294,25 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 		if c.observation == model.None {
 			c.observation = item
 		}
-		if s.r.Groups[group].Type == model.GroupMultiple {
-			s.addItem(&c, item)
-			continue
+		switch {
+		case exclusive:
+			c.add(s.exclusiveProspect(item))
+		case !s.untold(item):
+			c.add(s.prospect(item))
 		}
-		s.answers(item)
-		if s.raisesLevel(item) {
-			c.danger += s.danger(s.answer)
-			c.itself = max(c.itself, s.emergencyItself(item, s.yes(s.answer)))
-		}
-		s.exclude(group)
-		c.bound += gainBound(s.reached, s.answer)
-		s.passOver(group)
 	}
 	return c
 }
 
-// addItem adds to a group of which several items may hold one of them: what it
-// is by itself.
-func (s *scratch) addItem(c *candidate, item model.ObservationIndex) {
-	if s.untold(item) {
-		return
-	}
-	alone := s.single(item)
-	c.bound += alone.bound
-	c.danger += alone.danger
-	c.itself = max(c.itself, alone.itself)
-	c.lead = max(c.lead, alone.lead)
+// exclusiveProspect is that of an item of an exclusive group, given that no item
+// before it was chosen.
+func (s *scratch) exclusiveProspect(item model.ObservationIndex) prospect {
+	s.answers(item)
+	p := s.alarmOf(item)
+	s.exclude()
+	p.bound = gainBound(s.reached, s.answer)
+	s.passOver()
+	return p
 }
 
 func (s *scratch) items(group model.GroupIndex) []model.ObservationIndex {
@@ -304,19 +322,15 @@ func (s *scratch) items(group model.GroupIndex) []model.ObservationIndex {
 // exclude turns the answers to an item of an exclusive group into those given
 // that no item before it was chosen, so that the gains of the items add up to
 // that of the group; passOver goes on to the next item.
-func (s *scratch) exclude(group model.GroupIndex) {
-	if s.r.Groups[group].Type == model.GroupSingle {
-		for i, a := range s.answer {
-			s.answer[i] = share(a*s.chances[i], s.reached[i])
-		}
+func (s *scratch) exclude() {
+	for i, a := range s.answer {
+		s.answer[i] = share(a*s.chances[i], s.reached[i])
 	}
 }
 
-func (s *scratch) passOver(group model.GroupIndex) {
-	if s.r.Groups[group].Type == model.GroupSingle {
-		for i, a := range s.answer {
-			s.reached[i] *= 1 - a
-		}
+func (s *scratch) passOver() {
+	for i, a := range s.answer {
+		s.reached[i] *= 1 - a
 	}
 }
 
@@ -343,8 +357,8 @@ func (s *scratch) gainInGroup(group model.GroupIndex, item model.ObservationInde
 		return s.gainAlone(item)
 	}
 	s.answers(item)
-	s.exclude(group)
-	defer s.passOver(group)
+	s.exclude()
+	defer s.passOver()
 	return gain(s.reached, s.answer)
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -131,6 +132,62 @@ func TestExclusiveItemsShareTheGainOfTheirGroup(t *testing.T) {
 	}
 	if c.bound < c.gain {
 		t.Errorf("bound %v below gain %v", c.bound, c.gain)
+	}
+}
+
+// TestAGroupPromisesWhatItsItemsDo compares the candidate for a group of which
+// several items may hold with the candidates for its items, one by one.
+func TestAGroupPromisesWhatItsItemsDo(t *testing.T) {
+	t.Parallel()
+	r, e, groups := real(t), New(), 0
+	for _, p := range workload(t, r, 20, 4) {
+		s := e.acquire(r, &p)
+		s.assess(Options{})
+		for _, c := range slices.Clone(s.candidates) {
+			if c.group == model.None || r.Groups[c.group].Type != model.GroupMultiple {
+				continue
+			}
+			groups++
+			var want prospect
+			for _, item := range s.items(c.group) {
+				if !s.askable(item) || s.untold(item) {
+					continue
+				}
+				alone := s.single(item)
+				want.bound, want.danger = want.bound+alone.bound, want.danger+alone.danger
+				want.lead, want.itself = max(want.lead, alone.lead), max(want.itself, alone.itself)
+			}
+			if c.prospect != want {
+				t.Fatalf("group %d promises %+v, its items %+v", c.group, c.prospect, want)
+			}
+		}
+		e.release(s)
+	}
+	if groups == 0 {
+		t.Fatal("no group to ask")
+	}
+}
+
+// TestWhatIsAskedIsWeighed, also where it is asked for its danger.
+func TestWhatIsAskedIsWeighed(t *testing.T) {
+	t.Parallel()
+	r, e, urgent := syntheticRelease(t), New(), 0
+	for _, p := range workload(t, r, 100, 2) {
+		s := e.acquire(r, &p)
+		s.infer()
+		next, ask, _ := s.next(Options{})
+		if again := next; ask {
+			if s.weigh(&again, Options{}); next != again {
+				t.Fatalf("asked as %+v, weighed %+v", next, again)
+			}
+			if next.urgent {
+				urgent++
+			}
+		}
+		e.release(s)
+	}
+	if urgent == 0 {
+		t.Fatal("no red flag was asked")
 	}
 }
 
