@@ -86,8 +86,9 @@ func (s *scratch) makePlan() {
 // brought reports whether a condition that is possible for the patient brings
 // an observation.
 func (s *scratch) brought(o model.ObservationIndex) bool {
-	for _, link := range model.Part(s.r.LinksByObservation, s.r.Observations[o].Links) {
-		if s.odds[link.Other] > 0 {
+	links := model.Part(s.r.LinksByObservation, s.r.Observations[o].Links)
+	for i := range links {
+		if s.odds[links[i].Other] > 0 {
 			return true
 		}
 	}
@@ -97,8 +98,9 @@ func (s *scratch) brought(o model.ObservationIndex) bool {
 // absorbAbsent takes an absent observation into the odds: a condition that is
 // there did not bring it.
 func (s *scratch) absorbAbsent(o *model.Observation) {
-	for _, link := range model.Part(s.r.LinksByObservation, o.Links) {
-		s.odds[link.Other] *= 1 - trueAnswers*link.Lambda
+	links := model.Part(s.r.LinksByObservation, o.Links)
+	for i := range links {
+		s.odds[links[i].Other] *= 1 - trueAnswers*links[i].Lambda
 	}
 }
 

@@ -162,9 +162,10 @@ func (s *scratch) shares(o model.ObservationIndex, into []float64) {
 	for i := range into {
 		into[i] = observation.Leak
 	}
-	for _, link := range model.Part(s.r.LinksByObservation, observation.Links) {
-		if i := s.suspectOf[link.Other]; i > 0 {
-			into[i-1] = link.Share
+	links := model.Part(s.r.LinksByObservation, observation.Links)
+	for k := range links {
+		if i := s.suspectOf[links[k].Other]; i > 0 {
+			into[i-1] = links[k].Share
 		}
 	}
 	for _, f := range model.Part(s.r.Factors, observation.Factors) {

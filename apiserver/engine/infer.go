@@ -30,16 +30,18 @@ func (s *scratch) infer() {
 // of condition.
 func (s *scratch) gatherRows() {
 	for i := range s.plan.nodes {
-		for _, link := range s.links(i) {
-			s.slot[link.Other] = 1
+		links := s.links(i)
+		for k := range links {
+			s.slot[links[k].Other] = 1
 		}
 	}
 	s.touched = s.touched[:0]
 	for c := range s.slot {
 		switch {
+		case s.slot[c] == 0:
 		case s.odds[c] == 0:
 			s.slot[c] = 0
-		case s.slot[c] == 1:
+		default:
 			s.touched = append(s.touched, int32(c))
 			s.slot[c] = int32(len(s.touched))
 		}
@@ -52,7 +54,8 @@ func (s *scratch) gatherRows() {
 	}
 }
 
-// links are the links of the observation of a node.
+// links are the links of the observation of a node. Loops over thousands of
+// links go by index, since a loop by value copies each as a whole.
 func (s *scratch) links(node int) []model.Link {
 	return model.Part(s.r.LinksByObservation, s.r.Observations[s.plan.nodes[node].observation].Links)
 }
@@ -66,7 +69,9 @@ func (s *scratch) fillColumn(node int) {
 	for at := node; ordered && at < len(s.rows); at += width {
 		s.rows[at] = s.leaks[node]
 	}
-	for _, link := range s.links(node) {
+	links := s.links(node)
+	for i := range links {
+		link := &links[i]
 		row := int(s.slot[link.Other]) - 1
 		switch {
 		case row < 0:
