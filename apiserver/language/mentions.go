@@ -195,10 +195,23 @@ func (p *parser) closeness(o, other model.ObservationIndex) int32 {
 	case p.r.Observations[o].Parent != model.None:
 		return 0
 	}
-	a, b := p.r.Observations[o].Links, p.r.Observations[other].Links
-	links := p.r.LinksByObservation
-	p.matcher.work -= a.Len() + b.Len()
-	return int32((closest - 1) * cosine(model.Part(links, a), model.Part(links, b)))
+	a, b := p.linksOf(o), p.linksOf(other)
+	p.matcher.work -= len(a) + len(b)
+	return int32((closest - 1) * cosine(a, b))
+}
+
+// linksOf are the links of an observation or, of a risk factor, which has none, its
+// factors as if they were: "my knee hurts, no injury" is about one of the knee.
+func (p *parser) linksOf(o model.ObservationIndex) []model.Link {
+	observed := &p.r.Observations[o]
+	if observed.Links.Len() > 0 {
+		return model.Part(p.r.LinksByObservation, observed.Links)
+	}
+	var links []model.Link
+	for _, f := range model.Part(p.r.Factors, observed.Factors) {
+		links = append(links, model.Link{Other: int32(f.Condition), Share: model.CarrierShare(observed.Leak, f.Present, f.Absent)})
+	}
+	return links
 }
 
 func cosine(a, b []model.Link) float64 {

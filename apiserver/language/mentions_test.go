@@ -17,6 +17,9 @@ func TestParseContextBeyondTheFamily(t *testing.T) {
 	holdTexts(t, map[string]string{
 		"still queasy":                "",
 		"nausea, still queasy":        "s_15 s_26",
+		"cough, ate sweets":           "s_8 p_3", // a risk factor of the same condition
+		"cough, never ate sweets":     "s_8 -p_3",
+		"nausea, ate sweets":          "s_15",
 		"cough, still queasy":         "s_8",
 		"nausea, cough, still queasy": "s_15 s_8 s_26",
 		"nausea, cough, headache, runny nose, sore throat, still queasy": "s_15 s_8 s_1 s_10 s_9", // too long ago

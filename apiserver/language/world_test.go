@@ -69,7 +69,7 @@ observations:
   s_26: {wordings: [feel sick, "~me bad", "vomiting ... dish"], after: [still queasy]}
   p_1: {wordings: [stroke]}
   p_2: {wordings: ["~<relative> ... stroke"]}
-  p_3: {wordings: [diabetes]}
+  p_3: {wordings: [diabetes], after: [ate sweets]}
 `
 
 // world is a small release that knows the wordings of smallLexicon.
@@ -100,7 +100,8 @@ func newWorld() *modeltest.Builder {
 		Child("s_19", "s_8", model.Duration, 0.01, modeltest.Lasts(0, 22*day)).
 		Child("s_20", "s_8", model.Duration, 0.01, modeltest.Lasts(22*day, 0)).
 		RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1).
-		Link("c_1", "s_15", 0.8).Link("c_1", "s_26", 0.8).Link("c_2", "s_26", 0.1).Link("c_2", "s_8", 0.8)
+		Link("c_1", "s_15", 0.8).Link("c_1", "s_26", 0.8).Link("c_2", "s_26", 0.1).Link("c_2", "s_8", 0.8).
+		Factor("c_2", "p_3", 5, 0.9)
 	for _, o := range b.Draft().Observations { // names that no text has
 		o.Name = "zz" + string(rune('a'+o.Number)) + o.Kind.String()
 		o.CommonName = o.Name
