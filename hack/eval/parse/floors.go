@@ -10,7 +10,7 @@ type floor struct {
 // floors are by language, a little below what was measured last.
 var floors = map[string]floor{
 	"de": {mentions: 0.90, concepts: 0.91, negation: 0.88, choices: 0.95},
-	"en": {mentions: 0.84, concepts: 0.84, negation: 0.86, choices: 0.97},
+	"en": {mentions: 0.84, concepts: 0.84, negation: 0.88, choices: 0.97},
 }
 
 // under names the figures that are below the floor.
