@@ -18,9 +18,9 @@ const wordsPerElement = 2
 
 // A chooser chooses among matches that overlap. More elements beat fewer, unless
 // for each of them two more words are passed over; tighter ones beat looser ones,
-// those in order others, narrower ranges of numbers
-// wider ones; then the wording wins that names its words more narrowly, and the
-// more general observation, as a wording that fits both says no more.
+// those in order others, narrower ranges of numbers wider ones; then the wording
+// wins that names its words more narrowly, and the more general observation, as a
+// wording that fits both says no more.
 //
 // Mentions may share tokens when each keeps one of its own: those of one
 // family, which refine the same thing, and the items of a list, as in "pain in
