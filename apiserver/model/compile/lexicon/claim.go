@@ -3,10 +3,10 @@
 package lexicon
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -21,12 +21,16 @@ type claim struct {
 	text  string
 }
 
+// A term is a stem, a named class, a number or a time: its place among the names
+// of all terms.
+type term int32
+
 // claimed is a claim with its pattern: for each element the terms that meet it,
-// in order.
+// in order of their names.
 type claimed struct {
 	claim
 	concept  *concept
-	terms    [][]string
+	terms    [][]term
 	anyOrder bool
 }
 
@@ -41,28 +45,36 @@ type conflict struct {
 func (b *builder) key(p model.DraftPattern) string {
 	elements := make([]string, len(p.Elements))
 	for i, e := range p.Elements {
-		elements[i] = strings.Join(b.termsOf(e), "|") + " " + strconv.Itoa(int(e.Gap))
+		element := []byte{e.Gap}
+		for _, t := range b.termsOf(e) {
+			element = binary.AppendUvarint(element, uint64(t))
+		}
+		elements[i] = string(element)
 	}
-	order := "in order"
+	order := byte(0)
 	if p.AnyOrder {
 		slices.Sort(elements)
-		order = "in any order"
+		order = 1
 	}
-	return p.Meaning.String() + " " + order + " " + strings.Join(elements, " ")
+	key := []byte{byte(p.Meaning), order}
+	for _, element := range elements {
+		key = append(binary.AppendUvarint(key, uint64(len(element))), element...)
+	}
+	return string(key)
 }
 
 // termsOf are the terms that meet an element: one, unless it is a class without
 // a name.
-func (b *builder) termsOf(e model.DraftElement) []string {
+func (b *builder) termsOf(e model.DraftElement) []term {
 	switch {
 	case e.Kind == model.NumberElement:
-		return []string{fmt.Sprintf("{%v..%v}", e.From, e.To)}
+		return b.only(fmt.Sprintf("{%v..%v}", e.From, e.To))
 	case e.Kind == model.TimeElement:
-		return []string{"{time}"}
+		return b.only("{time}")
 	case e.Class == nil:
-		return []string{b.stem(e.Word)}
+		return b.only(b.stem(e.Word))
 	case b.choices[e.Class.Name] != e.Class:
-		return []string{"<" + e.Class.Name + ">"}
+		return b.only("<" + e.Class.Name + ">")
 	}
 	if b.stems[e.Class] == nil {
 		var stems []string
@@ -70,9 +82,22 @@ func (b *builder) termsOf(e model.DraftElement) []string {
 			stems = append(stems, b.stem(word))
 		}
 		slices.Sort(stems)
-		b.stems[e.Class] = slices.Compact(stems)
+		for _, stem := range slices.Compact(stems) {
+			b.stems[e.Class] = append(b.stems[e.Class], b.only(stem)...)
+		}
 	}
 	return b.stems[e.Class]
+}
+
+// only is the list of the term of a name.
+func (b *builder) only(name string) []term {
+	only, ok := b.terms[name]
+	if !ok {
+		only = []term{term(len(b.termNames))}
+		b.terms[name] = only
+		b.termNames = append(b.termNames, name)
+	}
+	return only
 }
 
 // claim notes that a pattern is one of an observation, and refuses it when
@@ -109,8 +134,8 @@ type scope struct {
 // A place is where claims are kept that could be met by one text.
 type place struct {
 	scope
-	elements int    // how many they have
-	term     string // one of them
+	elements int  // how many they have
+	term     term // one of them
 }
 
 // places are where a claim is looked for: by each of its terms.
@@ -126,7 +151,7 @@ func (c *claimed) places(of scope) []place {
 	return places
 }
 
-func (c *claimed) place(of scope, term string) place {
+func (c *claimed) place(of scope, term term) place {
 	return place{scope: of, elements: len(c.terms), term: term}
 }
 
@@ -161,13 +186,13 @@ func (c *claimed) meets(other *claimed) bool { return c.pairs(other, shareTerm) 
 
 // within reports whether all that could be this one could be the other.
 func (c *claimed) within(other *claimed) bool {
-	return c.pairs(other, func(terms, of []string) bool {
-		return !slices.ContainsFunc(terms, func(term string) bool { return !slices.Contains(of, term) })
+	return c.pairs(other, func(terms, of []term) bool {
+		return !slices.ContainsFunc(terms, func(term term) bool { return !slices.Contains(of, term) })
 	})
 }
 
 // pairs reports whether the elements of two claims belong together one by one.
-func (c *claimed) pairs(other *claimed, together func(a, b []string) bool) bool {
+func (c *claimed) pairs(other *claimed, together func(a, b []term) bool) bool {
 	inOrder := true
 	for i := range c.terms {
 		inOrder = inOrder && together(c.terms[i], other.terms[i])
@@ -177,7 +202,7 @@ func (c *claimed) pairs(other *claimed, together func(a, b []string) bool) bool 
 
 // matched reports whether each of some elements has one of the others for
 // itself.
-func matched(elements, others [][]string, together func(a, b []string) bool) bool {
+func matched(elements, others [][]term, together func(a, b []term) bool) bool {
 	if len(elements) == 0 {
 		return true
 	}
@@ -189,8 +214,8 @@ func matched(elements, others [][]string, together func(a, b []string) bool) boo
 	return false
 }
 
-func shareTerm(a, b []string) bool {
-	return slices.ContainsFunc(a, func(term string) bool { return slices.Contains(b, term) })
+func shareTerm(a, b []term) bool {
+	return slices.ContainsFunc(a, func(term term) bool { return slices.Contains(b, term) })
 }
 
 // judge tells each pair of a wording and another observation once. It refuses
@@ -207,26 +232,26 @@ func (b *builder) judge(c, before *claimed) {
 	}
 	if !by.named && by.within(other) && other.within(by) {
 		b.told[pair] = true
-		b.problems.Add(by.at, "%q of %s is also %q of %s (%s:%d), said %q, and neither is part of the other", by.text, by.slug, other.text, other.slug, other.at.File, other.at.Line, by.said(other))
+		b.problems.Add(by.at, "%q of %s is also %q of %s (%s:%d), said %q, and neither is part of the other", by.text, by.slug, other.text, other.slug, other.at.File, other.at.Line, b.said(by, other))
 	} else if !b.noted[pair] {
 		b.noted[pair] = true
-		b.shared = append(b.shared, fmt.Sprintf("%q of %s, %q of %s: %s", other.text, other.slug, by.text, by.slug, by.said(other)))
+		b.shared = append(b.shared, fmt.Sprintf("%q of %s, %q of %s: %s", other.text, other.slug, by.text, by.slug, b.said(by, other)))
 	}
 }
 
 // said are the stems of a text that two claims meet in.
-func (c *claimed) said(other *claimed) string {
-	terms, left := make([]string, 0, len(c.terms)), slices.Clone(other.terms)
+func (b *builder) said(c, other *claimed) string {
+	stems, left := make([]string, 0, len(c.terms)), slices.Clone(other.terms)
 	for _, own := range c.terms {
 		for i, others := range left {
-			at := slices.IndexFunc(own, func(term string) bool { return slices.Contains(others, term) })
+			at := slices.IndexFunc(own, func(term term) bool { return slices.Contains(others, term) })
 			if at >= 0 {
-				terms, left = append(terms, own[at]), slices.Delete(left, i, i+1)
+				stems, left = append(stems, b.termNames[own[at]]), slices.Delete(left, i, i+1)
 				break
 			}
 		}
 	}
-	return strings.Join(terms, " ")
+	return strings.Join(stems, " ")
 }
 
 // refuseContradiction refuses a wording that says that its observation is

@@ -42,7 +42,8 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 		fillers:  map[string]bool{},
 		classes:  map[string]*class{},
 		choices:  map[string]*model.DraftClass{},
-		stems:    map[*model.DraftClass][]string{},
+		stems:    map[*model.DraftClass][]term{},
+		terms:    map[string][]term{},
 		values:   map[string]value{},
 		claims:   map[place][]*claimed{},
 		told:     map[conflict]bool{},
@@ -69,21 +70,23 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 
 // builder is a lexicon in the making.
 type builder struct {
-	draft    *model.Draft
-	problems *source.Problems
-	concepts []Concept
-	bySlug   map[string]*concept
-	stem     stem.Stemmer
-	fillers  map[string]bool // by folded word
-	classes  map[string]*class
-	choices  map[string]*model.DraftClass   // those without a name, by their words
-	stems    map[*model.DraftClass][]string // of the words of choices
-	values   map[string]value               // by what they are and the stem
-	claims   map[place][]*claimed           // by what they say and the terms they have
-	told     map[conflict]bool
-	noted    map[conflict]bool
-	shared   []string
-	unknown  map[source.Position]bool // slugs told to be unknown
+	draft     *model.Draft
+	problems  *source.Problems
+	concepts  []Concept
+	bySlug    map[string]*concept
+	stem      stem.Stemmer
+	fillers   map[string]bool // by folded word
+	classes   map[string]*class
+	choices   map[string]*model.DraftClass // those without a name, by their words
+	stems     map[*model.DraftClass][]term // of the words of choices
+	terms     map[string][]term            // each by itself, by its name
+	termNames []string
+	values    map[string]value     // by what they are and the stem
+	claims    map[place][]*claimed // by what they say and the terms they have
+	told      map[conflict]bool
+	noted     map[conflict]bool
+	shared    []string
+	unknown   map[source.Position]bool // slugs told to be unknown
 }
 
 // usualStemmers are those of languages whose lexicon names none.
