@@ -15,8 +15,9 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 
 const (
 	// suspectFloor is the probability from which a condition has a say in the
-	// choice of the question, dangerousFloor the same for emergencies.
-	suspectFloor   = 0.002
+	// choice of the question, dangerousFloor the same for emergencies and where a
+	// list is made for the patient to look through.
+	suspectFloor   = 0.005
 	dangerousFloor = 0.0002
 	// mostDoubt is the most that "none of them" may count for: what the
 	// catalogue does not hold, no question finds.
@@ -50,8 +51,9 @@ func (v *vote) add(suspect *suspect, share, entropy float64) {
 }
 
 // findSuspects weighs the suspects against each other and against none of
-// them, which keeps what is left of one.
-func (s *scratch) findSuspects() {
+// them, which keeps what is left of one. Those that are no emergency are left
+// out below a floor.
+func (s *scratch) findSuspects(floor float64) {
 	s.suspects, s.chances, s.sharesOf = s.suspects[:0], s.chances[:0], model.None
 	nobody := 1.0
 	total := 0.0
@@ -61,7 +63,7 @@ func (s *scratch) findSuspects() {
 	for _, c := range s.suspected {
 		p := (1 - min(s.none, mostDoubt)) * share(s.posterior[c], total)
 		level := s.r.Conditions[c].Triage
-		if dangerous := level >= model.Emergency; p >= suspectFloor || dangerous && p >= dangerousFloor {
+		if dangerous := level >= model.Emergency; p >= floor || dangerous && p >= dangerousFloor {
 			s.suspects = append(s.suspects, suspect{c, dangerous, level, p})
 			s.suspectOf[c] = int32(len(s.suspects))
 			s.chances = append(s.chances, p)

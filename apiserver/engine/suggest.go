@@ -139,7 +139,7 @@ func (s *scratch) suggestRiskFactors() {
 	if len(s.suspected) == 0 {
 		s.suspectAll()
 	}
-	s.findSuspects()
+	s.findSuspects(dangerousFloor)
 	s.collectVotes()
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {
