@@ -158,14 +158,25 @@ func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
 		return p.inOneStatement(tokens)
 	case model.CuePatients: // of "and I" the first word is a cue of its own, and so is the other
 		return !p.matcher.words[tokens[0]].joins
-	case model.CueNegatesBefore: // the n of "chest pain n" is no "and"
-		return len(tokens) > 1 || !p.matcher.words[tokens[0]].joins
+	case model.CueNegatesBefore:
+		return p.endsStatement(tokens)
 	case model.CueAdds, model.CueJoins:
 		return len(tokens) > 1 || p.matcher.words[tokens[0]].joins
 	case model.CueEnds:
 		return !p.judge.inside[tokens[0]] || !p.judge.inside[tokens[len(tokens)-1]]
 	}
 	return meaning.IsCue()
+}
+
+// endsStatement reports whether a cue may deny what stands before it. Behind a
+// joining word another statement begins: of "headache, and we have no car" nothing
+// is denied. The n of "chest pain n" is no "and".
+func (p *parser) endsStatement(tokens []int32) bool {
+	first := tokens[0]
+	if len(tokens) == 1 {
+		return !p.matcher.words[first].joins
+	}
+	return first == 0 || !p.matcher.words[first-1].joins
 }
 
 // layInsides marks the tokens from the first of each finding to its last.

@@ -131,6 +131,8 @@ func TestParseContext(t *testing.T) {
 		"never had diabetes":                    "-p_3",
 		"not only headache but fever":           "s_1 s_7",
 		"the headache has gone":                 "-s_1",
+		"headache we have no":                   "-s_1",
+		"headache and we have no car":           "s_1", // which begins another statement
 		"headache and my throat has gone sore":  "s_1 s_9",
 		"no change in my lungs":                 "-s_8",
 		"no change, headache":                   "s_1",

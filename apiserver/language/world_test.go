@@ -30,7 +30,7 @@ classes:
   relative: [father, mother]
 cues:
   negates: [no, not, never, denies, without, doesnt, dont]
-  negates_before: [has gone, n]
+  negates_before: [has gone, we have no, n]
   negates_list: [w/o, nil]
   neutral: [not only, has gone sore, no change]
   ends: [but, however, when i]
