@@ -102,7 +102,11 @@ func For(name string) (stemmer Stemmer, ok bool) {
 	if !ok {
 		return nil, false
 	}
+	base := irregular[name]
 	return func(folded string) string {
+		if of, ok := base[folded]; ok {
+			folded = of
+		}
 		env := snowballstem.NewEnv(folded)
 		algorithm(env)
 		if env.Current() == "" {
