@@ -170,7 +170,8 @@ func (p *parser) divide(clauses []clause, enough float64) {
 
 // weighBeside reads a clause with findings. What refines one of them is added;
 // what else a clause with a single one says is added as well, and takes the place
-// of the finding when it is said in most of its words. It is false unless it does.
+// of the finding when it is said in most of its words, and in others. It is false
+// unless it does.
 func (p *parser) weighBeside(c *clause) (replaced bool) {
 	r := p.weigh(c.from, c.to, enoughBeside)
 	refines := p.refines(c, r.observation)
@@ -179,9 +180,16 @@ func (p *parser) weighBeside(c *clause) (replaced bool) {
 	}
 	added := len(p.findings)
 	p.addReading(r, c.from, c.to)
-	replaced = !refines && len(p.findings) > added && p.takesFrom(&p.findings[added], &p.findings[c.findings[0]])
-	p.findings[c.findings[0]].dropped = replaced
-	return replaced
+	if refines || len(p.findings) == added {
+		return false
+	}
+	reading, found := &p.findings[added], &p.findings[c.findings[0]]
+	if covers(p.tokensOf(found), p.tokensOf(reading)) { // the wording knows these words, and more
+		p.findings = p.findings[:added]
+		return false
+	}
+	found.dropped = p.takesFrom(reading, found)
+	return found.dropped
 }
 
 // isFound reports whether a clause has an observation, or one below it, already.

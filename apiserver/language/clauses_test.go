@@ -21,7 +21,7 @@ s_1: skull splitting drum | hammer behind eyes | drum inside skull
 s_2: skull exploding like bomb | bomb inside skull hammer
 s_5: guts in knots | gripes after dinner | guts gripe
 s_6: guts knifed beside hip bone | stabbed beside hip bone
-s_8: hacking bark | barking like dog | chesty bark
+s_8: hacking bark | barking like dog | chesty bark | worst headache life | life worst headache | headache life worst
 s_11: elephant sits upon ribs | ribs squeezed like vice
 s_13: plate goes back untouched | cannot face food | cant face plate
 s_16: monthly visitor late
@@ -78,6 +78,8 @@ func TestClausesAreWeighed(t *testing.T) {
 		"fever with passing razor blades peeing":     "s_7 s_25",
 		"sting like passing razor blades when i wee": "s_25",
 		"diabetes guts gripes in knots":              "p_3 s_5",
+		// not instead of a wording that knows the words
+		"worst headache of my life": "s_2",
 		// that it is not there, which is not denied once more
 		"clears a dish, licked clean":                "-s_13",
 		"no bother making water":                     "-s_25",
