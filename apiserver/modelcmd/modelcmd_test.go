@@ -152,7 +152,7 @@ func TestCheckRefusesTheFormatBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = command(t, "check", "--models", dir)
-	for _, says := range []string{path, "a release of format 6, where this program reads format 7", "model build"} {
+	for _, says := range []string{path, "a release of format 7, where this program reads format 8", "model build"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("check says %v, want %q in it", err, says)
 		}
