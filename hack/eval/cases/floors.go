@@ -8,8 +8,8 @@ var floors = map[string]float64{
 	"in the catalogue": 0.97,
 	"initial evidence": 0.95,
 	"first":            0.73,
-	"first three":      0.81,
-	"first five":       0.83,
+	"first three":      0.83,
+	"first five":       0.85,
 	"triage accuracy":  0.82,
 	"safety":           0.96,
 }
