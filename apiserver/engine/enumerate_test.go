@@ -424,7 +424,7 @@ func TestPosteriorIsThatOfEnumeration(t *testing.T) {
 		}
 		want, got := w.posterior(a), inferUnder(e, w.release, p, Options{SymptomDuration: true})
 		for c := range want {
-			// One world in some ten thousand is off by 1e-12, in how sums are rounded.
+			// Sums of many terms are rounded: one world was seen to be off by 1.2e-12.
 			if math.Abs(got[c]-want[c]) > 1e-11 || math.Abs(got[c]-want[c]) > 1e-9*want[c] {
 				t.Fatalf("c_%d: %.17g, by enumeration %.17g\nanswers %v, lasting %v\nworld %+v", c+1, got[c], want[c], a, w.lasted, w)
 			}

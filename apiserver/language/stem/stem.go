@@ -102,10 +102,10 @@ func For(name string) (stemmer Stemmer, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	base := irregular[name]
+	adjectives := comparatives[name]
 	return func(folded string) string {
-		if of, ok := base[folded]; ok {
-			folded = of
+		if adjective, ok := adjectives[folded]; ok {
+			folded = adjective
 		}
 		env := snowballstem.NewEnv(folded)
 		algorithm(env)
