@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
 )
 
-// A ward finds concepts of the English release by their slugs.
+// A ward finds concepts by their slugs.
 type ward struct {
 	*testing.T
 	release  *model.Release
