@@ -4,6 +4,12 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# What is compiled for one command serves the next: every build has the same
+# flags, but for those under the race detector, which needs cgo.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+RACE := CGO_ENABLED=1 go test -race
+
 # Tools live in modules of their own, so that none of them reaches go.mod.
 TOOL := go tool -modfile=hack/tools/go.mod
 LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
@@ -43,12 +49,12 @@ test-unit: $(CLUSTER) ## Unit tests, storage on real PostgreSQL, envtest; with -
 	@echo "== tests, with the race detector"
 	@$(CLUSTER) build assets
 	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; \
-	  go run ./hack/setup postgres -- go test -race -timeout 20m $$(go list ./... | grep -v /test/e2e)
+	  go run ./hack/setup postgres -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
 
 .PHONY: test-cluster
 test-cluster: ## Tests of the local cluster: its code, and that it leaves nothing behind.
 	@echo "== tests of hack/cluster"
-	@go -C hack/cluster test -race ./...
+	@cd hack/cluster && $(RACE) ./...
 	@go -C hack/cluster test -tags proof -count=1 ./proof
 
 .PHONY: test-e2e
@@ -100,13 +106,13 @@ generate: ## Write the generated files anew.
 
 .PHONY: build
 build: ## Build both binaries into bin/.
-	@CGO_ENABLED=0 go build -trimpath -o bin/ ./apiserver
-	@CGO_ENABLED=0 go build -trimpath -o bin/operator ./controllers
+	@go build -o bin/ ./apiserver
+	@go build -o bin/operator ./controllers
 
 .PHONY: $(CLUSTER)
 $(CLUSTER):
 	@[ "$$(uname -s)" = Linux ] || { echo "the local cluster needs Linux; on any cluster that kubectl points to, 'make deploy' installs the same" >&2; exit 1; }
-	@go -C hack/cluster build -o ../../$(CLUSTER) .
+	@go -C hack/cluster build -ldflags "-X 'github.com/anamnesis-dev/anamnesis/hack/cluster/tools.source=$(CURDIR)/hack/cluster'" -o ../../$(CLUSTER) .
 
 .PHONY: bench
 bench: ## Measure: ranking, loading, memory, requests per second.

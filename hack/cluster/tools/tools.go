@@ -12,13 +12,20 @@ import (
 	"runtime"
 )
 
+// source is set by the linker where the program is built with -trimpath, which
+// takes the place of the sources out of the binary.
+var source string
+
 // Source returns the folder of the cluster program's own module, whose
 // subfolder tools holds the modules of the tools.
 func Source() (string, error) {
-	_, file, _, ok := runtime.Caller(0)
-	source := filepath.Dir(filepath.Dir(file))
-	if _, err := os.Stat(filepath.Join(source, "go.mod")); !ok || err != nil {
-		return "", fmt.Errorf("finding the modules of the tools at %q: build this program in its source tree, without -trimpath", source)
+	folder := source
+	if folder == "" {
+		_, file, _, _ := runtime.Caller(0)
+		folder = filepath.Dir(filepath.Dir(file))
 	}
-	return source, nil
+	if _, err := os.Stat(filepath.Join(folder, "go.mod")); err != nil {
+		return "", fmt.Errorf("finding the modules of the tools at %q: build this program with `make bin/cluster` in its source tree", folder)
+	}
+	return folder, nil
 }
