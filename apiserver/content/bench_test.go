@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
@@ -16,13 +17,13 @@ import (
 // BenchmarkOpen opens the largest release of the content, all checks included,
 // as a server does for each of them.
 func BenchmarkOpen(b *testing.B) {
-	results, err := compile.All(content.FS)
+	files, err := compiled.All()
 	if err != nil {
 		b.Fatal(err)
 	}
-	largest := slices.MaxFunc(results, func(a, b *compile.Result) int { return cmp.Compare(len(a.Release), len(b.Release)) })
+	largest := slices.MaxFunc(files, func(a, b compiled.File) int { return cmp.Compare(len(a.Data), len(b.Data)) })
 	path := filepath.Join(b.TempDir(), "largest.release")
-	if err := model.WriteFile(path, largest.Release); err != nil {
+	if err := model.WriteFile(path, largest.Data); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
@@ -35,7 +36,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(largest.Release)), "file-bytes")
+	b.ReportMetric(float64(len(largest.Data)), "file-bytes")
 }
 
 // BenchmarkCompile compiles the content, all checks included, as a developer's

@@ -4,31 +4,22 @@ package content_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
-
-// compiled is the content as it is, in every language, compiled once.
-var compiled = sync.OnceValues(func() ([]*compile.Result, error) { return compile.All(content.FS) })
 
 // releases are the content in every language.
 func releases(t *testing.T) []*model.Release {
 	t.Helper()
-	results, err := compiled()
+	files, err := compiled.All()
 	if err != nil {
-		t.Fatalf("the content has problems:\n%v", err)
+		t.Fatal(err)
 	}
-	var list []*model.Release
-	for _, result := range results {
-		r, err := model.Decode(result.Release)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
+	list := make([]*model.Release, len(files))
+	for i, file := range files {
+		list[i] = file.Release
 	}
 	return list
 }

@@ -6,30 +6,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
-
-// realRelease is the release of the content in the tree.
-var realRelease = sync.OnceValues(func() (*model.Release, error) {
-	compiled, err := compile.Compile(content.FS, "en")
-	if err != nil {
-		return nil, err
-	}
-	return model.Decode(compiled.Release)
-})
 
 // real is the release of the content in the tree, which the test fails
 // without.
 func real(t testing.TB) *model.Release {
 	t.Helper()
-	r, err := realRelease()
+	r, err := compiled.Release("en")
 	if err != nil {
 		t.Fatalf("the content does not compile: %v", err)
 	}

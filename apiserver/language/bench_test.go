@@ -7,28 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
 )
 
-// english is the content in English, compiled once.
-var english = sync.OnceValues(func() (*model.Release, error) {
-	result, err := compile.Compile(content.FS, "en")
-	if err != nil {
-		return nil, fmt.Errorf("compiling the content: %w", err)
-	}
-	return model.Decode(result.Release)
-})
-
-func compiled(t modeltest.TB) *model.Release {
+// english is the content in English.
+func english(t modeltest.TB) *model.Release {
 	t.Helper()
-	r, err := english()
+	r, err := compiled.Release("en")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -127,7 +117,7 @@ func extremes(characters int) []string {
 // BenchmarkParse reports the median, the 99th percentile and the maximum of a
 // parse in microseconds, on the English content, with correction on.
 func BenchmarkParse(b *testing.B) {
-	r := compiled(b)
+	r := english(b)
 	y := newTypist(r)
 	const texts = 400
 	kinds := map[string][]string{"hostile": extremes(2048)}

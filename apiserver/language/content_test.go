@@ -36,7 +36,7 @@ var saidByPatients = map[string]string{
 
 func TestPatientsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	r, slugs := compiled(t), slugsOf(t)
+	r, slugs := english(t), slugsOf(t)
 	for text, want := range saidByPatients {
 		var got []string
 		for _, mention := range Parse(r, adult(text)).Mentions {
@@ -74,7 +74,7 @@ func slugsOf(t *testing.T) map[string]string {
 // What is hostile takes no longer than its bound allows, and breaks nothing.
 func TestContentHolds(t *testing.T) {
 	t.Parallel()
-	r := compiled(t)
+	r := english(t)
 	y := newTypist(r)
 	texts := extremes(2048)
 	for range 20 {
@@ -89,7 +89,7 @@ func TestContentHolds(t *testing.T) {
 }
 
 func FuzzParseContent(f *testing.F) {
-	r := compiled(f)
+	r := english(f)
 	y := newTypist(r)
 	for range 10 {
 		f.Add(y.text(200), 400, false)

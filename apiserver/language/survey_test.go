@@ -100,7 +100,7 @@ func TestSurveyHolds(t *testing.T) {
 
 func TestSurveyOfContent(t *testing.T) {
 	t.Parallel()
-	r := compiled(t)
+	r := english(t)
 	y := newTypist(r)
 	for range 5 {
 		checkSurvey(t, r, y.text(300))

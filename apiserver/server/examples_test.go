@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
 
 // Every example of the contract can be sent as it is, and is answered from the
@@ -20,12 +19,12 @@ import (
 // answer.
 func TestExamplesOfTheContract(t *testing.T) {
 	t.Parallel()
-	english, err := compile.Compile(content.FS, "en")
+	english, err := compiled.In("en")
 	if err != nil {
 		t.Fatal(err)
 	}
 	directory := t.TempDir()
-	if err := model.WriteFile(filepath.Join(directory, model.FileName(english.Meta.ModelID, english.Meta.Version)), english.Release); err != nil {
+	if err := model.WriteFile(filepath.Join(directory, english.Name), english.Data); err != nil {
 		t.Fatal(err)
 	}
 	library, err := model.OpenLibrary(directory, nil)

@@ -6,13 +6,11 @@
 package consultation
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
 
 // What ends an interview that does not stop by itself.
@@ -27,15 +25,11 @@ type Room struct {
 	Engine  *engine.Engine
 }
 
-// Open compiles the English content that the program was built with.
+// Open opens the English content.
 func Open() (*Room, error) {
-	compiled, err := compile.Compile(content.FS, "en")
+	release, err := compiled.Release("en")
 	if err != nil {
-		return nil, fmt.Errorf("compiling the content: %w", err)
-	}
-	release, err := model.Decode(compiled.Release)
-	if err != nil {
-		return nil, fmt.Errorf("opening the content: %w", err)
+		return nil, err
 	}
 	return &Room{Release: release, Engine: engine.New()}, nil
 }

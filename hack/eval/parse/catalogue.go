@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/language"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 )
 
 // A catalogue is the content in one language, with the slugs of its sources, by
@@ -24,15 +24,11 @@ type catalogue struct {
 	parents map[string]string // by slug
 }
 
-// openCatalogue compiles the content that the program was built with.
+// openCatalogue opens the content in a language.
 func openCatalogue(language string) (*catalogue, error) {
-	compiled, err := compile.Compile(content.FS, language)
+	release, err := compiled.Release(language)
 	if err != nil {
-		return nil, fmt.Errorf("compiling the content in %s: %w", language, err)
-	}
-	release, err := model.Decode(compiled.Release)
-	if err != nil {
-		return nil, fmt.Errorf("opening the content in %s: %w", language, err)
+		return nil, err
 	}
 	ids, err := observationIDs()
 	if err != nil {
