@@ -23,7 +23,8 @@ const (
 	cueSupport = 1.0
 )
 
-// A clause is a run of tokens between two separators of any kind.
+// A clause is a run of tokens between two separators of any kind, or words such as
+// "but".
 type clause struct {
 	from, to int
 	findings []int // those with a token in it
@@ -93,7 +94,7 @@ func (p *parser) layClauses() {
 	}
 	p.clauses = p.clauses[:0]
 	for i := range words {
-		if i > 0 && (p.taken[i] || !words[i-1].separates()) {
+		if i > 0 && (p.taken[i] || !words[i-1].separates() && p.cueOf[i-1] != model.CueEnds) {
 			p.clauses[len(p.clauses)-1].to = i + 1
 			continue
 		}
@@ -129,18 +130,33 @@ func (p *parser) weigh(from, to int, enough float64) reading {
 }
 
 // weighWords reads words, with or without cues. What has no room left to be
-// weighed as a whole says nothing: a part might say something else.
+// weighed as a whole says nothing: a part might say something else. Nothing is
+// denied where no word denies, however well the patient sounds.
 func (p *parser) weighWords(from, to int, cues bool, enough float64) reading {
 	p.weigher.begin()
+	denies := false
 	for token := from; token < to; token++ {
+		denies = denies || p.deniesAhead(token, to)
 		if p.weigher.left < 0 {
 			return reading{observation: model.None, likeliest: model.None}
 		}
-		if w := &p.matcher.words[token]; w.says() && (cues || !p.isCue(token)) {
+		if w := &p.matcher.words[token]; w.says() && (!p.isCue(token) || cues && p.cueOf[token] != model.CueNeutral) {
 			p.weigher.add(&w.stem)
 		}
 	}
-	return p.weigher.read(enough)
+	if r := p.weigher.read(enough); !r.absent || denies {
+		return r
+	}
+	return reading{observation: model.None, likeliest: model.None}
+}
+
+// deniesAhead reports whether a token before another one denies: one of a word that
+// denies what follows it only where something follows.
+func (p *parser) deniesAhead(token, to int) bool {
+	if p.cueOf[token] == model.CueNegatesAhead {
+		return token+1 < to && p.cueOf[token+1] != model.CueEnds
+	}
+	return p.cueOf[token].Denies()
 }
 
 // divide finds what clauses without findings say, each or a few together: what
@@ -225,14 +241,14 @@ func (p *parser) takesFrom(reading, found *finding) bool {
 // addReading adds what the words from..to-1 mean to the findings, with those of
 // them that speak for it. The heaviest one is the head. A cue that does is part of
 // it, so that "no bother making water" is not denied once more, as "never sleeps
-// through" is.
+// through" is; but not what keeps a word from denying, as "no matter how" does.
 func (p *parser) addReading(r reading, from, to int) {
 	m := &p.matcher
 	start, head, heaviest := int32(len(m.positions)), from, 0.0
 	for token := from; token < to; token++ {
 		w := &m.words[token]
 		weight := p.weigher.weightOf(&w.stem, r)
-		if !w.says() || weight == 0 || p.isCue(token) && weight < cueSupport {
+		if !w.says() || weight == 0 || p.isCue(token) && (weight < cueSupport || p.cueOf[token] == model.CueNeutral) {
 			continue
 		}
 		m.positions, m.ranks = append(m.positions, int32(token)), append(m.ranks, 0)

@@ -156,7 +156,7 @@ func (p *parser) acts(meaning model.Meaning, tokens []int32) bool {
 	switch meaning {
 	case model.CueAffirms:
 		return p.inOneStatement(tokens)
-	case model.CuePatients: // of "and I" the first word is a cue of its own, and so is the other
+	case model.CuePatients, model.CueWriters: // of "and I" the first word is a cue of its own, and so is the other
 		return !p.matcher.words[tokens[0]].joins
 	case model.CueNegatesBefore:
 		return p.endsStatement(tokens)
@@ -214,7 +214,7 @@ func (p *parser) layCues() {
 	for _, i := range j.cues {
 		tokens := m.tokens(&m.matches[i])
 		cues = append(cues, context.Cue{
-			Kind: m.patternOf(i).Meaning, From: j.places[tokens[0]], To: j.places[tokens[len(tokens)-1]] + 1,
+			Kind: p.kindOf(m.patternOf(i)), From: j.places[tokens[0]], To: j.places[tokens[len(tokens)-1]] + 1,
 			Joins: len(tokens) == 1 && m.words[tokens[0]].joins,
 		})
 	}
@@ -234,18 +234,32 @@ func (p *parser) layCues() {
 	})
 }
 
+// kindOf is the kind of a cue. A relative whom the sex or age contradicts is not
+// the patient.
+func (p *parser) kindOf(cue *model.Pattern) model.Meaning {
+	if cue.Meaning == model.CueRelatives && !cue.Fits(p.query.Sex, p.query.AgeMonths) {
+		return model.CueOthers
+	}
+	return cue.Meaning
+}
+
 func (p *parser) subject(f *finding) context.Subject {
 	j := &p.judge
-	from, denies := len(j.positions), false
+	from, denies, writer := len(j.positions), false, false
 	tokens, saidAbsent := p.judged(f)
 	first := int(tokens[0])
 	for _, token := range tokens {
 		j.positions = append(j.positions, j.places[token])
 		denies = denies || p.denies(token)
+		writer = writer || p.matcher.words[token].writes
 	}
+	observed := &p.r.Observations[f.observation]
 	return context.Subject{
 		Positions:  j.positions[from:],
-		RiskFactor: p.r.Observations[f.observation].Kind == model.RiskFactor,
+		RiskFactor: observed.Kind == model.RiskFactor,
+		Alarm:      observed.Seriousness > model.NotSerious,
+		Writer:     writer,
+		Kin:        f.kin,
 		Relative:   p.isOfRelative(f),
 		SaidAbsent: saidAbsent,
 		Denies:     denies,
@@ -258,5 +272,7 @@ func (p *parser) isOfRelative(f *finding) bool {
 	if f.match != none {
 		return p.matcher.patternOf(f.match).Relative
 	}
-	return slices.ContainsFunc(p.tokensOf(f), func(token int32) bool { return p.cueOf[token] == model.CueOthers })
+	return slices.ContainsFunc(p.tokensOf(f), func(token int32) bool {
+		return p.cueOf[token] == model.CueOthers || p.cueOf[token] == model.CueRelatives
+	})
 }

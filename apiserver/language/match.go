@@ -140,19 +140,23 @@ func (m *matcher) forget() {
 // behind which a clause begins, as it denies something or names somebody: "and
 // no", ", she".
 func (m *matcher) findClauses() {
-	m.matchMeanings(model.CueNegates, model.CueNegatesList, func(found *match) {
+	m.matchMeanings(model.CueNegates, model.CueRelatives, func(found *match) {
 		tokens, meaning := m.tokens(found), m.r.Patterns[found.pattern].Meaning
 		switch meaning {
 		case model.CueJoins, model.CueAdds:
 			for _, token := range tokens {
 				m.words[token].joins = !m.endsItem(int(token))
 			}
-		case model.CueNegates, model.CueNegatesList:
+		case model.CueEnds:
+			m.words[tokens[0]].turns = m.words[tokens[0]].turns || len(tokens) == 1
+		case model.CueNegates, model.CueNegatesList, model.CueNegatesAhead:
 			m.words[tokens[0]].opens = true
 			m.words[tokens[0]].denies = m.words[tokens[0]].denies || len(tokens) == 1
-		case model.CueOthers, model.CuePatients:
-			m.words[tokens[0]].opens = true
-			m.words[tokens[0]].names = m.words[tokens[0]].names || len(tokens) == 1 && meaning == model.CuePatients
+		case model.CueOthers, model.CueRelatives, model.CuePatients, model.CueWriters:
+			first, alone := &m.words[tokens[0]], len(tokens) == 1
+			first.opens = true
+			first.writes = first.writes || alone && meaning == model.CueWriters
+			first.names = first.names || first.writes || alone && meaning == model.CuePatients
 		}
 	})
 	m.divideClauses()

@@ -83,6 +83,7 @@ func (p *parser) gatherFindings() {
 			observation: p.matcher.patternOf(i).Observation, match: i, from: found.from, to: found.to, head: found.head,
 		})
 	}
+	p.findKins()
 	slices.SortStableFunc(p.findings, p.compareFindings)
 }
 

@@ -115,6 +115,19 @@ func (c *chooser) isApart(tokens []int32) bool {
 	return false
 }
 
+// passes reports whether a word of a kind stands between tokens that is none of
+// them.
+func (c *chooser) passes(tokens []int32, kind func(*word) bool) bool {
+	for i := 1; i < len(tokens); i++ {
+		for token := tokens[i-1] + 1; token < tokens[i]; token++ {
+			if kind(&c.words[token]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mentionFollows reports whether a mention may begin behind a token, with nothing
 // but fillers before it.
 func (c *chooser) mentionFollows(token int) bool {
@@ -126,10 +139,17 @@ func (c *chooser) mentionFollows(token int) bool {
 }
 
 // isMention reports whether a match is of an observation, and is known to be
-// about it.
+// about it. A denial is one statement: "breathing fast, proper thirsty" does not
+// say that the breathing is proper.
 func (c *chooser) isMention(i int) bool {
 	p := c.patternOf(i)
-	return p.Observation != model.None && (p.Meaning != model.MentionsAfter || c.matches[i].known > 0)
+	switch {
+	case p.Meaning == model.MentionsAfter:
+		return c.matches[i].known > 0
+	case p.Meaning == model.MentionsAbsent:
+		return !c.passes(c.tokens(&c.matches[i]), func(w *word) bool { return w.comma || w.turns })
+	}
+	return p.Observation != model.None
 }
 
 func (m *matcher) patternOf(i int) *model.Pattern { return &m.r.Patterns[m.matches[i].pattern] }

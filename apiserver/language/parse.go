@@ -121,6 +121,7 @@ type finding struct {
 	absent   bool
 	unsaid   bool
 	dropped  bool
+	kin      bool // of a relative, whom other words of a finding name
 	lasts    bool // chosen by how long, which is said, or with such a child
 }
 
@@ -144,6 +145,7 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	if p.weighClauses() {
 		p.judgeFindings()
 	}
+	p.dropHistories()
 	p.noteDurations()
 	p.mostSpecific()
 	return p.answer()

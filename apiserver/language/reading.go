@@ -26,9 +26,9 @@ type word struct {
 	comma, links, bracket, ends, asks, stops bool
 	ordinal                                  bool // a point that makes an ordinal of the number before it
 	// What cues say of the token: that it joins the items of a list, begins a
-	// clause, names whom the text speaks for, or divides the clause behind it from
-	// what was before.
-	joins, opens, names, divides bool
+	// clause, names whom the text speaks for, or the one who writes it, or divides
+	// the clause behind it from what was before, or turns against it, as "but" does.
+	joins, opens, names, writes, divides, turns bool
 	// denies says that the token alone denies: a word that cues say so of, or a
 	// minus, "fever (-)".
 	denies   bool

@@ -151,6 +151,8 @@ type DraftPattern struct {
 	AnyOrder    bool
 	Relative    bool
 	Minutes     uint32
+	Sex         SexFilter
+	AgeFrom     uint16
 }
 
 // A DraftElement becomes an Element; fields of the same name mean the same. A

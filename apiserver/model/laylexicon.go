@@ -118,7 +118,7 @@ func (x *lexiconLayout) layPatterns(patterns []DraftPattern) {
 		}
 		r.Patterns = append(r.Patterns, Pattern{
 			Elements: appendSpan(&r.Elements, elements...), Observation: x.observation(p.Observation), Minutes: p.Minutes,
-			Meaning: p.Meaning, AnyOrder: p.AnyOrder, Relative: p.Relative,
+			Meaning: p.Meaning, AnyOrder: p.AnyOrder, Relative: p.Relative, Sex: p.Sex, AgeFrom: p.AgeFrom,
 		})
 	}
 }

@@ -62,6 +62,17 @@ type Pattern struct {
 	AnyOrder bool
 	// Relative says that the pattern names a relative itself.
 	Relative bool
+	// Sex and AgeFrom, in months, are those of whom a CueRelatives names; of any
+	// other meaning they are zero.
+	Sex     SexFilter
+	_       [1]byte
+	AgeFrom uint16
+}
+
+// Fits reports whether whom a CueRelatives names may be a patient of a sex, nil
+// when it is not known, and an age.
+func (p *Pattern) Fits(sex *Sex, ageMonths int) bool {
+	return ageMonths >= int(p.AgeFrom) && (sex == nil || p.Sex.Admits(*sex))
 }
 
 // A PatternRef leads to a pattern from the term that is its key.
@@ -123,12 +134,25 @@ const (
 	CueOthers
 	CuePatients
 	CueNegatesList
-	SaysDuration // how long: elements around a TimeElement
-	SaysTime     // a time without a number, as "last night"
+	CueNegatesWord  // the word right behind it
+	CueNegatesAhead // what follows, and never what stands before
+	CueWriters      // patients who write themselves
+	CueRelatives    // others who may be the patient
+	SaysDuration    // how long: elements around a TimeElement
+	SaysTime        // a time without a number, as "last night"
 )
 
 // IsCue reports whether the meaning is that of a cue.
-func (v Meaning) IsCue() bool { return v >= CueNegates && v <= CueNegatesList }
+func (v Meaning) IsCue() bool { return v >= CueNegates && v <= CueRelatives }
+
+// Denies reports whether the meaning is that of a cue that denies.
+func (v Meaning) Denies() bool {
+	switch v {
+	case CueNegates, CueNegatesBefore, CueNegatesList, CueNegatesWord:
+		return true
+	}
+	return false
+}
 
 // A Delete says that a word is left when some letters of another one are
 // deleted, by which the misspellings of the other one are found.

@@ -107,6 +107,9 @@ func verifyPattern(r *Release, p *Pattern) error {
 	if p.Meaning != SaysTime && p.Minutes != 0 {
 		return fmt.Errorf("%d minutes of the meaning %v", p.Minutes, p.Meaning)
 	}
+	if !inWords(p.Sex, sexFilterWords) || p.Meaning != CueRelatives && (p.Sex != BothSexes || p.AgeFrom != 0) {
+		return fmt.Errorf("of sex %d from %d months of the meaning %v", p.Sex, p.AgeFrom, p.Meaning)
+	}
 	return nil
 }
 

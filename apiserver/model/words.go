@@ -29,7 +29,7 @@ var (
 	wordingKindWords     = []string{"common_name", "name", "synonym", "lay_wording"}
 	meaningWords         = []string{
 		"mentions", "mentions_after", "mentions_absent",
-		"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients", "negates_list",
+		"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients", "negates_list", "negates_word", "negates_ahead", "writers", "relatives",
 		"durations", "times",
 	}
 	sectionNameWords = []string{
@@ -157,7 +157,7 @@ func ParseSectionName(w string) (SectionName, error) {
 
 // ParseCue is the inverse of Meaning.String for cues.
 func ParseCue(w string) (Meaning, error) {
-	first, end := CueNegates, CueNegatesList+1
+	first, end := CueNegates, CueRelatives
 	v, err := parse[Meaning]("cue", meaningWords[first:end], w)
 	return first + v, err
 }

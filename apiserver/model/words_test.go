@@ -49,13 +49,13 @@ func TestVocabulary(t *testing.T) {
 	vocabulary(t, ParseResultType, "none", "very_low", "low", "normal", "high", "very_high", "absent", "present")
 	vocabulary(t, ParseTopic, "none", "injury")
 	vocabulary(t, ParseNodeType, "paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item")
-	cues := []string{"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients", "negates_list"}
+	cues := []string{"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients", "negates_list", "negates_word", "negates_ahead", "writers"}
 	for i, word := range cues {
 		if v, err := ParseCue(word); err != nil || v != CueNegates+Meaning(i) || v.String() != word || !v.IsCue() {
 			t.Errorf("%q parses to %v, %v", word, v, err)
 		}
 	}
-	for _, word := range []string{"", "mentions", "durations", "negate"} {
+	for _, word := range []string{"", "mentions", "durations", "negate", "relatives"} {
 		if v, err := ParseCue(word); err == nil {
 			t.Errorf("%q parses to %v", word, v)
 		}
@@ -99,6 +99,7 @@ func TestWordsFollowTheConstants(t *testing.T) {
 		{CueNegatesBefore, "negates_before"},
 		{CuePatients, "patients"},
 		{CueNegatesList, "negates_list"},
+		{CueRelatives, "relatives"},
 		{SaysTime, "times"},
 	} {
 		if got := test.value.String(); got != test.want {

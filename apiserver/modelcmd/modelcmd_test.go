@@ -5,6 +5,7 @@ package modelcmd
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -152,7 +153,7 @@ func TestCheckRefusesTheFormatBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = command(t, "check", "--models", dir)
-	for _, says := range []string{path, "a release of format 7, where this program reads format 8", "model build"} {
+	for _, says := range []string{path, fmt.Sprintf("a release of format %d, where this program reads format %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("check says %v, want %q in it", err, says)
 		}

@@ -58,6 +58,13 @@ type Subject struct {
 	// Relative says that its wording holds the relative whom it is about, as
 	// a family history does, so that it is not taken as somebody else's.
 	Relative bool
+	// Alarm says that it is serious by itself, so that a risk factor is what
+	// happened, as an overdose, and nothing that families have.
+	Alarm bool
+	// Kin says that other words than its own name the relative whom it is of.
+	Kin bool
+	// Writer says that its wording names the one who writes, as "I can't sleep".
+	Writer bool
 	// SaidAbsent says that its wording is that of a denial.
 	SaidAbsent bool
 	// Denies says that its wording holds a word that denies, as "no appetite"
@@ -83,7 +90,9 @@ const (
 // Judge says of every subject what the text makes of it, in their order. The
 // work is linear in tokens and cues, and in subjects but for sorting them.
 //
-// What is somebody else's, asked or supposed is unsaid, denied or not. What is
+// What is somebody else's, asked or supposed is unsaid, denied or not. A relative
+// of whom something is told is the patient, where the writer tells nothing of
+// themselves. What is
 // denied is absent, then and now. What is over is unsaid, also where the text
 // goes on to say that it is gone, unless it is a risk factor, which stays. What
 // is put together of a denial and the statement after it is said by neither:
@@ -93,11 +102,14 @@ func Judge(s Sentence, subjects []Subject) []Verdict {
 	denials := l.denials()
 	asked := l.asked(denials)
 	over := l.over()
-	others := l.ofOthers()
+	told := func(i int) bool { return !asked[i] && !over[i] && denials[i] == undenied && !subjects[i].Relative }
+	others := l.ofOthers(subjects, told)
 	kin := l.ofKin()
 	verdicts := make([]Verdict, len(subjects))
 	for i, subject := range subjects {
 		switch {
+		case l.deniesWord(subject):
+			verdicts[i] = Absent
 		case (others[i] || kin[i] && subject.RiskFactor) && !subject.Relative, asked[i]:
 			verdicts[i] = Unsaid
 		case denials[i] == torn && !subject.SaidAbsent && !subject.Denies,

@@ -318,3 +318,54 @@ func TestMentionsThatBeginAStatement(t *testing.T) {
 		{"family-stroke and mir#self-sick ist schlecht#self-sick and diabetes", "family-stroke+ self-sick+ diabetes+"},
 	}.run(t)
 }
+
+// Whoever writes for a relative says nothing of themselves.
+func TestRelatives(t *testing.T) {
+	sentences{
+		{"dad has a fever", "fever+"},
+		{"I think dad has a fever and a cough", "fever+ cough+"},
+		{"calling about gran, fever, cough, chills", "fever+ cough+ chills+"},
+		{"dad has no fever but a cough", "fever- cough+"},
+		{"Onkel hat Fieber und Husten", "fieber+ husten+"},
+		{"dad has a fever. I don't have a cough", "fever+ cough-"},
+		{"dad has a fever. Could it be a rash?", "fever+ rash?"},
+		{"last year dad had a fever", "fever?"},
+		// the writer is the patient
+		{"I have a cough and dad has a fever", "cough+ fever?"},
+		{"dad has a fever. I have a cough", "fever? cough+"},
+		{"dad has a fever, sleepless#self-nights", "fever? self-nights+"},
+		// what families have
+		{"dad has diabetes", "diabetes?"},
+		{"dad has diabetes, could it be gout?", "diabetes? gout?"},
+		{"dad has diabetes and a fever", "diabetes+ fever+"},
+		{"gran took an overdose", "overdose+"},
+		{"sister#kin-fits had a seizure#kin-fits#hers-seizure", "kin-fits+ hers-seizure+"},
+		{"sister#kin-fits had a seizure#kin-fits#hers-seizure, I have a cough", "kin-fits+ hers-seizure? cough+"},
+		{"my father has a fever", "fever?"}, // who cannot be the patient
+	}.run(t)
+}
+
+// Playing down denies nothing.
+func TestPlayingDown(t *testing.T) {
+	sentences{
+		{"fever, it's nothing", "fever+"},
+		{"fever nothing", "fever+"},
+		{"fever, nothing", "fever+"},
+		{"fever but nothing", "fever+"},
+		{"fever, no problem", "fever+"},
+		{"nothing, fever or cough", "fever+ cough+"},
+		{"nothing like fever", "fever-"},
+		{"Fieber, nichts", "fieber+"},
+		{"fever, none", "fever-"},
+		{"fever, it's none", "fever+"},
+		{"fever, but it's none", "fever-"},
+	}.run(t)
+}
+
+func TestPrefixesDenyTheirWord(t *testing.T) {
+	sentences{
+		{"non - cough fever", "cough- fever+"},
+		{"fever non cough", "fever+ cough-"},
+		{"non bloody fever", "fever+"},
+	}.run(t)
+}

@@ -2,7 +2,11 @@
 
 package context
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/model"
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
 
 const (
 	// deniedAhead is how many plain words may stand between a negation and
@@ -65,6 +69,16 @@ func (l *line) denials() []denial {
 	return all
 }
 
+// deniesWord reports whether the word that a prefix denies is one of the subject's.
+func (l *line) deniesWord(s Subject) bool {
+	return slices.ContainsFunc(l.prefixes, func(prefix int) bool {
+		for prefix < l.sentence.Tokens && marked(l.sentence.Fillers, prefix) {
+			prefix++ // the hyphen
+		}
+		return slices.Contains(s.Positions, prefix)
+	})
+}
+
 // direct reports whether a negation is about all that a mention says: nothing
 // but words stands between them, or somebody who is named and a word or two
 // before, "not that I sleep well", or the negation stands inside of the mention.
@@ -92,7 +106,8 @@ func (l *line) embeds(negation, named station) bool {
 //
 //   - "not gone": two that follow each other and undo each other;
 //   - "Fever? No.", "fever I have not": what has nothing ahead looks back;
-//   - "or not": but not after a joining word, where it denies nothing;
+//   - "or not": but not after a joining word, where it denies nothing, and no
+//     "nothing" does: "chest pain, it's nothing" plays down;
 //   - "gone is the fever": what has nothing before it looks ahead;
 //   - "nobody says that I don't cough": one that denies another statement.
 func (l *line) settleNegations() {
@@ -110,7 +125,7 @@ func (l *line) settleNegations() {
 			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
 		case s.is(model.CueNegates) && l.dangles(i):
 			s.cue = model.CueNegatesBefore
-			if i > 0 && l.stations[i-1].joins() {
+			if s.onward || i > 0 && l.stations[i-1].joins() {
 				s.cue = model.CueNeutral
 			}
 		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i, 1):
@@ -240,11 +255,14 @@ func (g *group) part(s station) {
 // near and nothing stands between that it could be about, and empties it.
 //
 // Of a list with commas alone only the last mention is denied: "a headache,
-// fever is gone". The answer to a question denies all that was asked.
+// fever is gone". The answer to a question denies all that was asked. A statement
+// behind a comma says how bad it is, "chest pain, it's nothing", unless it is no
+// more than the denial, "fever, none", or turns against what was said: "fever, but
+// I have none now".
 func (g *group) deny(all []denial, l *line, cue station) {
 	near := l.between(g.edge, cue.from) <= deniedBehind
 	if g.comma || g.join || g.asked || g.ended {
-		near = l.between(g.parted, cue.from) == 0
+		near = l.between(g.parted, cue.from) == 0 && (!g.comma || g.asked || g.ended || g.parted == cue.from)
 	}
 	how := gone
 	if g.asked {

@@ -18,6 +18,9 @@ type station struct {
 	from, to int           // its tokens; of a subject all from its first to its last
 	begins   bool          // of a subjectStation: a statement of its own
 	lists    bool          // of a negation: that of a list, as notes are taken
+	onward   bool          // of a negation: it never denies what stands before it
+	writer   bool          // of a cue for the patient: it is the one who writes
+	relative bool          // of a cue for others: it may be the patient
 	closes   bool          // of a negation: it closes a list as a joining word does
 }
 
@@ -61,6 +64,7 @@ type line struct {
 	words    []int      // by token: plain words before it; one longer than the tokens
 	spoken   []int      // the same, with the words of mentions
 	list     []listKind // by station: in which a comma stands
+	prefixes []int      // the tokens behind the prefixes that deny a word, "non-", ascending
 	kin      []int      // the first tokens of the mentions that name a relative, ascending
 	starts   []int      // by token: where the next mention begins, be it here; one longer than the tokens
 }
@@ -157,8 +161,17 @@ func (l *line) placeCue(c Cue) {
 	switch c.Kind {
 	case model.CueNeutral:
 		return
+	case model.CueNegatesWord:
+		l.prefixes = append(l.prefixes, c.To)
+		return
 	case model.CueNegatesList:
 		s.cue, s.lists = model.CueNegates, true
+	case model.CueNegatesAhead:
+		s.cue, s.onward = model.CueNegates, true
+	case model.CueWriters:
+		s.cue, s.writer = model.CuePatients, true
+	case model.CueRelatives:
+		s.cue, s.relative = model.CueOthers, true
 	case model.CueNegates:
 		s.closes = c.Joins
 	}
@@ -184,7 +197,7 @@ func byEnd(subjects []Subject) []int {
 // that begin a statement: what is said of it holds for the others.
 func (s Subject) traits() int {
 	traits := 0
-	for _, trait := range [...]bool{!s.Begins, !s.Relative, !s.RiskFactor, !s.SaidAbsent, !s.Denies} {
+	for _, trait := range [...]bool{!s.Begins, !s.Relative, !s.RiskFactor, !s.SaidAbsent, !s.Denies, !s.Alarm, !s.Writer, !s.Kin} {
 		traits *= 2
 		if trait {
 			traits++

@@ -26,7 +26,12 @@ func (l *line) asked(denials []denial) []bool {
 // ofOthers says of every subject whether it is somebody else's. Whoever is
 // spoken of stays so through commas, until the clause ends or the text turns to
 // the patient.
-func (l *line) ofOthers() []bool {
+//
+// Whoever writes for a relative says nothing of themselves. Then the relative is
+// the patient, who has what is told and not asked, supposed or over. What is told
+// of them and stays with people, as an illness does, is the family's history,
+// unless something is told beside it that they have now.
+func (l *line) ofOthers(subjects []Subject, told func(int) bool) []bool {
 	others := make([]bool, l.subjects)
 	reached := l.ahead(scope{
 		opens:    []model.Meaning{model.CueOthers},
@@ -34,10 +39,34 @@ func (l *line) ofOthers() []bool {
 		patience: anyPatience,
 		loose:    true,
 	})
+	relatives := func(i int) bool {
+		return subjects[i].Kin || reached[i].opener >= 0 && l.stations[reached[i].opener].relative
+	}
+	now := func(i int) bool { return !subjects[i].RiskFactor || subjects[i].Alarm }
+	patients, ill := !l.writerHas(subjects, told), false
+	for i := range subjects {
+		ill = ill || relatives(i) && told(i) && now(i)
+	}
 	for i := range others {
-		others[i] = reached[i].opener >= 0
+		others[i] = (subjects[i].Kin || reached[i].opener >= 0) && !(relatives(i) && patients && (ill || now(i)))
 	}
 	return others
+}
+
+// writerHas reports whether something is told of the one who writes.
+func (l *line) writerHas(subjects []Subject, told func(int) bool) bool {
+	writer := false
+	for _, s := range l.stations {
+		switch {
+		case s.introduces():
+			writer = s.writer
+		case s.kind == endStation, s.kind == subjectStation && subjects[s.subject].Kin:
+			writer = false
+		case s.kind == subjectStation && told(s.subject) && (writer || subjects[s.subject].Writer):
+			return true
+		}
+	}
+	return false
 }
 
 // ofKin says of every subject whether it is told in one breath with what a mention

@@ -31,7 +31,7 @@ const (
 	askToken
 	mentionToken
 	cueToken   // and each cue after it
-	tokenKinds = cueToken + int(model.CueNegatesList-model.CueNegates) + 1
+	tokenKinds = cueToken + int(model.CueRelatives-model.CueNegates) + 1
 )
 
 // compose makes a passage of token kinds. Each mention token is a subject of its
@@ -48,7 +48,7 @@ func compose(kinds []int, wide [][]int) passage {
 		switch {
 		case kind == mentionToken:
 			free = append(free, i)
-			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0, Denies: i%11 == 0, Begins: i%13 == 0})
+			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0, Denies: i%11 == 0, Begins: i%13 == 0, Alarm: i%17 == 0, Writer: i%19 == 0, Kin: i%23 == 0})
 		case kind >= cueToken:
 			p.Cues = append(p.Cues, Cue{Kind: model.CueNegates + model.Meaning(kind-cueToken), From: i, To: i + 1})
 		}
@@ -186,7 +186,7 @@ func TestOnlyDenialsMakeAbsent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn.Draw(t, "passage")
 		if slices.ContainsFunc(p.Cues, func(c Cue) bool {
-			return c.Kind == model.CueNegates || c.Kind == model.CueNegatesBefore || c.Kind == model.CueNegatesList
+			return c.Kind.Denies() || c.Kind == model.CueNegatesAhead
 		}) {
 			return
 		}

@@ -76,6 +76,8 @@ func (l *line) closes(i, open int, sc scope) bool {
 	switch {
 	case s.ends(), s.kind == cueStation && slices.Contains(sc.shuts, s.cue):
 		return true
+	case s.kind == commaStation && l.stations[open].onward:
+		return true
 	case s.kind == commaStation:
 		fronted := sc.fronted && i == open+1
 		return !sc.loose && !fronted && !l.passes(i, open)

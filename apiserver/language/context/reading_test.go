@@ -28,25 +28,31 @@ var cueWords = map[model.Meaning][]string{
 	model.CueHypotheticals: {"if i get", "in case of", "to prevent", "falls ich", "gegen"},
 	model.CuePast:          {"last year", "used to have", "as a child", "in the past", "letztes jahr", "als kind"},
 	model.CueOthers:        {"my father", "my sister", "my neighbour", "my wife", "mein vater", "meine schwester"},
-	model.CuePatients:      {"i", "my son", "she", "ich", "mein sohn"},
+	model.CuePatients:      {"my son", "she", "mein sohn"},
+	model.CueWriters:       {"i", "ich"},
+	model.CueRelatives:     {"dad", "gran", "onkel"},
 	model.CueNegatesList:   {"denies", "w / o"},
+	model.CueNegatesAhead:  {"nothing", "no problem", "nichts"},
+	model.CueNegatesWord:   {"non"},
 }
 
 // mentionWords are the mentions that a single word makes.
 var mentionWords = strings.Fields(`fever cough headache nausea vomiting rash chills sweats cramps
 	fieber husten schnupfen kopfschmerzen übelkeit erbrechen ausschlag`)
 
-// riskWords are those of risk factors, relativeWords those that name a relative
+// riskWords are those of risk factors, alarmWords of those that are serious,
+// relativeWords those that name a relative
 // themselves, absentWords those that say of something that it is absent, and
 // denyingWords those of what is present and hold a denial.
 var (
 	riskWords     = []string{"diabetes", "asthma", "smoke", "gout", "rauche"}
+	alarmWords    = []string{"overdose"}
 	relativeWords = []string{"family-stroke", "family-diabetes"}
 	absentWords   = []string{"eating-well", "afebrile", "isst-gut"}
 	denyingWords  = []string{"no-appetite", "can't-sleep"}
 )
 
-var fillerWords = strings.Fields("a the my any of in had have has with it it's me is are was habe hatte hat der die das mir")
+var fillerWords = strings.Fields("- a the my any of in had have has with it it's me is are was habe hatte hat der die das mir")
 
 // A reading is a text with what its test-only lexicon finds.
 type reading struct {
@@ -59,8 +65,9 @@ type reading struct {
 // read finds words and cues, longest first, and the mentions: the words of the
 // lists above, and any word with # and a name, which the words of one mention
 // share: "my chest#pain doesn't hurt#pain". A word may end in several names;
-// what a name with non- mentions is said to be absent, kin- is of a relative, and
-// self- begins a statement.
+// what a name with non- mentions is said to be absent, kin- is of a relative in its
+// own words, hers- in those of another mention, and self-
+// begins a statement of the writer's.
 func read(text string) reading {
 	r := reading{words: split(text)}
 	r.Tokens = len(r.words)
@@ -97,11 +104,12 @@ func (r *reading) findMentions() {
 			for mark := range strings.SplitSeq(marks, "#") {
 				r.mention(mark, i)
 			}
-		case slices.Contains(slices.Concat(mentionWords, riskWords, relativeWords, absentWords, denyingWords), word):
+		case slices.Contains(slices.Concat(mentionWords, riskWords, alarmWords, relativeWords, absentWords, denyingWords), word):
 			r.names = append(r.names, word)
 			r.subjects = append(r.subjects, Subject{
 				Positions:  []int{i},
-				RiskFactor: slices.Contains(slices.Concat(riskWords, relativeWords), word),
+				RiskFactor: slices.Contains(slices.Concat(riskWords, relativeWords, alarmWords), word),
+				Alarm:      slices.Contains(alarmWords, word),
 				Relative:   slices.Contains(relativeWords, word),
 				SaidAbsent: slices.Contains(absentWords, word),
 				Denies:     slices.Contains(denyingWords, word),
@@ -120,6 +128,7 @@ func (r *reading) mention(name string, position int) {
 	r.subjects = append(r.subjects, Subject{
 		Positions: []int{position}, SaidAbsent: strings.HasPrefix(name, "non-"),
 		RiskFactor: relative, Relative: relative, Begins: strings.HasPrefix(name, "self-"),
+		Writer: strings.HasPrefix(name, "self-"), Kin: strings.HasPrefix(name, "hers-"),
 	})
 }
 

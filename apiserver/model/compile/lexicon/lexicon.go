@@ -59,7 +59,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 	}
 	b.closeClasses()
 	b.addObservations(files)
-	for _, step := range []func(*source.Lexicon){b.addCues, b.addTimes, b.addDurations} {
+	for _, step := range []func(*source.Lexicon){b.addCues, b.addRelatives, b.addTimes, b.addDurations} {
 		for _, file := range files {
 			step(file)
 		}
@@ -215,6 +215,28 @@ func (b *builder) addCues(file *source.Lexicon) {
 		}
 	}
 }
+
+// addRelatives adds the cues that name somebody who may be the patient.
+func (b *builder) addRelatives(file *source.Lexicon) {
+	for _, relative := range file.Relatives {
+		sex, err := model.ParseSexFilter(cmp.Or(relative.Sex.Text, model.BothSexes.String()))
+		if err != nil {
+			b.problems.Add(source.Position{File: file.File, Line: relative.Sex.Line}, "%v", err)
+			continue
+		}
+		if years := relative.From.Value; !(years >= 0 && years <= mostYears) {
+			b.problems.Add(source.Position{File: file.File, Line: relative.From.Line}, "from %v years: expected 0 to %d", years, mostYears)
+			continue
+		}
+		cue := model.DraftPattern{Meaning: model.CueRelatives, Sex: sex, AgeFrom: uint16(12 * relative.From.Value)}
+		for _, word := range relative.Words {
+			b.addLiteral(cue, source.Position{File: file.File, Line: word.Line}, word.Text)
+		}
+	}
+}
+
+// mostYears is the age that nobody is over.
+const mostYears = 130
 
 func (b *builder) addTimes(file *source.Lexicon) {
 	for _, phrase := range source.ByLine(keys(file.Times)) {

@@ -28,7 +28,17 @@ type Lexicon struct {
 	Durations    []Word                    `yaml:"durations"`
 	Classes      map[Word][]Word           `yaml:"classes"`
 	Cues         map[Word][]Word           `yaml:"cues"`
+	Relatives    []Relative                `yaml:"relatives"`
 	Observations map[Word]ObservationForms `yaml:"observations"`
+}
+
+// A Relative is how people other than the writer are named who may be the
+// patient, and what is known of them: a sex, and the age in years that nobody so
+// called is under.
+type Relative struct {
+	Words []Word `yaml:"words"`
+	Sex   Word   `yaml:"sex"`
+	From  Number `yaml:"from"`
 }
 
 // ObservationForms are the wordings that say something of an observation.
@@ -100,11 +110,19 @@ func (d *derivation) lexicons(own, base []*Lexicon) []*Lexicon {
 			File: l.File, Stemmer: l.Stemmer, Numbers: l.Numbers,
 			Fillers: d.wordings(l.Fillers), Exact: d.wordings(l.Exact), Durations: d.wordings(l.Durations),
 			Units: mapped(l.Units, d.wordings), Classes: mapped(l.Classes, d.wordings), Cues: mapped(l.Cues, d.wordings),
-			Times: l.Times,
+			Times: l.Times, Relatives: d.relatives(l.Relatives),
 			Observations: mapped(l.Observations, func(f ObservationForms) ObservationForms {
 				return ObservationForms{Wordings: d.wordings(f.Wordings), After: d.wordings(f.After), Absent: d.wordings(f.Absent)}
 			}),
 		}
+	}
+	return derived
+}
+
+func (d *derivation) relatives(base []Relative) []Relative {
+	derived := slices.Clone(base)
+	for i := range derived {
+		derived[i].Words = d.wordings(derived[i].Words)
 	}
 	return derived
 }
