@@ -33,6 +33,13 @@ var alarms = map[string]string{
 	"I want to kill myself":                                         "suicidal_thoughts",
 	"missed two apixaban, leg swollen":                              "anticoagulants",
 	"can't keep water down":                                         "vomiting_repeated",
+	"keep thinking about dying":                                     "suicidal_thoughts",
+	"wish I just wouldn't wake up in the morning":                   "suicidal_thoughts",
+	"took some pills last night, didn't tell anyone":                "overdose_on_purpose",
+	"always tired no matter how much I sleep":                       "unrefreshing_sleep",
+	"breathing feels fast, proper thirsty":                          "fast_breathing",
+	"my stomach, as far as I can tell, really hurts":                "abdominal_pain",
+	"sore throte": "sore_throat",
 }
 
 func TestAlarmsAreHeard(t *testing.T) {

@@ -21,19 +21,25 @@ func readableText(text string) string {
 
 // answer is the result, in memory of its own.
 func (p *parser) answer() Result {
-	result := Result{Obvious: p.obvious()}
-	if len(p.matcher.words) > 0 {
-		result.Tokens = make([]string, len(p.matcher.words))
-	}
-	for i := range p.matcher.words {
-		result.Tokens[i] = p.matcher.words[i].text
-	}
+	result := Result{Obvious: p.obvious(), Tokens: p.tokens()}
 	for i := range p.findings {
 		if f := &p.findings[i]; !f.dropped {
 			result.Mentions = append(result.Mentions, p.mention(f))
 		}
 	}
 	return result
+}
+
+// tokens are the words as they were understood.
+func (p *parser) tokens() []string {
+	if len(p.matcher.words) == 0 {
+		return nil
+	}
+	tokens := make([]string, len(p.matcher.words))
+	for i := range p.matcher.words {
+		tokens[i] = p.matcher.words[i].text
+	}
+	return tokens
 }
 
 func (p *parser) mention(f *finding) Mention {
@@ -46,7 +52,7 @@ func (p *parser) mention(f *finding) Mention {
 }
 
 // obvious reports whether nothing in the text is open: there is a mention, each
-// word belongs to one, to a cue, to a time, or means nothing, none was misspelt
+// word belongs to one, to a cue, to a time, or means next to nothing, none was misspelt
 // or written apart, and no wording lost against another one of the same words.
 func (p *parser) obvious() bool {
 	if p.chooser.rivals {
@@ -68,7 +74,7 @@ func (p *parser) obvious() bool {
 	}
 	for i := range p.matcher.words {
 		w := &p.matcher.words[i]
-		if w.corrected || w.kind != markToken && !w.filler && !p.taken[i] {
+		if w.corrected || w.kind != markToken && !w.filler && !w.stem.Plain && !p.taken[i] {
 			return false
 		}
 	}

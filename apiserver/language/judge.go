@@ -215,7 +215,8 @@ func (p *parser) layCues() {
 		tokens := m.tokens(&m.matches[i])
 		cues = append(cues, context.Cue{
 			Kind: p.kindOf(m.patternOf(i)), From: j.places[tokens[0]], To: j.places[tokens[len(tokens)-1]] + 1,
-			Joins: len(tokens) == 1 && m.words[tokens[0]].joins,
+			Joins:  len(tokens) == 1 && m.words[tokens[0]].joins,
+			Writer: slices.ContainsFunc(tokens, func(token int32) bool { return m.words[token].writes }),
 		})
 	}
 	for token := range m.words {
@@ -257,6 +258,7 @@ func (p *parser) subject(f *finding) context.Subject {
 	return context.Subject{
 		Positions:  j.positions[from:],
 		RiskFactor: observed.Kind == model.RiskFactor,
+		Onlooker:   observed.Onlooker,
 		Alarm:      observed.Seriousness > model.NotSerious,
 		Writer:     writer,
 		Kin:        f.kin,

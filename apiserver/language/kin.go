@@ -15,7 +15,7 @@ func (p *parser) findKins() {
 	for i := range p.findings {
 		f := &p.findings[i]
 		if p.isHistory(f) && p.maySpeakOfPatient(p.tokensOf(f)) {
-			if said := p.symptomIn(p.tokensOf(f)); said != none {
+			if said := p.symptomOf(p.tokensOf(f)); said != none {
 				found := &p.matcher.matches[said]
 				p.findings = append(p.findings, finding{
 					observation: p.matcher.patternOf(said).Observation, match: said, from: found.from, to: found.to, head: found.head, kin: true,
@@ -33,31 +33,42 @@ func (p *parser) isHistory(f *finding) bool {
 // maySpeakOfPatient reports whether none of some tokens names somebody who cannot
 // be the patient.
 func (p *parser) maySpeakOfPatient(tokens []int32) bool {
-	return p.within(tokens, func(pattern *model.Pattern) bool { return p.kindOf(pattern) == model.CueOthers }) == none
+	return p.bestOf(func(i int) bool {
+		return p.kindOf(p.matcher.patternOf(i)) == model.CueOthers && covers(tokens, p.matcher.tokens(&p.matcher.matches[i]))
+	}) == none
 }
 
-// symptomIn is the match with the most of some tokens that says a symptom.
-func (p *parser) symptomIn(tokens []int32) int {
-	return p.within(tokens, func(pattern *model.Pattern) bool {
-		return pattern.Meaning == model.Mentions && p.r.Observations[pattern.Observation].Kind == model.Symptom
+// symptomOf is the best of the matches that say a symptom in some tokens, and maybe
+// others: a cough is said in "my sister has a dry cough", and a dry one.
+func (p *parser) symptomOf(tokens []int32) int {
+	return p.bestOf(func(i int) bool {
+		pattern := p.matcher.patternOf(i)
+		return pattern.Meaning == model.Mentions && !pattern.Relative && p.r.Observations[pattern.Observation].Kind == model.Symptom &&
+			shares(tokens, p.matcher.tokens(&p.matcher.matches[i]))
 	})
 }
 
-// within is the match with the most of some tokens, and none but these, whose
-// pattern is wanted; none when there is none.
-func (p *parser) within(tokens []int32, wanted func(*model.Pattern) bool) int {
+// bestOf is the best of the matches that are wanted; none when there is none.
+func (p *parser) bestOf(wanted func(match int) bool) int {
 	m, best := &p.matcher, none
 	for i := range m.matches {
 		if m.work < 0 {
 			break
 		}
 		m.work--
-		found := m.tokens(&m.matches[i])
-		if wanted(m.patternOf(i)) && covers(tokens, found) && (best == none || len(found) > len(m.tokens(&m.matches[best]))) {
+		if wanted(i) && (best == none || p.chooser.compare(i, best) < 0) {
 			best = i
 		}
 	}
 	return best
+}
+
+// shares reports whether two runs of tokens have one in common. Both are ascending.
+func shares(tokens, others []int32) bool {
+	return slices.ContainsFunc(others, func(token int32) bool {
+		_, ok := slices.BinarySearch(tokens, token)
+		return ok
+	})
 }
 
 // dropHistories drops the history of a family when what it is made of is the
@@ -65,7 +76,7 @@ func (p *parser) within(tokens []int32, wanted func(*model.Pattern) bool) int {
 func (p *parser) dropHistories() {
 	p.findings = slices.DeleteFunc(p.findings, func(history finding) bool {
 		return p.isHistory(&history) && slices.ContainsFunc(p.findings, func(f finding) bool {
-			return f.kin && !f.unsaid && covers(p.tokensOf(&history), p.tokensOf(&f))
+			return f.kin && !f.unsaid && shares(p.tokensOf(&history), p.tokensOf(&f))
 		})
 	})
 }

@@ -147,6 +147,8 @@ func (m *matcher) findClauses() {
 			for _, token := range tokens {
 				m.words[token].joins = !m.endsItem(int(token))
 			}
+		case model.CueNeutral:
+			m.passAside(int(tokens[0]), int(tokens[len(tokens)-1]))
 		case model.CueEnds:
 			m.words[tokens[0]].turns = m.words[tokens[0]].turns || len(tokens) == 1
 		case model.CueNegates, model.CueNegatesList, model.CueNegatesAhead:
@@ -160,6 +162,17 @@ func (m *matcher) findClauses() {
 		}
 	})
 	m.divideClauses()
+}
+
+// passAside makes words that mean nothing and stand between commas count for
+// nothing, as fillers do: "my stomach, as far as I can tell, hurts".
+func (m *matcher) passAside(first, last int) {
+	if first == 0 || last+1 >= len(m.words) || !m.words[first-1].comma || !m.words[last+1].comma {
+		return
+	}
+	for i := first; i <= last; i++ {
+		m.words[i].filler = true
+	}
 }
 
 // endsItem reports whether nothing stands behind a token in its item of a list: a

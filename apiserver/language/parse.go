@@ -132,6 +132,9 @@ func (p *parser) parse(r *model.Release, q Query) Result {
 	m := &p.matcher
 	m.begin(r, p.reader.words)
 	m.findClauses()
+	if p.isForeign() {
+		return Result{Tokens: p.tokens()}
+	}
 	m.findTimes()
 	m.admits = p.admits
 	m.matchAll(all)

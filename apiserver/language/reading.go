@@ -19,6 +19,7 @@ type word struct {
 	joined   []model.Term
 	joinedTo int
 	known    bool // to the release, or to its language
+	respelt  bool // it was known how it is often written
 	filler   bool
 	// What the token is between words: a separator of the items of a list, one
 	// that links them as a joining word does, a bracket, the end of a clause, one
@@ -57,7 +58,7 @@ func (d *reader) read(r *model.Release, text string, keepSpelling bool) {
 	d.cutter.cut(text)
 	for _, t := range d.cutter.tokens {
 		w := d.lookUp(t)
-		if keepSpelling || w.kind != wordToken || !d.mend(w) {
+		if keepSpelling || w.kind != wordToken || !d.respell(t) && !d.mend(w) {
 			d.words = append(d.words, w)
 		}
 	}
@@ -101,6 +102,17 @@ func (d *reader) isTerm(folded string) bool {
 	}
 	found, _ := d.r.FindWord(folded)
 	return found.Terms.Len() > 0
+}
+
+// respell adds the word that is meant by one that is often written so. It is
+// false when it adds nothing.
+func (d *reader) respell(t textToken) bool {
+	right, known := d.r.Respelt(t.folded)
+	if known {
+		d.addCorrected(t, right)
+		d.words[len(d.words)-1].respelt = true
+	}
+	return known
 }
 
 // mend adds what an unknown word is taken for: a word of patterns that is one

@@ -69,6 +69,7 @@ type DraftObservation struct {
 	Seriousness                   Seriousness
 	LabResult                     ResultType // of which DraftLabTest: one that lists the observation
 	Topic                         Topic
+	Onlooker                      bool
 	LastsFrom, LastsTo            uint32
 	Leak                          float64
 }
@@ -128,11 +129,14 @@ type DraftNode struct {
 type DraftLexicon struct {
 	Patterns []DraftPattern
 	Fillers  []string
+	Plain    []string
 	Exact    []string // words that no stem is made of
 	Numbers  map[string]float64
 	Units    map[string]uint32 // in minutes
-	Ordinary []string          // words that no misspelling is corrected from
-	Examples []DraftExample
+	// Misspellings lead from what is often written to the word that is meant.
+	Misspellings map[string]string
+	Ordinary     []string // words that no misspelling is corrected from
+	Examples     []DraftExample
 }
 
 // A DraftExample is something that somebody says who has an observation, who does

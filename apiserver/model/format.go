@@ -109,6 +109,7 @@ var sectionTypes = []sectionType{
 	recordSection("elements", func(r *Release) *[]Element { return &r.Elements }),
 	recordSection("ranges", func(r *Release) *[]Range { return &r.Ranges }),
 	recordSection("deletes", func(r *Release) *[]Delete { return &r.Deletes }),
+	recordSection("misspellings", func(r *Release) *[]Misspelling { return &r.Misspellings }),
 	recordSection("words of deletes", func(r *Release) *[]StringRef { return &r.DeleteWords }),
 	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),
 	recordSection("group items", func(r *Release) *[]ObservationIndex { return &r.GroupItems }),

@@ -26,6 +26,7 @@ func (l *layout) layLexicon() {
 	x.layTerms()
 	x.layStems(patterns)
 	x.layBesides()
+	x.layMisspellings()
 	x.layVocabulary(patterns)
 	if err := l.release.loadTrees(); err != nil {
 		panic("model: a tree that was just built does not load: " + err.Error())
@@ -234,6 +235,9 @@ func (x *lexiconLayout) layStems(patterns []DraftPattern) {
 	for _, word := range x.draft.Lexicon.Fillers {
 		of(word).stem.Filler = true
 	}
+	for _, word := range x.draft.Lexicon.Plain {
+		of(word).stem.Plain = true
+	}
 	for word, number := range x.draft.Lexicon.Numbers {
 		of(word).stem.Number = number
 	}
@@ -292,7 +296,7 @@ func (x *lexiconLayout) layVocabulary(patterns []DraftPattern) {
 }
 
 // frequencies are how many elements each word may stand for, and one for the
-// words that numbers, units and fillers are.
+// words that numbers, units, fillers and plain ones are.
 func (x *lexiconLayout) frequencies(patterns []DraftPattern) map[string]uint64 {
 	frequency := map[string]uint64{}
 	classUses := map[*DraftClass]uint64{}
@@ -313,7 +317,7 @@ func (x *lexiconLayout) frequencies(patterns []DraftPattern) map[string]uint64 {
 		}
 	}
 	lexicon := x.draft.Lexicon
-	for _, words := range [][]string{lexicon.Fillers, slices.Collect(maps.Keys(lexicon.Numbers)), slices.Collect(maps.Keys(lexicon.Units))} {
+	for _, words := range [][]string{lexicon.Fillers, lexicon.Plain, slices.Collect(maps.Keys(lexicon.Numbers)), slices.Collect(maps.Keys(lexicon.Units))} {
 		for _, word := range words {
 			frequency[word] = max(frequency[word], 1)
 		}

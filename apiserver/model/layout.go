@@ -194,6 +194,7 @@ func (l *layout) layObservations() {
 			Relation:            o.Relation,
 			LabResult:           o.LabResult,
 			Topic:               o.Topic,
+			Onlooker:            o.Onlooker,
 			LastsFrom:           o.LastsFrom,
 			LastsTo:             o.LastsTo,
 			Leak:                o.Leak,

@@ -26,7 +26,10 @@ type Stem struct {
 	// Filler says that the word means nothing: it counts in no gap, and no
 	// wording of an observation has it.
 	Filler bool
-	_      [3]byte
+	// Plain says that the word says of what stands beside it that it is there, as
+	// "have" does, and no more. It counts in gaps, and wordings may have it.
+	Plain bool
+	_     [2]byte
 }
 
 // IsNumber reports whether the word stands for a number.

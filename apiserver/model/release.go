@@ -94,7 +94,10 @@ type Observation struct {
 	Relation                      Relation // to the parent
 	LabResult                     ResultType
 	Topic                         Topic
-	_                             [2]byte
+	// Onlooker says that whoever writes for somebody else may well have it too, as
+	// worry, and is not the patient for it.
+	Onlooker bool
+	_        [1]byte
 	// LastsFrom and LastsTo say of a child by Duration how long the parent
 	// has lasted: LastsFrom <= minutes < LastsTo, where NoEnd is no limit. Both
 	// are 0 when nothing is said.
@@ -291,7 +294,8 @@ type Release struct {
 	Ranges         []Range // of the numbers in Elements
 	// Deletes lead from what is left of a word to the word, by Hash, then Word.
 	Deletes        []Delete
-	DeleteWords    []StringRef // the words that patterns use, in order of their bytes
+	DeleteWords    []StringRef   // the words that patterns use, in order of their bytes
+	Misspellings   []Misspelling // by Wrong, in order of its bytes
 	ChildRefs      []ObservationIndex
 	GroupItems     []ObservationIndex
 	TupleItems     []ObservationIndex

@@ -244,6 +244,9 @@ func verifyObservation(r *Release, o *Observation) error {
 	if o.AgeFrom > o.AgeTo {
 		return fmt.Errorf("ages from %d to %d months", o.AgeFrom, o.AgeTo)
 	}
+	if !isBool(&o.Onlooker) {
+		return errors.New("neither an onlooker's nor not")
+	}
 	if !inWords(o.LabResult, resultTypeWords) || !inWords(o.Topic, topicWords) || (o.Kind == LabResult) != (o.LabResult != NoLabResult) {
 		return fmt.Errorf("result %v or topic %v is none of the known ones, or not of kind %v", o.LabResult, o.Topic, o.Kind)
 	}

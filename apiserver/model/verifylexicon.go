@@ -19,6 +19,7 @@ func verifyLexicon(r *Release) error {
 		verifyTerms,
 		verifyNumberPatterns,
 		verifyDeletes,
+		verifyMisspellings,
 		(*Release).loadTrees,
 	} {
 		if err := check(r); err != nil {
@@ -42,8 +43,8 @@ func verifyStems(r *Release) error {
 		if err := errors.Join(verifyIndications(r, s.Indications, None), verifyIndications(r, s.Denials, 0)); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
-		if !isBool(&s.Filler) || math.IsInf(s.Number, 0) || s.Number < 0 {
-			return fmt.Errorf("stem %d: the number %v, or neither a filler nor none", i, s.Number)
+		if !isBool(&s.Filler) || !isBool(&s.Plain) || math.IsInf(s.Number, 0) || s.Number < 0 {
+			return fmt.Errorf("stem %d: the number %v, or neither a filler nor none, or neither plain nor not", i, s.Number)
 		}
 	}
 	for _, t := range r.TermRefs {

@@ -21,6 +21,8 @@ type Cue struct {
 	// Joins says that a word that denies joins as well, as "nor" does, so that
 	// it closes a list behind a mention.
 	Joins bool
+	// Writer says that it names the one who writes, as "and I have" does.
+	Writer bool
 }
 
 // A Sentence is one sentence or several in a row, as much as its judge may see
@@ -58,6 +60,8 @@ type Subject struct {
 	// Relative says that its wording holds the relative whom it is about, as
 	// a family history does, so that it is not taken as somebody else's.
 	Relative bool
+	// Onlooker says that whoever writes for somebody else may have it too, as worry.
+	Onlooker bool
 	// Alarm says that it is serious by itself, so that a risk factor is what
 	// happened, as an overdose, and nothing that families have.
 	Alarm bool

@@ -71,12 +71,16 @@ func (l *line) denials() []denial {
 
 // deniesWord reports whether the word that a prefix denies is one of the subject's.
 func (l *line) deniesWord(s Subject) bool {
-	return slices.ContainsFunc(l.prefixes, func(prefix int) bool {
-		for prefix < l.sentence.Tokens && marked(l.sentence.Fillers, prefix) {
-			prefix++ // the hyphen
-		}
-		return slices.Contains(s.Positions, prefix)
-	})
+	return slices.ContainsFunc(l.prefixes, func(prefix int) bool { return slices.Contains(s.Positions, l.wordFrom(prefix)) })
+}
+
+// wordFrom is the first token from one on that is a word, or separates.
+func (l *line) wordFrom(token int) int {
+	for token < l.sentence.Tokens && l.spoken[token] == l.spoken[token+1] &&
+		!marked(l.sentence.Ends, token) && !marked(l.sentence.Commas, token) && !marked(l.sentence.Links, token) {
+		token++ // a hyphen
+	}
+	return token
 }
 
 // direct reports whether a negation is about all that a mention says: nothing
@@ -125,7 +129,7 @@ func (l *line) settleNegations() {
 			s.cue, l.stations[i+1].cue = model.CueNeutral, model.CueNeutral
 		case s.is(model.CueNegates) && l.dangles(i):
 			s.cue = model.CueNegatesBefore
-			if s.onward || i > 0 && l.stations[i-1].joins() {
+			if s.onward && !l.answers(i) || i > 0 && l.stations[i-1].joins() {
 				s.cue = model.CueNeutral
 			}
 		case s.is(model.CueNegatesBefore) && l.silent(statement, s.from) && l.mentionFollows(i, 1):
@@ -157,6 +161,11 @@ func (o *outer) pass(l *line, s station) {
 	default:
 		*o = outer{}
 	}
+}
+
+// answers reports whether the station follows a question.
+func (l *line) answers(i int) bool {
+	return i > 0 && l.stations[i-1].kind == endStation && marked(l.sentence.Asks, l.stations[i-1].from)
 }
 
 // undone reports whether the negation at the station is followed by one that
@@ -255,14 +264,11 @@ func (g *group) part(s station) {
 // near and nothing stands between that it could be about, and empties it.
 //
 // Of a list with commas alone only the last mention is denied: "a headache,
-// fever is gone". The answer to a question denies all that was asked. A statement
-// behind a comma says how bad it is, "chest pain, it's nothing", unless it is no
-// more than the denial, "fever, none", or turns against what was said: "fever, but
-// I have none now".
+// fever is gone". The answer to a question denies all that was asked.
 func (g *group) deny(all []denial, l *line, cue station) {
 	near := l.between(g.edge, cue.from) <= deniedBehind
 	if g.comma || g.join || g.asked || g.ended {
-		near = l.between(g.parted, cue.from) == 0 && (!g.comma || g.asked || g.ended || g.parted == cue.from)
+		near = l.between(g.parted, cue.from) == 0
 	}
 	how := gone
 	if g.asked {

@@ -19,7 +19,7 @@ type station struct {
 	begins   bool          // of a subjectStation: a statement of its own
 	lists    bool          // of a negation: that of a list, as notes are taken
 	onward   bool          // of a negation: it never denies what stands before it
-	writer   bool          // of a cue for the patient: it is the one who writes
+	writer   bool          // of a cue: it names the one who writes
 	relative bool          // of a cue for others: it may be the patient
 	closes   bool          // of a negation: it closes a list as a joining word does
 }
@@ -157,7 +157,7 @@ func (l *line) placeStations(subjects []Subject) {
 }
 
 func (l *line) placeCue(c Cue) {
-	s := station{kind: cueStation, cue: c.Kind, from: c.From, to: c.To}
+	s := station{kind: cueStation, cue: c.Kind, from: c.From, to: c.To, writer: c.Writer}
 	switch c.Kind {
 	case model.CueNeutral:
 		return
@@ -197,7 +197,7 @@ func byEnd(subjects []Subject) []int {
 // that begin a statement: what is said of it holds for the others.
 func (s Subject) traits() int {
 	traits := 0
-	for _, trait := range [...]bool{!s.Begins, !s.Relative, !s.RiskFactor, !s.SaidAbsent, !s.Denies, !s.Alarm, !s.Writer, !s.Kin} {
+	for _, trait := range [...]bool{!s.Begins, !s.Relative, !s.RiskFactor, !s.SaidAbsent, !s.Denies, !s.Alarm, !s.Writer, !s.Kin, !s.Onlooker} {
 		traits *= 2
 		if trait {
 			traits++

@@ -53,16 +53,20 @@ func (l *line) ofOthers(subjects []Subject, told func(int) bool) []bool {
 	return others
 }
 
-// writerHas reports whether something is told of the one who writes.
+// writerHas reports whether something is told of the one who writes, other than
+// their worry for somebody.
 func (l *line) writerHas(subjects []Subject, told func(int) bool) bool {
-	writer := false
+	writer, kin := false, l.kin
 	for _, s := range l.stations {
+		for ; len(kin) > 0 && kin[0] <= s.at(); kin = kin[1:] {
+			writer = false
+		}
 		switch {
-		case s.introduces():
+		case s.introduces(), s.writer:
 			writer = s.writer
 		case s.kind == endStation, s.kind == subjectStation && subjects[s.subject].Kin:
 			writer = false
-		case s.kind == subjectStation && told(s.subject) && (writer || subjects[s.subject].Writer):
+		case s.kind == subjectStation && told(s.subject) && !subjects[s.subject].Onlooker && (writer || subjects[s.subject].Writer):
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func compose(kinds []int, wide [][]int) passage {
 		switch {
 		case kind == mentionToken:
 			free = append(free, i)
-			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0, Denies: i%11 == 0, Begins: i%13 == 0, Alarm: i%17 == 0, Writer: i%19 == 0, Kin: i%23 == 0})
+			p.subjects = append(p.subjects, Subject{Positions: []int{i}, RiskFactor: i%3 == 0, Relative: i%5 == 0, SaidAbsent: i%7 == 0, Denies: i%11 == 0, Begins: i%13 == 0, Alarm: i%17 == 0, Writer: i%19 == 0, Kin: i%23 == 0, Onlooker: i%29 == 0})
 		case kind >= cueToken:
 			p.Cues = append(p.Cues, Cue{Kind: model.CueNegates + model.Meaning(kind-cueToken), From: i, To: i + 1})
 		}
@@ -107,13 +107,23 @@ func (p passage) then(next passage) passage {
 
 func (p passage) judge() []Verdict { return Judge(p.Sentence, p.subjects) }
 
+// speaksOfRelatives reports whether somebody is named who is the patient unless the
+// writer is, in whatever sentence that is told.
+func (p passage) speaksOfRelatives() bool {
+	return slices.ContainsFunc(p.Cues, func(c Cue) bool { return c.Kind == model.CueRelatives }) ||
+		slices.ContainsFunc(p.subjects, func(s Subject) bool { return s.Kin })
+}
+
 // TestSentencesAreIndependent holds that what is said between full stops is
-// judged as if it stood alone.
+// judged as if it stood alone, where no relatives are.
 func TestSentencesAreIndependent(t *testing.T) {
 	t.Parallel()
 	stop := compose([]int{endToken}, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawn.Draw(t, "a"), drawn.Draw(t, "b")
+		if a.speaksOfRelatives() || b.speaksOfRelatives() {
+			return
+		}
 		want := slices.Concat(a.judge(), b.judge())
 		if diff := cmp.Diff(want, a.then(stop).then(b).judge(), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
@@ -169,7 +179,7 @@ func TestNothingIsUnsaidWithoutCues(t *testing.T) {
 		kinds := rapid.SliceOfN(rapid.IntRange(0, mentionToken), 0, 40).Draw(t, "kinds")
 		p := compose(kinds, drawWide.Draw(t, "wide"))
 		for i := range p.subjects {
-			p.subjects[i].Relative = false
+			p.subjects[i].Relative, p.subjects[i].Kin = false, false
 		}
 		for i, verdict := range p.judge() {
 			if want := map[bool]Verdict{true: Absent, false: Present}[p.subjects[i].SaidAbsent]; verdict != want {

@@ -50,6 +50,7 @@ func (c *compiler) addObservations() {
 			Sex:         vocabulary(p, s.Sex, model.ParseSexFilter),
 			Seriousness: vocabulary(p, s.Seriousness, model.ParseSeriousness),
 			Topic:       vocabulary(p, s.Topic, model.ParseTopic),
+			Onlooker:    s.Onlooker.Value,
 		}}
 		o.AgeFrom, o.AgeTo = ages(p, s.Ages)
 		o.LastsFrom, o.LastsTo = lasts(p, s)

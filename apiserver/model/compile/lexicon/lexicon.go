@@ -52,7 +52,7 @@ func Add(draft *model.Draft, concepts []Concept, files []*source.Lexicon, proble
 	}
 	b.chooseStemmer(files)
 	b.addExact(files)
-	for _, step := range []func(*source.Lexicon){b.addFillers, b.addNumbers, b.addUnits, b.addClasses} {
+	for _, step := range []func(*source.Lexicon){b.addFillers, b.addPlain, b.addMisspellings, b.addNumbers, b.addUnits, b.addClasses} {
 		for _, file := range files {
 			step(file)
 		}
@@ -144,6 +144,39 @@ func (b *builder) addFillers(file *source.Lexicon) {
 		if folded, ok := b.oneWord(file.File, word, "filler"); ok && !b.fillers[folded] {
 			b.fillers[folded] = true
 			b.draft.Lexicon.Fillers = append(b.draft.Lexicon.Fillers, folded)
+		}
+	}
+}
+
+func (b *builder) addPlain(file *source.Lexicon) {
+	for _, word := range file.Plain {
+		if folded, ok := b.oneWord(file.File, word, "plain word"); ok {
+			b.draft.Lexicon.Plain = append(b.draft.Lexicon.Plain, folded)
+		}
+	}
+}
+
+// addMisspellings notes which words are often written how. What is right is not
+// wrong as well.
+func (b *builder) addMisspellings(file *source.Lexicon) {
+	if b.draft.Lexicon.Misspellings == nil && len(file.Misspellings) > 0 {
+		b.draft.Lexicon.Misspellings = map[string]string{}
+	}
+	known := b.draft.Lexicon.Misspellings
+	for _, right := range source.ByLine(keys(file.Misspellings)) {
+		meant, ok := b.oneWord(file.File, right, "word")
+		for _, word := range file.Misspellings[right] {
+			wrong, wrongOK := b.oneWord(file.File, word, "misspelling")
+			at := source.Position{File: file.File, Line: word.Line}
+			if before, twice := known[wrong]; twice && before != meant {
+				b.problems.Add(at, "%q is a misspelling of %q already", word.Text, before)
+			}
+			if _, isWrong := known[meant]; isWrong || wrong == meant {
+				b.problems.Add(at, "%q stands for %q, which is a misspelling itself", word.Text, right.Text)
+			}
+			if ok && wrongOK {
+				known[wrong] = meant
+			}
 		}
 	}
 }

@@ -21,6 +21,8 @@ type Lexicon struct {
 	File         string                    `yaml:"-"`
 	Stemmer      Word                      `yaml:"stemmer"`
 	Fillers      []Word                    `yaml:"fillers"`
+	Plain        []Word                    `yaml:"plain"`
+	Misspellings map[Word][]Word           `yaml:"misspellings"` // by the right word
 	Exact        []Word                    `yaml:"exact"`
 	Numbers      map[Word]Number           `yaml:"numbers"`
 	Units        map[Word][]Word           `yaml:"units"`
@@ -108,13 +110,26 @@ func (d *derivation) lexicons(own, base []*Lexicon) []*Lexicon {
 	for i, l := range base {
 		derived[i] = &Lexicon{
 			File: l.File, Stemmer: l.Stemmer, Numbers: l.Numbers,
-			Fillers: d.wordings(l.Fillers), Exact: d.wordings(l.Exact), Durations: d.wordings(l.Durations),
+			Fillers: d.wordings(l.Fillers), Plain: d.wordings(l.Plain), Misspellings: d.misspellings(l.Misspellings), Exact: d.wordings(l.Exact), Durations: d.wordings(l.Durations),
 			Units: mapped(l.Units, d.wordings), Classes: mapped(l.Classes, d.wordings), Cues: mapped(l.Cues, d.wordings),
 			Times: l.Times, Relatives: d.relatives(l.Relatives),
 			Observations: mapped(l.Observations, func(f ObservationForms) ObservationForms {
 				return ObservationForms{Wordings: d.wordings(f.Wordings), After: d.wordings(f.After), Absent: d.wordings(f.Absent)}
 			}),
 		}
+	}
+	return derived
+}
+
+// misspellings are those of the words that stand in place of others.
+func (d *derivation) misspellings(base map[Word][]Word) map[Word][]Word {
+	var derived map[Word][]Word
+	if base != nil {
+		derived = make(map[Word][]Word, len(base))
+	}
+	for right, wrong := range base {
+		right.Text = d.wording(right.Text)
+		derived[right] = wrong
 	}
 	return derived
 }

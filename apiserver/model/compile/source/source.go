@@ -67,6 +67,7 @@ type Observation struct {
 	Sex          Word   `yaml:"sex"`
 	Ages         Range  `yaml:"ages"`
 	Professional Flag   `yaml:"professional"`
+	Onlooker     Flag   `yaml:"onlooker"`
 	Topic        Word   `yaml:"topic"`
 	Lasts        Range  `yaml:"lasts"`
 }
