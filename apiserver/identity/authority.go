@@ -48,12 +48,10 @@ func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
 // Token gives an application an access token that is good for TokenLifetime.
 // What is wrong with the request is an *OAuthError.
 func (a *Authority) Token(request TokenRequest) (token string, err error) {
-	application, ok := a.authenticate(request.ID, request.Key)
+	application, err := a.Client(request)
 	switch {
-	case !ok:
-		return "", &OAuthError{InvalidClient, "the application's id or key is wrong"}
-	case request.Instance != a.Instance+"-mgp":
-		return "", &OAuthError{InvalidClient, "the Instance-Id header has to be this instance's id followed by -mgp"}
+	case err != nil:
+		return "", err
 	case request.GrantType == "":
 		return "", &OAuthError{InvalidRequest, "grant_type is missing; it has to be client_credentials"}
 	case request.GrantType != "client_credentials":
@@ -64,6 +62,20 @@ func (a *Authority) Token(request TokenRequest) (token string, err error) {
 		return "", err
 	}
 	return a.Keys.sign(accessTokens, newClaims(application, scopes, cmp.Or(a.Issuer, a.Instance), a.Instance, a.now()))
+}
+
+// Client returns the application that asks for a token. It judges what the
+// headers of a request say, so that nobody has to read the body of a stranger.
+// Any error is an *OAuthError.
+func (a *Authority) Client(request TokenRequest) (Application, error) {
+	application, ok := a.authenticate(request.ID, request.Key)
+	switch {
+	case !ok:
+		return Application{}, &OAuthError{InvalidClient, "the application's id or key is wrong"}
+	case request.Instance != a.Instance+"-mgp":
+		return Application{}, &OAuthError{InvalidClient, "the Instance-Id header has to be this instance's id followed by -mgp"}
+	}
+	return application, nil
 }
 
 // authenticate takes the id and the key as they are, as RFC 7617 has clients

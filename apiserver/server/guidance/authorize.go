@@ -4,6 +4,7 @@ package guidance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,19 +15,44 @@ import (
 )
 
 // authorize lets a call through that the contract's security of its operation
-// allows. The generated code puts that in the request's context: the scopes
-// that an access token needs, or that the application's own key is needed,
-// which is for createToken to judge.
+// allows, by its headers alone: nothing of a body is read for a stranger. The
+// generated code puts into the request's context what is needed: the scopes of
+// an access token, or the application's own key.
 func (h handlers) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if id, key, ok := r.BasicAuth(); ok && r.Context().Value(contract.ApplicationScopes) != nil {
-			r = r.WithContext(context.WithValue(r.Context(), credentialsKey{}, credentials{id, key}))
+		if r.Context().Value(contract.ApplicationScopes) != nil {
+			client, ok := h.client(w, r)
+			if !ok {
+				return
+			}
+			r = r.WithContext(context.WithValue(r.Context(), clientKey{}, client))
 		}
 		if scopes, needed := r.Context().Value(contract.AccessTokenScopes).([]string); needed && !h.allowed(w, r, scopes) {
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// client is the request for a token as far as the headers say it. It answers
+// one that carries no application's own id and key.
+func (h handlers) client(w http.ResponseWriter, r *http.Request) (client identity.TokenRequest, ok bool) {
+	id, key, given := r.BasicAuth()
+	if !given {
+		writeTokenError(w, &identity.OAuthError{
+			Code: identity.InvalidClient, Description: "the header Authorization: Basic <base64 of id:key> is missing",
+		})
+		return client, false
+	}
+	client = identity.TokenRequest{Instance: r.Header.Get("Instance-Id"), ID: id, Key: key}
+	application, err := h.Authority.Client(client)
+	var refused *identity.OAuthError
+	if errors.As(err, &refused) {
+		writeTokenError(w, refused)
+		return client, false
+	}
+	middleware.CallOf(r.Context()).Application = application.ID
+	return client, true
 }
 
 // allowed answers a call without a valid token, or whose token lacks a scope.
@@ -58,7 +84,5 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// credentials are an application's id and key as a request carries them.
-type credentials struct{ id, key string }
-
-type credentialsKey struct{}
+// clientKey is that of a request for a token whose headers are good.
+type clientKey struct{}

@@ -223,7 +223,7 @@ func TestMountedAnywhere(t *testing.T) {
 	r.call("GET", "/.well-known/jwks.json", "")
 	r.call("GET", "/api/mgp/v1/usage", "", "Authorization", "Bearer "+access)
 	r.call("GET", "/api/nothing", "")
-	for _, want := range []string{"POST /api/auth/token by ", "GET /.well-known/jwks.json by ", "GET /api/mgp/v1/usage by portal", " by "} {
+	for _, want := range []string{"POST /api/auth/token by portal", "GET /.well-known/jwks.json by ", "GET /api/mgp/v1/usage by portal", " by "} {
 		if got := <-r.endpoints; got != want {
 			t.Errorf("the access log sees %q, want %q", got, want)
 		}

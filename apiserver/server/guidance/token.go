@@ -13,10 +13,7 @@ import (
 
 // CreateToken implements the contract.
 func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenRequestObject) (contract.CreateTokenResponseObject, error) {
-	application, ok := ctx.Value(credentialsKey{}).(credentials)
-	if !ok {
-		return tokenError{identity.InvalidClient, "the header Authorization: Basic <base64 of id:key> is missing"}, nil
-	}
+	asked := ctx.Value(clientKey{}).(identity.TokenRequest) // authorize put it there
 	body := request.JSONBody
 	if body == nil {
 		body = request.FormdataBody
@@ -24,13 +21,8 @@ func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenR
 	if body == nil {
 		return tokenError{identity.InvalidRequest, "there is no body"}, nil
 	}
-	token, err := h.Authority.Token(identity.TokenRequest{
-		Instance:  orEmpty(request.Params.InstanceID),
-		ID:        application.id,
-		Key:       application.key,
-		GrantType: orEmpty(body.GrantType),
-		Scope:     orEmpty(body.Scope),
-	})
+	asked.GrantType, asked.Scope = orEmpty(body.GrantType), orEmpty(body.Scope)
+	token, err := h.Authority.Token(asked)
 	var refused *identity.OAuthError
 	if errors.As(err, &refused) {
 		return tokenError(*refused), nil
@@ -53,13 +45,18 @@ type tokenError identity.OAuthError
 
 // VisitCreateTokenResponse writes it with the status of its code.
 func (e tokenError) VisitCreateTokenResponse(w http.ResponseWriter) error {
+	writeTokenError(w, (*identity.OAuthError)(&e))
+	return nil
+}
+
+// writeTokenError answers with the status of the error's code.
+func writeTokenError(w http.ResponseWriter, e *identity.OAuthError) {
 	status := http.StatusBadRequest
 	if e.Code == identity.InvalidClient {
 		status = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", `Basic realm="anamnesis"`) // RFC 6749, section 5.2
 	}
 	writeOAuthError(w, status, contract.OAuthErrorError(e.Code), e.Description)
-	return nil
 }
 
 // GetKeys implements the contract.
