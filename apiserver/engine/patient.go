@@ -98,6 +98,8 @@ type Patient struct {
 	// observations is how many present or absent findings were reported, a
 	// parent and its present child being one.
 	observations int
+	// toExplain is how many of the present ones conditions may have brought.
+	toExplain int
 	// marked says that some evidence carries a source.
 	marked bool
 	// timed is the patient with the durations of symptoms, nil when none was
@@ -149,6 +151,10 @@ func (p *Patient) AgeMonths() int { return p.ageMonths }
 // and its present child counted once.
 func (p *Patient) Observations() int { return p.observations }
 
+// Findings is how many symptoms and laboratory results are present, a parent and
+// its present child counted once. What an assessment takes grows with them.
+func (p *Patient) Findings() int { return p.toExplain }
+
 // admits reports whether an observation can apply to the patient.
 func (p *Patient) admits(o *model.Observation) bool {
 	return o.Sex.Admits(p.sex) && int(o.AgeFrom) <= p.ageMonths && p.ageMonths <= int(o.AgeTo)
@@ -198,6 +204,9 @@ func (p *Patient) findOpeners(r *model.Release) {
 	for _, f := range p.findings {
 		if f.reported && f.choice != Unknown && !f.refined {
 			p.observations++
+			if f.choice == Present && r.Observations[f.observation].Kind != model.RiskFactor {
+				p.toExplain++
+			}
 		}
 		if f.choice != Present || f.refined || r.Observations[f.observation].Kind != model.Symptom {
 			continue

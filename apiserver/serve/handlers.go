@@ -29,6 +29,7 @@ func (p *process) tenantHandler() http.Handler {
 		Now:          time.Now,
 		AllowsOrigin: p.settings.allowsOrigin,
 		Leaving:      p.leaving.Load,
+		Guard:        p.guard,
 		Observer:     p.metrics,
 		Log:          p.log,
 		Guidance: guidance.New(guidance.Options{
@@ -37,6 +38,7 @@ func (p *process) tenantHandler() http.Handler {
 			Feedback:  p.store,
 			Scheme:    p.scheme(),
 			Now:       time.Now,
+			Guard:     p.guard,
 			Log:       p.log,
 		}),
 	})

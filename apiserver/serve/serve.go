@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
@@ -41,6 +45,8 @@ type process struct {
 	recorder *usage.Recorder
 	ledger   *quota.Ledger
 	metrics  *metrics.Metrics
+	limits   guard.Limits
+	guard    *guard.Guard
 	leaving  atomic.Bool
 }
 
@@ -58,6 +64,8 @@ func run(ctx context.Context, o options) (err error) {
 		Instance: o.InstanceID, Releases: p.library.Releases, BufferedUsage: p.recorder.Buffered,
 		CertificateExpiry: p.settings.certificateExpiry,
 	})
+	p.limits = guard.LimitsFor(memoryLimit(), runtime.GOMAXPROCS(0))
+	p.guard = guard.New(p.limits, p.metrics.TurnedAway)
 	p.store = newStoreKeeper(o, p.metrics.StorageUp, func(ctx context.Context) { p.ledger.Refresh(ctx) })
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
@@ -71,6 +79,14 @@ func run(ctx context.Context, o options) (err error) {
 		}
 	}
 	return p.serve(ctx)
+}
+
+// memoryLimit is GOMEMLIMIT in bytes, zero when there is none.
+func memoryLimit() int64 {
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		return limit
+	}
+	return 0
 }
 
 // serve listens, and ends when ctx does or when a part of the server fails.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
@@ -135,6 +137,7 @@ func fullHandler(b testing.TB, library *model.Library) http.Handler {
 		Guidance: http.HandlerFunc(guidanceAnswers),
 		Models:   library, Engine: engine.New(), Applications: applications, Usage: ledger,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
+		Guard:    guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {}),
 		Observer: metrics.New(metrics.Sources{Releases: library.Releases, BufferedUsage: recorder.Buffered}),
 		Log:      slog.New(slog.NewJSONHandler(io.Discard, nil)),
 	})

@@ -17,6 +17,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
 // endpoints are all that is served: a call that succeeds, and its route.
@@ -393,6 +395,7 @@ func TestMetrics(t *testing.T) {
 	r.metrics.Reloaded("tls", nil)
 	r.metrics.Reloaded("tls", errors.New("rubbish"))
 	r.metrics.Flushed(nil)
+	r.metrics.TurnedAway(guard.TooManyConnections)
 	recorder := httptest.NewRecorder()
 	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
@@ -407,6 +410,7 @@ func TestMetrics(t *testing.T) {
 		`anamnesis_reloads_total{outcome="applied",source="tls"} 1`,
 		`anamnesis_reloads_total{outcome="refused",source="tls"} 1`,
 		`anamnesis_usage_flushes_total{outcome="stored"} 1`,
+		`anamnesis_turned_away_total{reason="connections"} 1`,
 		`anamnesis_usage_buffered_calls 7`,
 		`anamnesis_tls_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`go_goroutines `,

@@ -23,6 +23,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 )
 
@@ -45,6 +46,7 @@ type rig struct {
 	usage    *counts
 	log      *lines
 	metrics  *metrics.Metrics
+	guard    *guard.Guard
 	leaving  atomic.Bool
 	origin   atomic.Pointer[string]
 }
@@ -52,14 +54,18 @@ type rig struct {
 // today is the day of these tests.
 var today = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// start makes a server of the release of these tests.
-func start(t testing.TB) *rig {
+// closed turns everybody away.
+func closed() *guard.Guard { return guard.New(guard.Limits{}, func(guard.Reason) {}) }
+
+// start makes a server of the release of these tests, which has room for
+// everybody unless its guard is edited.
+func start(t testing.TB, edits ...func(*guard.Guard)) *rig {
 	t.Helper()
 	checked, err := contract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t)
+	r := newRig(t, edits...)
 	listening := httptest.NewServer(r.handler)
 	t.Cleanup(listening.Close)
 	r.url, r.plain = listening.URL, listening.Client()
@@ -68,7 +74,7 @@ func start(t testing.TB) *rig {
 }
 
 // newRig makes a server without a socket.
-func newRig(t testing.TB) *rig {
+func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 	t.Helper()
 	applications, err := identity.NewApplications(
 		identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}},
@@ -90,6 +96,10 @@ func newRig(t testing.TB) *rig {
 		Instance: "test", Releases: r.library.Releases, BufferedUsage: func() int64 { return 7 },
 		CertificateExpiry: func() time.Time { return time.Unix(1_800_000_000, 0) },
 	})
+	r.guard = guard.New(guard.LimitsFor(0, 2), r.metrics.TurnedAway)
+	for _, edit := range edits {
+		edit(r.guard)
+	}
 	r.handler = server.New(server.Options{
 		Guidance: http.HandlerFunc(guidanceAnswers),
 		Models:   r.models, Engine: engine.New(), Tokens: r.tokens, Feedback: r.feedback,
@@ -99,6 +109,7 @@ func newRig(t testing.TB) *rig {
 			return allowed != nil && *allowed == origin
 		},
 		Leaving:  r.leaving.Load,
+		Guard:    r.guard,
 		Observer: r.metrics,
 		Log:      slog.New(slog.NewJSONHandler(r.log, nil)),
 	})

@@ -20,6 +20,7 @@ const (
 	usedUp      situation = "the plan's calls are used up"
 	storageDown situation = "storage is down"
 	faultyModel situation = "the models fail"
+	busy        situation = "there are too many calls"
 )
 
 // A row is one line of the specification's endpoint tables: how an endpoint
@@ -185,6 +186,7 @@ func sharedRows() []row {
 		add("the model's other name", e.with(map[string]string{"Model": "infermedica-en"}), 200, "", allWell)
 		add("an Interview-Id with a space", e.with(map[string]string{"Interview-Id": "a b"}), 400, "Interview-Id: expected", allWell)
 		add("another method", call{method: http.MethodDelete, path: e.path}, 405, "takes "+e.method+" only", allWell)
+		add("too many calls", e.call, 503, "too many calls", busy)
 		add("a fault", e.call, 500, "the service failed to answer", faultyModel)
 		if e.method == http.MethodPost {
 			add("another content type", e.with(map[string]string{"Content-Type": "text/plain"}), 400, "Content-Type: expected application/json", allWell)
@@ -206,7 +208,7 @@ var limited = map[string]bool{
 
 func TestRows(t *testing.T) {
 	t.Parallel()
-	rigs := map[situation]*rig{allWell: start(t), usedUp: start(t), storageDown: start(t), faultyModel: start(t)}
+	rigs := map[situation]*rig{allWell: start(t), usedUp: start(t), storageDown: start(t), faultyModel: start(t), busy: start(t, noCalls)}
 	rigs[usedUp].usage.usedUp.Store(true)
 	rigs[storageDown].feedback.down.Store(true)
 	closed := func() error { return errors.New("closed") }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
@@ -35,6 +36,7 @@ type Options struct {
 	AllowsOrigin func(origin string) bool
 	// Leaving says that the server is about to stop.
 	Leaving  func() bool
+	Guard    *guard.Guard
 	Observer middleware.Observer
 	Log      *slog.Logger
 }
@@ -87,10 +89,11 @@ func assessment(o Options) http.Handler {
 		r.Use(
 			middleware.Endpoint,
 			middleware.Authenticate(o.Applications, forbidden),
+			middleware.Admit(o.Guard.Calls, busy),
 			middleware.Metered(o.Usage, limitReached),
 		)
 		v3.New(v3.Options{
-			Models: o.Models, Engine: o.Engine, Tokens: o.Tokens, Feedback: o.Feedback, Now: o.Now, Log: o.Log,
+			Models: o.Models, Engine: o.Engine, Tokens: o.Tokens, Feedback: o.Feedback, Now: o.Now, Guard: o.Guard, Log: o.Log,
 		}).Mount(r)
 	})
 	return router
@@ -103,6 +106,10 @@ func internalError(w http.ResponseWriter, r *http.Request) {
 
 func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
+}
+
+func busy(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
 }
 
 func limitReached(w http.ResponseWriter, _ *http.Request) {

@@ -4812,6 +4812,21 @@ func (response ListConcepts500JSONResponse) VisitListConceptsResponse(w http.Res
 	return err
 }
 
+type ListConcepts503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListConcepts503JSONResponse) VisitListConceptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetConceptRequestObject struct {
 	ID     string `json:"id"`
 	Params GetConceptParams
@@ -4905,6 +4920,21 @@ func (response GetConcept500JSONResponse) VisitGetConceptResponse(w http.Respons
 	return err
 }
 
+type GetConcept503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetConcept503JSONResponse) VisitGetConceptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListConditionsRequestObject struct {
 	Params ListConditionsParams
 }
@@ -4979,6 +5009,21 @@ func (response ListConditions500JSONResponse) VisitListConditionsResponse(w http
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConditions503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListConditions503JSONResponse) VisitListConditionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5076,6 +5121,21 @@ func (response GetCondition500JSONResponse) VisitGetConditionResponse(w http.Res
 	return err
 }
 
+type GetCondition503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetCondition503JSONResponse) VisitGetConditionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DiagnoseRequestObject struct {
 	Params DiagnoseParams
 	Body   *DiagnoseJSONRequestBody
@@ -5165,6 +5225,21 @@ func (response Diagnose500JSONResponse) VisitDiagnoseResponse(w http.ResponseWri
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Diagnose503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Diagnose503JSONResponse) VisitDiagnoseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5277,6 +5352,21 @@ func (response Explain500JSONResponse) VisitExplainResponse(w http.ResponseWrite
 	return err
 }
 
+type Explain503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Explain503JSONResponse) VisitExplainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetInfoRequestObject struct {
 	Params GetInfoParams
 }
@@ -5351,6 +5441,21 @@ func (response GetInfo500JSONResponse) VisitGetInfoResponse(w http.ResponseWrite
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetInfo503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetInfo503JSONResponse) VisitGetInfoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5555,6 +5660,21 @@ func (response ListLabTests500JSONResponse) VisitListLabTestsResponse(w http.Res
 	return err
 }
 
+type ListLabTests503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListLabTests503JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetLabTestRequestObject struct {
 	ID     string `json:"id"`
 	Params GetLabTestParams
@@ -5644,6 +5764,21 @@ func (response GetLabTest500JSONResponse) VisitGetLabTestResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLabTest503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetLabTest503JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5741,6 +5876,21 @@ func (response Parse500JSONResponse) VisitParseResponse(w http.ResponseWriter) e
 	return err
 }
 
+type Parse503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Parse503JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPatientEducationRequestObject struct {
 	ConditionID string `json:"condition_id"`
 	Params      GetPatientEducationParams
@@ -5830,6 +5980,21 @@ func (response GetPatientEducation500JSONResponse) VisitGetPatientEducationRespo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetPatientEducation503JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5942,6 +6107,21 @@ func (response Rationale500JSONResponse) VisitRationaleResponse(w http.ResponseW
 	return err
 }
 
+type Rationale503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Rationale503JSONResponse) VisitRationaleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RecommendSpecialistRequestObject struct {
 	Params RecommendSpecialistParams
 	Body   *RecommendSpecialistJSONRequestBody
@@ -6031,6 +6211,21 @@ func (response RecommendSpecialist500JSONResponse) VisitRecommendSpecialistRespo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RecommendSpecialist503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response RecommendSpecialist503JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6143,6 +6338,21 @@ func (response RedFlags500JSONResponse) VisitRedFlagsResponse(w http.ResponseWri
 	return err
 }
 
+type RedFlags503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response RedFlags503JSONResponse) VisitRedFlagsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRiskFactorsRequestObject struct {
 	Params ListRiskFactorsParams
 }
@@ -6217,6 +6427,21 @@ func (response ListRiskFactors500JSONResponse) VisitListRiskFactorsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRiskFactors503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListRiskFactors503JSONResponse) VisitListRiskFactorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6314,6 +6539,21 @@ func (response GetRiskFactor500JSONResponse) VisitGetRiskFactorResponse(w http.R
 	return err
 }
 
+type GetRiskFactor503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetRiskFactor503JSONResponse) VisitGetRiskFactorResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SearchRequestObject struct {
 	Params SearchParams
 }
@@ -6388,6 +6628,21 @@ func (response Search500JSONResponse) VisitSearchResponse(w http.ResponseWriter)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Search503JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6500,6 +6755,21 @@ func (response Suggest500JSONResponse) VisitSuggestResponse(w http.ResponseWrite
 	return err
 }
 
+type Suggest503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Suggest503JSONResponse) VisitSuggestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSymptomsRequestObject struct {
 	Params ListSymptomsParams
 }
@@ -6574,6 +6844,21 @@ func (response ListSymptoms500JSONResponse) VisitListSymptomsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSymptoms503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListSymptoms503JSONResponse) VisitListSymptomsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6667,6 +6952,21 @@ func (response GetSymptom500JSONResponse) VisitGetSymptomResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSymptom503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetSymptom503JSONResponse) VisitGetSymptomResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6775,6 +7075,21 @@ func (response Triage500JSONResponse) VisitTriageResponse(w http.ResponseWriter)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Triage503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response Triage503JSONResponse) VisitTriageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }

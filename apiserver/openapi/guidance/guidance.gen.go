@@ -85,11 +85,12 @@ func (e KeyUse) Valid() bool {
 
 // Defines values for OAuthErrorError.
 const (
-	OAuthErrorErrorInvalidClient        OAuthErrorError = "invalid_client"
-	OAuthErrorErrorInvalidRequest       OAuthErrorError = "invalid_request"
-	OAuthErrorErrorInvalidScope         OAuthErrorError = "invalid_scope"
-	OAuthErrorErrorServerError          OAuthErrorError = "server_error"
-	OAuthErrorErrorUnsupportedGrantType OAuthErrorError = "unsupported_grant_type"
+	OAuthErrorErrorInvalidClient          OAuthErrorError = "invalid_client"
+	OAuthErrorErrorInvalidRequest         OAuthErrorError = "invalid_request"
+	OAuthErrorErrorInvalidScope           OAuthErrorError = "invalid_scope"
+	OAuthErrorErrorServerError            OAuthErrorError = "server_error"
+	OAuthErrorErrorTemporarilyUnavailable OAuthErrorError = "temporarily_unavailable"
+	OAuthErrorErrorUnsupportedGrantType   OAuthErrorError = "unsupported_grant_type"
 )
 
 // Valid indicates whether the value is a known member of the OAuthErrorError enum.
@@ -102,6 +103,8 @@ func (e OAuthErrorError) Valid() bool {
 	case OAuthErrorErrorInvalidScope:
 		return true
 	case OAuthErrorErrorServerError:
+		return true
+	case OAuthErrorErrorTemporarilyUnavailable:
 		return true
 	case OAuthErrorErrorUnsupportedGrantType:
 		return true
@@ -801,6 +804,28 @@ func (response CreateToken500JSONResponse) VisitCreateTokenResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateToken503ResponseHeaders struct {
+	RetryAfter int
+}
+
+type CreateToken503JSONResponse struct {
+	Body    OAuthError
+	Headers CreateToken503ResponseHeaders
+}
+
+func (response CreateToken503JSONResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
 }

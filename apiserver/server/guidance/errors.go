@@ -21,10 +21,19 @@ const oauthPath = "/api/auth/token"
 // refuse answers what a client did wrong in the form of the path's errors.
 func refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	if r.URL.Path == oauthPath {
-		writeOAuthError(w, status, contract.OAuthErrorErrorInvalidRequest, detail)
+		code := contract.OAuthErrorErrorInvalidRequest
+		if status == http.StatusServiceUnavailable {
+			code = contract.OAuthErrorErrorTemporarilyUnavailable
+		}
+		writeOAuthError(w, status, code, detail)
 		return
 	}
 	writeError(w, status, detail)
+}
+
+// busy answers a call that the server has no room for.
+func busy(w http.ResponseWriter, r *http.Request) {
+	refuse(w, r, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
 }
 
 // badBody answers a body that is well formed but does not fit.

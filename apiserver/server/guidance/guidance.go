@@ -16,6 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -32,6 +33,7 @@ type Options struct {
 	Feedback  Feedback
 	Scheme    string // of the address that clients call: http or https
 	Now       func() time.Time
+	Guard     *guard.Guard
 	Log       *slog.Logger // of faults, each once
 }
 
@@ -50,8 +52,33 @@ func New(options Options) http.Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{h.noteAddress, middleware.ReadBody(refuse, oauthPath), h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.bodies().Read, h.admit, h.authorize, middleware.Endpoint},
 	}))
+}
+
+// mostOfToken is the most that a request for a token may hold, in bytes. It has
+// two short fields.
+const mostOfToken = 8 << 10
+
+func (h handlers) bodies() middleware.Bodies {
+	return middleware.Bodies{
+		Held:   h.Guard.Bodies,
+		Rules:  map[string]middleware.BodyRule{oauthPath: {Most: mostOfToken, Form: true}},
+		Refuse: refuse,
+	}
+}
+
+// admit lets calls in while the server has room for them. The public keys are
+// for everybody: what is needed for them is in memory, and has no body.
+func (h handlers) admit(next http.Handler) http.Handler {
+	admitted := middleware.Admit(h.Guard.Calls, busy)(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if middleware.CallOf(r.Context()).Application == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		admitted.ServeHTTP(w, r)
+	})
 }
 
 // atRoot hides from a chi router that it is part of another, which may have

@@ -24,6 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -70,13 +71,16 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
 	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
-	options := guidance.Options{Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
+	options := guidance.Options{Guard: roomy(), Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
 	for _, change := range change {
 		change(&options)
 	}
 	r.serve(guidance.New(options))
 	return r
 }
+
+// roomy is a guard that turns nobody away here.
+func roomy() *guard.Guard { return guard.New(guard.LimitsFor(0, 2), func(guard.Reason) {}) }
 
 // serve puts around the handler what the server does.
 func (r *rig) serve(handler http.Handler) {
@@ -203,7 +207,7 @@ func TestAddresses(t *testing.T) {
 // Where nothing is, no method is allowed, and not one that HTTP does not know.
 func TestInventedMethods(t *testing.T) {
 	t.Parallel()
-	handler := guidance.New(guidance.Options{Log: slog.Default()})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Log: slog.Default()})
 	for path, want := range map[string]int{"/api/nothing": http.StatusNotFound, "/api/auth/token": http.StatusMethodNotAllowed} {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest("INVENTED", path, nil))
@@ -229,7 +233,7 @@ func TestMountedAnywhere(t *testing.T) {
 		}
 	}
 	outer := chi.NewRouter()
-	outer.Mount("/api", guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
+	outer.Mount("/api", guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
 	recorder := httptest.NewRecorder()
 	outer.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/api/mgp/v1/usage", nil))
 	if recorder.Code != http.StatusUnauthorized {

@@ -120,14 +120,14 @@ func TestTokenRefused(t *testing.T) {
 		"half":             {`{"grant_type": "hunter2`, nil, 400, "invalid_request", "not JSON at byte 23"},
 		"not JSON":         {`grant_type=hunter2`, nil, 400, "invalid_request", "not JSON at byte 0"},
 		"more than JSON":   {good + `hunter2`, nil, 400, "invalid_request", "not JSON at byte 36"},
-		"large":            {`"` + strings.Repeat("x", 1<<20) + `"`, nil, 413, "invalid_request", "at most 1 MiB"},
+		"large":            {`"` + strings.Repeat("x", 8<<10) + `"`, nil, 413, "invalid_request", "at most 8 KiB"},
 		"no type":          {good, map[string]string{"Content-Type": ""}, 400, "invalid_request", "Content-Type"},
 		"text":             {good, map[string]string{"Content-Type": "text/plain"}, 400, "invalid_request", "Content-Type"},
 		"nearly JSON":      {good, map[string]string{"Content-Type": "application/jsonp"}, 400, "invalid_request", "Content-Type"},
 		"a field twice":    {`{"grant_type": "password", "grant_type": "client_credentials"}`, nil, 400, "invalid_request", `the name "grant_type" twice`},
 		"form, broken":     {`grant_type=%hunter2`, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 400, "invalid_request", "form"},
 		"form, empty":      {``, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 400, "invalid_request", "client_credentials"},
-		"form, large":      {strings.Repeat("x", 1<<20+1), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 413, "invalid_request", "at most 1 MiB"},
+		"form, large":      {strings.Repeat("x", 8<<10+1), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 413, "invalid_request", "at most 8 KiB"},
 	} {
 		headers := map[string]string{"Authorization": basic("portal", "portal-key"), "Instance-Id": "acme-mgp", "Content-Type": "application/json"}
 		for header, value := range test.headers {
@@ -195,7 +195,7 @@ func TestOAuthLibrary(t *testing.T) {
 // application may not do.
 func FuzzTokenRequest(f *testing.F) {
 	r := newRig(f)
-	handler := guidance.New(guidance.Options{Authority: r.authority, Usage: r.store, Now: r.authority.Now, Log: nil})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Now: r.authority.Now, Log: nil})
 	for _, seed := range []string{
 		`{"grant_type": "client_credentials"}`, `{"grant_type": "client_credentials", "scope": "survey:read"}`, `{}`, `[]`, ``, `{"scope": {}}`,
 		"grant_type=client_credentials", "grant_type=client_credentials&scope=survey:read", "&&&=;%", "grant_type=a&grant_type=b",

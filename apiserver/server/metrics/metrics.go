@@ -16,6 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
 // Metrics are the metrics of one server.
@@ -27,6 +28,7 @@ type Metrics struct {
 	reloads   *prometheus.CounterVec
 	flushes   *prometheus.CounterVec
 	refused   *prometheus.CounterVec
+	turned    *prometheus.CounterVec
 }
 
 // Sources are what metrics are read from when somebody asks for them.
@@ -70,10 +72,14 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_calls_over_limit_total",
 			Help: "Calls refused because the application's plan allows no more of them this month, by plan and service.",
 		}, []string{"plan", "service"}),
+		turned: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anamnesis_turned_away_total",
+			Help: "Calls and connections turned away because the server had taken on all that it can, by what there was too much of: calls, body_bytes, assessments or connections.",
+		}, []string{"reason"}),
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused,
+		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned,
 		&releaseCollector{sources.Releases},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "anamnesis_usage_buffered_calls",
@@ -129,6 +135,9 @@ func (m *Metrics) Flushed(err error) {
 func (m *Metrics) Refused(plan string, service quota.Service) {
 	m.refused.WithLabelValues(plan, string(service)).Inc()
 }
+
+// TurnedAway counts a call or a connection that the server had no room for.
+func (m *Metrics) TurnedAway(reason guard.Reason) { m.turned.WithLabelValues(string(reason)).Inc() }
 
 func outcome(err error, success, failure string) string {
 	if err != nil {

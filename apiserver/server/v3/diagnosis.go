@@ -14,10 +14,11 @@ import (
 // Diagnose implements enginev3.StrictServerInterface.
 func (a *API) Diagnose(ctx context.Context, request enginev3.DiagnoseRequestObject) (enginev3.DiagnoseResponseObject, error) {
 	release, body := releaseOf(ctx), request.Body
-	asked, err := readInterview(release, body)
+	asked, end, err := a.begin(ctx, body)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	assessment := a.engine.Assess(release, asked.patient, asked.options)
 	diagnosis := writeDiagnosis(release, &assessment)
 	if isTrue(body.IncludeConditionDetails) || body.Extras != nil && isTrue(body.Extras.IncludeConditionDetails) {

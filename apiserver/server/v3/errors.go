@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 )
 
@@ -49,6 +50,11 @@ func badRequest(format string, arguments ...any) error {
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if answered, ok := w.(chimiddleware.WrapResponseWriter); ok && answered.Status() != 0 {
 		return // the client went away while the answer was written
+	}
+	if errors.Is(err, guard.ErrBusy) {
+		middleware.ComeBackLater(w)
+		Fail(w, http.StatusServiceUnavailable, "too many assessments are to be made at the moment; send this call again later")
+		return
 	}
 	if told := clientError(err); told != nil {
 		Fail(w, told.status, told.message)

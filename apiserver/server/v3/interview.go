@@ -3,6 +3,7 @@
 package v3
 
 import (
+	"context"
 	"math"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
@@ -14,6 +15,17 @@ import (
 type interview struct {
 	patient engine.Patient
 	options engine.Options
+}
+
+// begin resolves a body against the release of the call, and waits for its turn
+// to be assessed. What begins must end.
+func (a *API) begin(ctx context.Context, body *enginev3.Interview) (asked interview, end func(), err error) {
+	asked, err = readInterview(releaseOf(ctx), body)
+	if err != nil {
+		return asked, nil, err
+	}
+	lane := a.guard.Lane(asked.patient.Findings())
+	return asked, lane.Leave, lane.Enter(ctx)
 }
 
 // readInterview resolves a body against a release. Its errors are the

@@ -14,13 +14,14 @@ const mostExplained = 45
 // Explain implements enginev3.StrictServerInterface.
 func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject) (enginev3.ExplainResponseObject, error) {
 	release, body := releaseOf(ctx), request.Body
-	asked, err := readInterview(release, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
-	if err != nil {
-		return nil, err
-	}
 	if body.Evidence != nil && len(*body.Evidence) > mostExplained {
 		return nil, badRequest("evidence: expected at most %d, got %d", mostExplained, len(*body.Evidence))
 	}
+	asked, end, err := a.begin(ctx, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	target, ok := release.ConditionByID(body.Target)
 	if !ok {
 		return nil, badRequest("target: %s", wrongWord(body.Target, "the id of a condition of the ranking, such as c_49"))
@@ -39,10 +40,11 @@ func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject
 // Rationale implements enginev3.StrictServerInterface.
 func (a *API) Rationale(ctx context.Context, request enginev3.RationaleRequestObject) (enginev3.RationaleResponseObject, error) {
 	release := releaseOf(ctx)
-	asked, err := readInterview(release, request.Body)
+	asked, end, err := a.begin(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	rationale, ok := a.engine.Rationale(release, asked.patient, asked.options)
 	if !ok {
 		return nil, badRequest("evidence: /diagnosis asks no question about it that could be explained")

@@ -15,10 +15,11 @@ import (
 // RecommendSpecialist implements enginev3.StrictServerInterface.
 func (a *API) RecommendSpecialist(ctx context.Context, request enginev3.RecommendSpecialistRequestObject) (enginev3.RecommendSpecialistResponseObject, error) {
 	release := releaseOf(ctx)
-	asked, err := readInterview(release, request.Body)
+	asked, end, err := a.begin(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	mapping, err := readMapping(release, request.Body.Extras)
 	if err != nil {
 		return nil, err

@@ -33,10 +33,11 @@ func (a *API) suggest(ctx context.Context, body *enginev3.Interview, method engi
 		return nil, err
 	}
 	release := releaseOf(ctx)
-	asked, err := readInterview(release, body)
+	asked, end, err := a.begin(ctx, body)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	return observationNames(release, a.engine.Suggest(release, asked.patient, asked.options, method, most)), nil
 }
 

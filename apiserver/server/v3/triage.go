@@ -13,10 +13,11 @@ import (
 // Triage implements enginev3.StrictServerInterface.
 func (a *API) Triage(ctx context.Context, request enginev3.TriageRequestObject) (enginev3.TriageResponseObject, error) {
 	release := releaseOf(ctx)
-	asked, err := readInterview(release, request.Body)
+	asked, end, err := a.begin(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	triage := a.engine.Triage(release, asked.patient, asked.options)
 	return enginev3.Triage200JSONResponse(writeTriage(release, &triage, asked.options.ThreeLevels)), nil
 }

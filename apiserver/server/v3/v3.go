@@ -19,6 +19,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 	Tokens   InterviewTokens
 	Feedback FeedbackStore
 	Now      func() time.Time
+	Guard    *guard.Guard
 	Log      *slog.Logger
 }
 
@@ -47,12 +49,13 @@ type API struct {
 	tokens   InterviewTokens
 	feedback FeedbackStore
 	now      func() time.Time
+	guard    *guard.Guard
 	log      *slog.Logger
 }
 
 // New makes the API.
 func New(o Options) *API {
-	return &API{models: o.Models, engine: o.Engine, tokens: o.Tokens, feedback: o.Feedback, now: o.Now, log: o.Log}
+	return &API{models: o.Models, engine: o.Engine, tokens: o.Tokens, feedback: o.Feedback, now: o.Now, guard: o.Guard, log: o.Log}
 }
 
 // Mount adds the routes of /v3 to a router, whose middleware has
@@ -63,7 +66,7 @@ func (a *API) Mount(r chi.Router) {
 		ResponseErrorHandlerFunc: a.fail,
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(a.checkInterviewID, a.lease, middleware.ReadBody(refuse))
+		r.Use(a.checkInterviewID, a.lease, middleware.Bodies{Held: a.guard.Bodies, Refuse: refuse}.Read)
 		enginev3.HandlerWithOptions(strict, enginev3.ChiServerOptions{
 			BaseURL: "/v3", BaseRouter: r, ErrorHandlerFunc: a.fail,
 		})
