@@ -60,6 +60,28 @@ func (e *EvidenceError) Error() string {
 	return fmt.Sprintf("evidence %d (%s): %s", e.Position, e.ID, e.Problem)
 }
 
+// The most evidence that is taken about one patient, as it was sent. What an
+// assessment takes grows steeply with what is present: of the content, 4
+// symptoms take 0.2 ms, 45 take 90 ms and a hundred 140 ms.
+const (
+	MostEvidence = 500
+	MostPresent  = 100
+)
+
+// A TooMuchEvidenceError says that there is more evidence than is taken.
+type TooMuchEvidenceError struct {
+	Present bool // that it is about the present items only
+	Sent    int
+}
+
+// Error says how much evidence is taken and how much was sent.
+func (e *TooMuchEvidenceError) Error() string {
+	if e.Present {
+		return fmt.Sprintf("evidence: expected at most %d items that are present, got %d", MostPresent, e.Sent)
+	}
+	return fmt.Sprintf("evidence: expected at most %d items, got %d", MostEvidence, e.Sent)
+}
+
 // A finding is what is known about one observation, after the hierarchy was
 // collapsed.
 type finding struct {
@@ -109,10 +131,13 @@ type Patient struct {
 }
 
 // NewPatient resolves reported evidence against a release. Evidence that does
-// not apply to the patient's sex or age changes nothing. The error is an
-// *EvidenceError: an id that the release does not have, or one that is sent
-// twice with different choices.
+// not apply to the patient's sex or age changes nothing. The error is a
+// *TooMuchEvidenceError or an *EvidenceError: an id that the release does not
+// have, or one that is sent twice with different choices.
 func NewPatient(r *model.Release, sex model.Sex, ageMonths int, reported []ReportedEvidence) (Patient, error) {
+	if err := checkAmount(reported); err != nil {
+		return Patient{}, err
+	}
 	p := Patient{sex: sex, ageMonths: ageMonths}
 	findings, err := resolve(r, reported)
 	if err != nil {
@@ -133,6 +158,23 @@ func NewPatient(r *model.Release, sex model.Sex, ageMonths int, reported []Repor
 		p.timed = timed
 	}
 	return p, nil
+}
+
+// checkAmount refuses more evidence than is taken.
+func checkAmount(reported []ReportedEvidence) error {
+	if len(reported) > MostEvidence {
+		return &TooMuchEvidenceError{Sent: len(reported)}
+	}
+	present := 0
+	for i := range reported {
+		if reported[i].Choice == Present {
+			present++
+		}
+	}
+	if present > MostPresent {
+		return &TooMuchEvidenceError{Present: true, Sent: present}
+	}
+	return nil
 }
 
 // complete derives what follows from the findings as they were sent.

@@ -92,3 +92,29 @@ func TestLittleEvidencePasses(t *testing.T) {
 		}
 	}
 }
+
+// So much evidence is taken, and the answer to more names the limit and what
+// was sent.
+func TestTooMuchEvidence(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, path := range everyInterview {
+		for want, items := range map[string][]string{
+			"evidence: expected at most 500 items, got 501":                      repeated(501, "s_1 unknown"),
+			"evidence: expected at most 500 items, got 9000":                     repeated(9000, "s_99 nonsense"),
+			"evidence: expected at most 100 items that are present, got 101":     repeated(101, "s_1 present"),
+			"evidence: expected at most 100 items that are present, got 500":     repeated(500, "s_1 present"),
+			"evidence[0].choice_id: expected present, absent or unknown, got \"": repeated(101, "s_1 nonsense"),
+		} {
+			if path == "/v3/explain" {
+				want = "evidence: expected at most "
+			}
+			expectError(t, r.do(t, post(path, targeted("c_4", items...))), http.StatusBadRequest, want)
+		}
+	}
+	for _, items := range [][]string{repeated(500, "s_1 unknown"), append(repeated(100, "s_1 present initial"), repeated(400, "s_8 absent")...)} {
+		if got := r.do(t, post("/v3/diagnosis", interview(items...))); got.status != http.StatusOK {
+			t.Errorf("%d items answered %d: %s", len(items), got.status, got.body)
+		}
+	}
+}

@@ -1016,7 +1016,8 @@ type Evidence struct {
 type ExplainRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
@@ -1116,7 +1117,8 @@ type IntentType string
 type Interview struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
@@ -1469,7 +1471,8 @@ type SuggestMethod string
 type SuggestRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 

@@ -73,6 +73,8 @@ func clientError(err error) *requestError {
 		request    *requestError
 		unknownID  *catalogue.UnknownIDError
 		evidence   *engine.EvidenceError
+		tooLong    *enginev3.EvidenceLengthError
+		tooMuch    *engine.TooMuchEvidenceError
 		missing    *enginev3.RequiredParamError
 		noHeader   *enginev3.RequiredHeaderError
 		format     *enginev3.InvalidParamFormatError
@@ -87,6 +89,10 @@ func clientError(err error) *requestError {
 		return &requestError{http.StatusNotFound, "no concept has the id " + quote(unknownID.ID)}
 	case errors.As(err, &evidence):
 		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Position, quote(evidence.ID), evidence.Problem)
+	case errors.As(err, &tooLong):
+		badMessage = tooLong.Error()
+	case errors.As(err, &tooMuch):
+		badMessage = tooMuch.Error()
 	case errors.As(err, &missing):
 		badMessage = fmt.Sprintf("%s: missing, expected %s", missing.ParamName, expectedOf(missing.ParamName))
 	case errors.As(err, &noHeader):

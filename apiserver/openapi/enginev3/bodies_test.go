@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package enginev3
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// bodyOf is a body with a list of evidence.
+func bodyOf(list string) []byte {
+	return []byte(`{"sex": "female", "age": {"value": 30}, "evidence": ` + list + `, "extras": {}}`)
+}
+
+func listOf(count int, item string) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(item+",", count), ",") + "]"
+}
+
+// Of whatever list, the items are as the standard library has them, or it is
+// said how many there were.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.OneOf(rapid.IntRange(0, 12), rapid.IntRange(MostEvidence-1, MostEvidence+2)).Draw(t, "items")
+		item := rapid.SampledFrom([]string{
+			`{"id": "s_1", "choice_id": "present", "source": "initial", "duration": {"value": 2, "unit": "day"}}`,
+			`{"id": "s_1", "choice_id": "absent", "duration": null, "more": [{}, []]}`, `{}`, `null`,
+		}).Draw(t, "item")
+		list := listOf(count, item)
+		var got Interview
+		err := json.Unmarshal(bodyOf(list), &got)
+		var tooLong *EvidenceLengthError
+		if count > MostEvidence {
+			if !errors.As(err, &tooLong) || tooLong.Items != count {
+				t.Fatalf("%d items: %v", count, err)
+			}
+			return
+		}
+		var want []Evidence
+		if err := json.Unmarshal([]byte(list), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&want, got.Evidence); diff != "" || err != nil {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+}
+
+func TestEvidenceIsNoList(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{"null": "", `"s_1"`: "/evidence", `{"id": "s_1"}`: "/evidence", `[{"id": "s_1"}, {"id": 2}]`: "/evidence/1/id", `[1]`: "/evidence/0"} {
+		var got Interview
+		err := json.Unmarshal(bodyOf(list), &got)
+		if want == "" {
+			if err != nil || got.Evidence != nil {
+				t.Errorf("%s: %v, %v", list, got.Evidence, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", want)) {
+			t.Errorf("%s: %v, expected an error at %s", list, err, want)
+		}
+	}
+}
+
+// The longest list that a body has room for is not made.
+func TestLongEvidenceTakesLittle(t *testing.T) {
+	const items = 349_000
+	body := bodyOf(listOf(items, "{}"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var interview Interview
+	err := json.Unmarshal(body, &interview)
+	runtime.ReadMemStats(&after)
+	var tooLong *EvidenceLengthError
+	if !errors.As(err, &tooLong) || tooLong.Items != items {
+		t.Errorf("%d items: %v", items, err)
+	}
+	if took, most := after.TotalAlloc-before.TotalAlloc, uint64(len(body)/2); took > most {
+		t.Errorf("a body of %d bytes took %d, expected at most %d", len(body), took, most)
+	}
+}
