@@ -9,6 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/serve/connlimit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 )
@@ -29,6 +30,7 @@ func (p *process) tenantHandler() http.Handler {
 		Now:          time.Now,
 		AllowsOrigin: p.settings.allowsOrigin,
 		Leaving:      p.leaving.Load,
+		Known:        connlimit.Know,
 		Guard:        p.guard,
 		Observer:     p.metrics,
 		Log:          p.log,

@@ -12,18 +12,28 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/serve/connlimit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/serve/drain"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
 // Limits on how long a client may take and how much it may send before its
 // request is looked at. Answers take milliseconds; the rest is the client's
-// line.
+// line. A body comes within readTimeout or not at all, so that nobody holds for
+// long what he was given room for.
 const (
 	readHeaderTimeout = 10 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
+	maxHeaderBytes    = 16 << 10
+)
+
+// What an HTTP/2 connection holds of bodies that nobody has read yet: 64 KiB of
+// each stream, which is more than any interview needs, and twice that of all.
+const (
+	streamBuffer     = 64 << 10
+	connectionBuffer = 128 << 10
 )
 
 // A listening server has its address already.
@@ -43,7 +53,12 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerStream:     streamBuffer,
+			MaxReceiveBufferPerConnection: connectionBuffer,
+			WriteByteTimeout:              writeTimeout,
+		},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 
@@ -58,6 +73,9 @@ func (p *process) listen(ctx context.Context) (tenant, admin *listening, err err
 	if err := admin.listen(ctx, "--admin-listen", p.AdminListen); err != nil {
 		return nil, nil, errors.Join(err, tenant.listener.Close())
 	}
+	tenant.server.HTTP2.MaxConcurrentStreams = p.limits.StreamsPerConnection
+	tenant.listener = connlimit.Serve(tenant.server, tenant.listener, p.limits.Connections,
+		func() { p.metrics.TurnedAway(guard.TooManyConnections) })
 	if p.settings.certificate != nil {
 		tenant.listener, tenant.connections = drain.Serve(tenant.server, tenant.listener, p.settings.certificate.config())
 	}

@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -137,7 +138,7 @@ func fullHandler(b testing.TB, library *model.Library) http.Handler {
 		Guidance: http.HandlerFunc(guidanceAnswers),
 		Models:   library, Engine: engine.New(), Applications: applications, Usage: ledger,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
-		Guard:    guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {}),
+		Known: func(context.Context) {}, Guard: guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {}),
 		Observer: metrics.New(metrics.Sources{Releases: library.Releases, BufferedUsage: recorder.Buffered}),
 		Log:      slog.New(slog.NewJSONHandler(io.Discard, nil)),
 	})

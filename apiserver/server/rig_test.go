@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -109,6 +110,7 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 			return allowed != nil && *allowed == origin
 		},
 		Leaving:  r.leaving.Load,
+		Known:    func(context.Context) {},
 		Guard:    r.guard,
 		Observer: r.metrics,
 		Log:      slog.New(slog.NewJSONHandler(r.log, nil)),

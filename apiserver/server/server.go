@@ -7,6 +7,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -35,7 +36,10 @@ type Options struct {
 	// AllowsOrigin says whether pages of a web origin may call.
 	AllowsOrigin func(origin string) bool
 	// Leaving says that the server is about to stop.
-	Leaving  func() bool
+	Leaving func() bool
+	// Known is told of a call whose caller proved to be an application, with the
+	// context of its connection.
+	Known    func(ctx context.Context)
 	Guard    *guard.Guard
 	Observer middleware.Observer
 	Log      *slog.Logger
@@ -47,6 +51,7 @@ func New(o Options) http.Handler {
 	return chi.Chain(
 		middleware.Identify,
 		middleware.Observe(o.Log, o.Observer),
+		middleware.Introduce(o.Known),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
 	).Handler(byPath(shared(o.Guidance), shared(assessment(o)), reference()))

@@ -204,6 +204,9 @@ func (c *connection) Write(b []byte) (int, error) {
 	return c.tls.Write(b)
 }
 
+// NetConn is the connection that TLS is spoken over.
+func (c *connection) NetConn() net.Conn { return c.tls.NetConn() }
+
 // CloseWrite ends what is sent, so that a client can read the last answer of
 // HTTP/1.1 while it is still sending.
 func (c *connection) CloseWrite() error { return c.tls.CloseWrite() }

@@ -3,6 +3,7 @@
 package middleware
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -31,6 +32,19 @@ func Authenticate(applications Applications, refuse http.HandlerFunc) func(http.
 			}
 			CallOf(r.Context()).Application = application.ID
 			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Introduce tells of a call, once it is answered, whose caller proved to be an
+// application.
+func Introduce(known func(ctx context.Context)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if CallOf(r.Context()).Application != "" {
+				known(r.Context())
+			}
 		})
 	}
 }
