@@ -94,7 +94,6 @@ func assessment(o Options) http.Handler {
 		r.Use(
 			middleware.Endpoint,
 			middleware.Authenticate(o.Applications, forbidden),
-			middleware.Admit(o.Guard.Calls, busy),
 			middleware.Metered(o.Usage, limitReached),
 		)
 		v3.New(v3.Options{
@@ -111,10 +110,6 @@ func internalError(w http.ResponseWriter, r *http.Request) {
 
 func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
-}
-
-func busy(w http.ResponseWriter, _ *http.Request) {
-	v3.Fail(w, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
 }
 
 func limitReached(w http.ResponseWriter, _ *http.Request) {

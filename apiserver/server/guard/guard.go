@@ -79,7 +79,7 @@ func LimitsFor(memory int64, processors int) Limits {
 // A Guard knows how much of its limits a server has taken on. It may be used
 // by any number of goroutines.
 type Guard struct {
-	// Calls is passed by every call whose caller is known, before its body is
+	// Calls is passed by every call whose caller is known, once its body is
 	// read.
 	Calls *Gate
 	// Bodies is what is held of their bodies.

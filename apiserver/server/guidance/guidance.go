@@ -52,7 +52,7 @@ func New(options Options) http.Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.bodies().Read, h.admit, h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.admit, h.bodies().Read, h.authorize, middleware.Endpoint},
 	}))
 }
 

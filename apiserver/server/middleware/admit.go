@@ -10,8 +10,9 @@ import (
 )
 
 // Admit has calls pass a gate, and answers those that are turned away with
-// refuse and when to come back. It stands behind what judges the caller, so
-// that strangers keep nobody waiting, and before what reads the body.
+// refuse and when to come back. It stands behind what judges the caller and
+// what reads the body, so that neither strangers nor slow lines keep anybody
+// waiting.
 func Admit(gate *guard.Gate, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

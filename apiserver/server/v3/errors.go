@@ -34,6 +34,11 @@ func refuse(w http.ResponseWriter, _ *http.Request, status int, problem string) 
 	Fail(w, status, problem)
 }
 
+// busy answers a call that the server has no room for.
+func busy(w http.ResponseWriter, _ *http.Request) {
+	Fail(w, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
+}
+
 // A requestError is an error that the client made and is told of.
 type requestError struct {
 	status  int

@@ -66,7 +66,9 @@ func (a *API) Mount(r chi.Router) {
 		ResponseErrorHandlerFunc: a.fail,
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(a.checkInterviewID, a.lease, middleware.Bodies{Held: a.guard.Bodies, Refuse: refuse}.Read)
+		r.Use(
+			a.checkInterviewID, a.lease, middleware.Bodies{Held: a.guard.Bodies, Refuse: refuse}.Read,
+			middleware.Admit(a.guard.Calls, busy))
 		enginev3.HandlerWithOptions(strict, enginev3.ChiServerOptions{
 			BaseURL: "/v3", BaseRouter: r, ErrorHandlerFunc: a.fail,
 		})
