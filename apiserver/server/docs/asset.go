@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,8 +36,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type asset struct {
 	contentType string
 	open        func() io.ReadSeeker
-	zipped      bool   // whether what open returns is compressed
-	tag         string // changes with the content
+	zipped      bool          // whether what open returns is compressed
+	plain       func() []byte // the content of a compressed one, made once
+	tag         string        // changes with the content
 }
 
 // newAsset makes an asset of what open returns. The name says what it is; that
@@ -48,7 +50,8 @@ func newAsset(name string, open func() io.ReadSeeker) *asset {
 	if _, err := io.Copy(hash, open()); err != nil || !known {
 		panic(fmt.Sprintf("%s is built in, and of no known type or unreadable: %v", name, err))
 	}
-	return &asset{contentType, open, zipped, base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])}
+	plainly := sync.OnceValue(func() []byte { return unzip(open()) })
+	return &asset{contentType, open, zipped, plainly, base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])}
 }
 
 // bytesOf opens content in memory.
@@ -77,7 +80,7 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.zipped && acceptsGzip(r.Header):
 		header.Set("Content-Encoding", "gzip")
 	case a.zipped:
-		content, tag = unzip(content), tag+"-plain"
+		content, tag = bytes.NewReader(a.plain()), tag+"-plain"
 	}
 	header.Set("Content-Type", a.contentType)
 	header.Set("ETag", `"`+tag+`"`)
@@ -85,10 +88,20 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(w, r, "", time.Time{}, content)
+	http.ServeContent(narrow{w}, r, "", time.Time{}, content)
 }
 
-func unzip(content io.Reader) io.ReadSeeker {
+// narrow is a response that takes little memory while a client is slow to read
+// it: anybody may ask for an asset, and nobody has to read the answer. Copying
+// to it as usual would take 32 KiB for each.
+type narrow struct{ http.ResponseWriter }
+
+// ReadFrom implements io.ReaderFrom.
+func (w narrow) ReadFrom(content io.Reader) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{w.ResponseWriter}, content, make([]byte, 2<<10))
+}
+
+func unzip(content io.Reader) []byte {
 	var plain []byte
 	reader, err := gzip.NewReader(content)
 	if err == nil {
@@ -97,7 +110,7 @@ func unzip(content io.Reader) io.ReadSeeker {
 	if err != nil {
 		panic(fmt.Sprintf("a file that is built in, and not gzip: %v", err))
 	}
-	return bytes.NewReader(plain)
+	return plain
 }
 
 // acceptsGzip reports whether a client names gzip among the encodings that it
