@@ -26,7 +26,7 @@ const (
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 16 << 10
+	maxHeaderBytes    = 8 << 10
 )
 
 // What an HTTP/2 connection holds of bodies that nobody has read yet: 64 KiB of

@@ -10,6 +10,10 @@
 // when there is none, the one that has been idle longest; a client expects that
 // of idle connections and opens another one. Where every connection is at work
 // for somebody known, the new one has to go.
+//
+// What had to go takes memory until the server has noticed. Newcomers wait for
+// that outside, in the kernel's queue, once a quarter more than the limit is
+// there.
 package connlimit
 
 import (
@@ -24,9 +28,12 @@ type limiter struct {
 	most       int
 	turnedAway func()
 
-	mu   sync.Mutex
-	open map[*connection]standing
-	turn uint64 // counts what happens to connections
+	mu     sync.Mutex
+	left   sync.Cond // that the server has closed a connection, or the listener
+	open   map[*connection]standing
+	served int    // connections that the server has not closed, open or not
+	closed bool   // the listener
+	turn   uint64 // counts what happens to connections
 }
 
 // standing is what is known of a connection.
@@ -39,12 +46,18 @@ type standing struct {
 // one so that at most so many connections are open. The server tells of those
 // that have to go.
 func Serve(server *http.Server, listener net.Listener, most int, turnedAway func()) net.Listener {
-	c := &limiter{most: most, turnedAway: turnedAway, open: map[*connection]standing{}}
+	c := newLimiter(most, turnedAway)
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, under(conn))
 	}
 	server.ConnState = c.follow
 	return &limitedListener{listener, c}
+}
+
+func newLimiter(most int, turnedAway func()) *limiter {
+	c := &limiter{most: most, turnedAway: turnedAway, open: map[*connection]standing{}}
+	c.left.L = &c.mu
+	return c
 }
 
 type connectionKey struct{}
@@ -99,6 +112,7 @@ func (c *limiter) change(conn *connection, change func(*standing)) {
 // which may be the same.
 func (c *limiter) admit(conn *connection) {
 	c.mu.Lock()
+	c.served++
 	var leaves *connection
 	if len(c.open) >= c.most {
 		if leaves = c.leaver(); leaves == nil {
@@ -141,10 +155,30 @@ func goesBefore(a, b standing) bool {
 	return a.since < b.since
 }
 
+// wait waits until the server has noticed most of those that had to go.
+func (c *limiter) wait() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.served > c.most+c.most/4 && !c.closed {
+		c.left.Wait()
+	}
+}
+
+// remove notes that the server has closed a connection.
 func (c *limiter) remove(conn *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, conn)
+	c.served--
+	c.left.Signal()
+}
+
+// close lets nobody wait any longer.
+func (c *limiter) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.left.Broadcast()
 }
 
 type limitedListener struct {
@@ -154,23 +188,31 @@ type limitedListener struct {
 
 // Accept implements net.Listener.
 func (l *limitedListener) Accept() (net.Conn, error) {
+	l.of.wait()
 	accepted, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{accepted, l.of}
+	conn := &connection{Conn: accepted, of: l.of}
 	l.of.admit(conn)
 	return conn, nil
 }
 
+// Close implements net.Listener.
+func (l *limitedListener) Close() error {
+	l.of.close()
+	return l.Listener.Close()
+}
+
 type connection struct {
 	net.Conn
-	of *limiter
+	of    *limiter
+	close sync.Once
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.of.remove(c)
+	c.close.Do(func() { c.of.remove(c) })
 	return c.Conn.Close()
 }
 

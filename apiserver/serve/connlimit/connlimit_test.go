@@ -185,7 +185,7 @@ func TestLimiter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 5).Draw(t, "most")
 		turned := 0
-		l := &limiter{most: most, turnedAway: func() { turned++ }, open: map[*connection]standing{}}
+		l := newLimiter(most, func() { turned++ })
 		var all []*connection
 		working := map[*connection]bool{}
 		any := func(t *rapid.T) *connection {
@@ -196,7 +196,7 @@ func TestLimiter(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"come": func(t *rapid.T) {
-				conn := &connection{nothing{}, l}
+				conn := &connection{Conn: nothing{}, of: l}
 				all = append(all, conn)
 				l.admit(conn)
 			},
@@ -211,8 +211,8 @@ func TestLimiter(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if len(l.open) > most {
-					t.Fatalf("%d are open", len(l.open))
+				if len(l.open) > most || l.served < len(l.open) || l.served > len(all) {
+					t.Fatalf("%d are open, %d are served", len(l.open), l.served)
 				}
 				for c := range working {
 					if _, open := l.open[c]; !open {

@@ -53,8 +53,8 @@ const (
 	memoryPerBodyByte = 64
 	// memoryPerConnection is the memory set aside for each connection: some 60
 	// kB for TLS and its buffers, and some 30 kB for each of its streams whose
-	// answer the client does not read.
-	memoryPerConnection = 2 << 20
+	// answer the client does not read. Garbage takes as much again.
+	memoryPerConnection = 3 << 20
 	// streamsPerConnection is fewer than the hundred that RFC 9113 recommends:
 	// clients open another connection when they need more.
 	streamsPerConnection = 32

@@ -25,10 +25,10 @@ func TestLimitsFor(t *testing.T) {
 		processors int
 		want       Limits
 	}{
-		"the default pod":      {230 << 20, 2, Limits{Calls: 57, BodyBytes: 230 << 14, Connections: 115, StreamsPerConnection: 32, Processors: 2}},
-		"a very small one":     {10 << 20, 0, Limits{Calls: 16, BodyBytes: 2 << 20, Connections: 32, StreamsPerConnection: 32, Processors: 1}},
-		"nobody knows":         {0, 4, Limits{Calls: 256, BodyBytes: 16 << 20, Connections: 512, StreamsPerConnection: 32, Processors: 4}},
-		"more than could help": {1 << 40, 64, Limits{Calls: 1024, BodyBytes: 64 << 20, Connections: 2048, StreamsPerConnection: 32, Processors: 64}},
+		"the default pod":      {204 << 20, 2, Limits{Calls: 51, BodyBytes: 204 << 14, Connections: 68, StreamsPerConnection: 32, Processors: 2}},
+		"a very small one":     {10 << 20, 0, Limits{Calls: 16, BodyBytes: 2 << 20, Connections: 21, StreamsPerConnection: 32, Processors: 1}},
+		"nobody knows":         {0, 4, Limits{Calls: 256, BodyBytes: 16 << 20, Connections: 341, StreamsPerConnection: 32, Processors: 4}},
+		"more than could help": {1 << 40, 64, Limits{Calls: 1024, BodyBytes: 64 << 20, Connections: 1365, StreamsPerConnection: 32, Processors: 64}},
 	} {
 		if diff := cmp.Diff(test.want, LimitsFor(test.memory, test.processors)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
