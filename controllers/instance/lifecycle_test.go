@@ -50,7 +50,7 @@ func TestInstanceBecomesReady(t *testing.T) {
 	want := v1alpha1.InstanceStatus{
 		ObservedGeneration: 1,
 		URL:                "https://acme." + p.namespace + ".svc",
-		Server:             v1alpha1.ServerPin{Image: serverImage, Revision: 1},
+		Server:             v1alpha1.ServerPin{Image: serverImage, Revision: resources.Revision},
 		Models:             []v1alpha1.Model{{ID: "service-en", Version: newestVersion}},
 		ModelIDs:           "service-en",
 		Storage:            "Embedded",

@@ -22,7 +22,7 @@ const (
 	// It grows when a pod template changes for a reason that is not in the
 	// Instance, so that an upgrade of the operator restarts nobody: an Instance
 	// keeps its revision until it moves to another image.
-	Revision int32 = 1
+	Revision int32 = 2
 
 	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
 	// database's URL changes: it is the one thing that the server cannot read
@@ -121,7 +121,7 @@ func annotations(all map[string]string) map[string]string {
 }
 
 func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
-	container := serverContainer(in.Instance).
+	container := serverContainer(in).
 		WithImage(in.Server.Image).
 		WithArgs(serveArguments(in.Instance, in.Models)...)
 	mounts := mounts(in.Instance)
@@ -136,17 +136,21 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	return spread(pod, in.Instance)
 }
 
-func serverContainer(instance *v1alpha1.Instance) *coreapply.ContainerApplyConfiguration {
+func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
+	resources := serverResources(in.Instance)
 	container := coreapply.Container().
 		WithName(containerServer).
-		WithResources(serverResources(instance)).
+		WithResources(resources).
 		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(120)).
 		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(2)).
 		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithPorts(
 			coreapply.ContainerPort().WithName(portTenant).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
 			coreapply.ContainerPort().WithName(portAdmin).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
-	if external := instance.Spec.Storage.External; external != nil {
+	if memory := memoryEnv(in.Server, resources); memory != nil {
+		container.WithEnv(memory)
+	}
+	if external := in.Instance.Spec.Storage.External; external != nil {
 		container.WithEnv(coreapply.EnvVar().WithName(databaseVariable).
 			WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
 				WithName(external.SecretRef.Name).WithKey(DatabaseURLKey))))

@@ -87,7 +87,8 @@ func TestDeploymentTemplate(t *testing.T) {
 		"suspension":                {external(func(i *v1alpha1.Instance) { i.Spec.Suspend = true }), false},
 		"labels on the Instance":    {external(func(i *v1alpha1.Instance) { i.Labels = map[string]string{"team": "a"} }), false},
 		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), false},
-		"a newer operator":          {edited(func(in *Input) { in.Server.Revision = 0 }), false},
+		"a revision that sets more": {edited(func(in *Input) { in.Server.Revision = 1 }), true},
+		"a newer operator":          {edited(func(in *Input) { in.Server.Revision = Revision + 1 }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,6 +125,41 @@ func TestServerResources(t *testing.T) {
 			t.Parallel()
 			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
 			wantYAML(t, BuildDeployment(in).Spec.Template.Spec.Containers[0].Resources, test.want)
+		})
+	}
+}
+
+// The Go runtime is told of a share of the memory that the kernel allows.
+func TestServerMemory(t *testing.T) {
+	t.Parallel()
+	limits := func(list corev1.ResourceList) *corev1.ResourceRequirements {
+		return &corev1.ResourceRequirements{Limits: list}
+	}
+	for name, test := range map[string]struct {
+		spec     *corev1.ResourceRequirements
+		revision int32
+		want     string
+	}{
+		"the default":       {nil, Revision, "209715KiB"},
+		"a limit":           {limits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}), Revision, "838860KiB"},
+		"a decimal limit":   {limits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500M")}), Revision, "390625KiB"},
+		"no limit":          {memory("1Gi"), Revision, ""},
+		"another limit":     {limits(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}), Revision, ""},
+		"an older revision": {nil, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
+			in.Server.Revision = test.revision
+			got := ""
+			for _, variable := range BuildDeployment(in).Spec.Template.Spec.Containers[0].Env {
+				if *variable.Name == "GOMEMLIMIT" {
+					got = *variable.Value
+				}
+			}
+			if got != test.want {
+				t.Errorf("GOMEMLIMIT is %q, want %q", got, test.want)
+			}
 		})
 	}
 }
