@@ -138,6 +138,11 @@ func NewPatient(r *model.Release, sex model.Sex, ageMonths int, reported []Repor
 	if err := checkAmount(reported); err != nil {
 		return Patient{}, err
 	}
+	return resolvePatient(r, sex, ageMonths, reported)
+}
+
+// resolvePatient is NewPatient for any amount of evidence.
+func resolvePatient(r *model.Release, sex model.Sex, ageMonths int, reported []ReportedEvidence) (Patient, error) {
 	p := Patient{sex: sex, ageMonths: ageMonths}
 	findings, err := resolve(r, reported)
 	if err != nil {

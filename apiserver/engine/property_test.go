@@ -169,7 +169,7 @@ func TestManyFindingsAreNumbersToo(t *testing.T) {
 		list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(i)), Choice: Present})
 	}
 	for sex := range model.Sex(2) {
-		p, err := NewPatient(r, sex, 480, list)
+		p, err := resolvePatient(r, sex, 480, list)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -106,7 +106,7 @@ func TestNoPatientTakesForever(t *testing.T) {
 	r := syntheticRelease(t)
 	s := &scratch{}
 	for name, list := range hostile(t, r, rand.New(rand.NewPCG(26, 26))) {
-		p, err := NewPatient(r, model.Female, 480, list)
+		p, err := resolvePatient(r, model.Female, 480, list)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func trickle(ctx context.Context, s *siege) {
 	if err != nil {
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	head := "POST /v3/diagnosis HTTP/1.1\r\nHost: test\r\nApp-Id: portal\r\nApp-Key: portal-key\r\n" +
 		"Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n"
 	for _, err = io.WriteString(conn, head); err == nil; _, err = io.WriteString(conn, " ") {
@@ -123,7 +123,7 @@ func ignore(streams, headerBytes int) attacker {
 		if err != nil {
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 			return
 		}
