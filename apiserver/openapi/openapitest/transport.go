@@ -2,7 +2,8 @@
 
 // Package openapitest holds answers against a contract in tests: a client
 // whose transport comes from here fails its test on the first answer that the
-// contract does not allow. Nothing outside of tests may import it.
+// contract does not allow, and, where it is asked to, on the first request.
+// Nothing outside of tests may import it.
 package openapitest
 
 import (
@@ -28,6 +29,7 @@ import (
 // parallel tests.
 type Contract struct {
 	router     routers.Router
+	requests   routers.Router // whose objects may have properties without a name
 	failure    *openapi3.Schema
 	operations map[string][]int
 	examples   []Example
@@ -38,19 +40,16 @@ type Contract struct {
 // the contract does not name: the contract leaves room for growth, our own
 // answers must not use it.
 func Parse(contract []byte) (*Contract, error) {
-	document, err := openapi3.NewLoader().LoadFromData(contract)
+	requests, _, err := route(contract)
 	if err != nil {
-		return nil, fmt.Errorf("reading the contract: %w", err)
+		return nil, err
 	}
-	if err := document.Validate(context.Background()); err != nil {
-		return nil, fmt.Errorf("checking the contract: %w", err)
+	router, document, err := route(contract)
+	if err != nil {
+		return nil, err
 	}
 	for _, schema := range document.Components.Schemas {
 		closeObject(schema.Value)
-	}
-	router, err := gorillamux.NewRouter(document)
-	if err != nil {
-		return nil, fmt.Errorf("reading the paths of the contract: %w", err)
 	}
 	failure := document.Components.Schemas["Error"]
 	if failure == nil {
@@ -61,7 +60,23 @@ func Parse(contract []byte) (*Contract, error) {
 		return nil, fmt.Errorf("reading the servers of the contract: %w", err)
 	}
 	base = strings.TrimSuffix(base, "/")
-	return &Contract{router, failure.Value, operationsOf(document, base), examplesOf(document, base)}, nil
+	return &Contract{router, requests, failure.Value, operationsOf(document, base), examplesOf(document, base)}, nil
+}
+
+// route reads a contract and finds its operations.
+func route(contract []byte) (routers.Router, *openapi3.T, error) {
+	document, err := openapi3.NewLoader().LoadFromData(contract)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the contract: %w", err)
+	}
+	if err := document.Validate(context.Background()); err != nil {
+		return nil, nil, fmt.Errorf("checking the contract: %w", err)
+	}
+	router, err := gorillamux.NewRouter(document)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the paths of the contract: %w", err)
+	}
+	return router, document, nil
 }
 
 func operationsOf(document *openapi3.T, base string) map[string][]int {
