@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes every generated file anew: deep copies, CRDs and RBAC from api/ and
-# controllers/, server code from the OpenAPI contracts, queries from SQL.
+# controllers/, server and client code from the OpenAPI contracts, queries from
+# SQL.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +15,7 @@ cp config/rbac/role.yaml charts/anamnesis/files/
 
 for spec in engine-v3 guidance; do
   tool oapi-codegen -config "apiserver/openapi/$spec.cfg.yaml" "apiserver/openapi/$spec.yaml"
+  tool oapi-codegen -config "client/generate/$spec.cfg.yaml" "apiserver/openapi/$spec.yaml"
 done
 
 tool sqlc generate

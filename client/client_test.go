@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/client"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
+)
+
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://demo.example":      "<nil>",
+		"http://127.0.0.1:8080/":    "<nil>",
+		"https://demo.example/acme": "<nil>",
+		"":                          `is "", and has to be one such as https://demo.example`,
+		"demo.example":              "has to be one such as",
+		"ftp://demo.example":        "has to be one such as",
+		"https://":                  "has to be one such as",
+		"https://demo.example?a=b":  "has to be one such as",
+		"https://demo.example#a":    "has to be one such as",
+		"https://a:hush@example":    "https://a:xxxxx@example",
+		"https://demo.example:port": "reading the address of the instance",
+	} {
+		if _, err := client.New(address, portal); !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(err), "hush") {
+			t.Errorf("%s: got %v, want %s", address, err, want)
+		}
+	}
+}
+
+// A key is not printed by accident.
+func TestCredentialsHide(t *testing.T) {
+	t.Parallel()
+	if got := fmt.Sprintf("%v %+v %s", portal, portal, &portal); strings.Contains(got, portal.AppKey) || !strings.Contains(got, "portal") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What is sent is what was said: no more, and null where null was.
+func TestSent(t *testing.T) {
+	t.Parallel()
+	type request struct {
+		Method, Address, Body string
+		Header                map[string]string
+	}
+	var got request
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = request{r.Method, r.URL.String(), string(body), map[string]string{}}
+		for _, name := range []string{"App-Id", "App-Key", "Model", "Interview-Id", "X-Request-Id", "Dev-Mode", "Authorization"} {
+			if value := r.Header.Get(name); value != "" {
+				got.Header[name] = value
+			}
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(listening.Close)
+	c, err := client.New(listening.URL+"/acme/", kiosk, client.WithEditors(client.Model("service-en"), client.DevMode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence := enginev3.Evidence{ID: "s_1", ChoiceID: enginev3.ChoicePresent}
+	unknown := evidence
+	unknown.Duration.SetNull()
+	_, err = c.Engine.Diagnose(t.Context(),
+		enginev3.Interview{Sex: enginev3.SexMale, Age: enginev3.Age{}, Evidence: []enginev3.Evidence{evidence, unknown}},
+		client.Model("service-de"), client.InterviewID("one"), client.RequestID("two"))
+	want := request{
+		Method: "POST", Address: "/acme/v3/diagnosis",
+		Body: `{"age":{"value":0},"evidence":[{"choice_id":"present","id":"s_1"},{"choice_id":"present","duration":null,"id":"s_1"}],"sex":"male"}`,
+		Header: map[string]string{
+			"App-Id": "kiosk", "App-Key": "kiosk-key", "Model": "service-de", "Interview-Id": "one", "X-Request-Id": "two", "Dev-Mode": "true",
+		},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+func TestRoots(t *testing.T) {
+	t.Parallel()
+	listening := httptest.NewUnstartedServer(newInstance(t).handler)
+	listening.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that fails
+	listening.StartTLS()
+	t.Cleanup(listening.Close)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(listening.Certificate())
+	for roots, good := range map[*x509.CertPool]bool{trusted: true, x509.NewCertPool(): false} {
+		c, err := client.New(listening.URL, portal, client.WithRoots(roots))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Engine.GetInfo(t.Context())
+		if _, untrusted := errors.AsType[x509.UnknownAuthorityError](err); good && err != nil || !good && !untrusted {
+			t.Errorf("with its authority: %t, got %v", good, err)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	listening := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		cancel()
+		<-left
+	}))
+	t.Cleanup(listening.Close)
+	t.Cleanup(func() { close(left) }) // first
+	c, err := client.New(listening.URL, portal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Engine.GetInfo(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The client is for programs of others: it brings no server, and nothing that
+// only a server needs.
+func TestStandsAlone(t *testing.T) {
+	t.Parallel()
+	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		for _, foreign := range []string{"/apiserver", "/controllers", "kin-openapi", "go-chi", "k8s.io"} {
+			if strings.Contains(line, foreign) {
+				t.Errorf("the client brings %s", line)
+			}
+		}
+	}
+}
