@@ -3,12 +3,11 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // hint says how a question of a type is answered.
@@ -84,7 +83,7 @@ func answerDuration(evidence []enginev3.Evidence, question *enginev3.Question, w
 		return false
 	}
 	if len(words) == 1 && words[0] == "?" {
-		evidence[at].Duration = json.RawMessage("null")
+		evidence[at].Duration.SetNull()
 		return true
 	}
 	if len(words) != 2 {
@@ -95,7 +94,6 @@ func answerDuration(evidence []enginev3.Evidence, question *enginev3.Question, w
 	if err != nil || value <= 0 || !slices.Contains([]enginev3.DurationUnit{"minute", "hour", "day", "week"}, unit) {
 		return false
 	}
-	content, err := json.Marshal(enginev3.Duration{Value: &value, Unit: unit})
-	evidence[at].Duration = content
-	return err == nil
+	evidence[at].Duration.Set(enginev3.Duration{Value: value, Unit: unit})
+	return true
 }

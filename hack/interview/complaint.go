@@ -7,19 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // open makes initial evidence of what brings the patient: of the complaints,
 // or, when there are none, of what the patient answers until something of it is
 // understood.
 func (i *interview) open(ctx context.Context, complaints []string) error {
-	i.body.Evidence = &[]enginev3.Evidence{}
 	for _, complaint := range complaints {
 		i.print("%s\n", complaint)
 		if understood, err := i.hear(ctx, complaint); err != nil || !understood {
@@ -47,8 +44,7 @@ func (i *interview) open(ctx context.Context, complaints []string) error {
 // symptom that the patient has, the words are looked up. It is false when
 // nobody knows them.
 func (i *interview) hear(ctx context.Context, complaint string) (understood bool, err error) {
-	var parsed enginev3.Parsed
-	err = i.client.post(ctx, "/parse", enginev3.ParseRequest{Text: &complaint, Sex: &i.body.Sex, Age: i.body.Age, Context: i.present()}, &parsed)
+	parsed, err := i.engine.Parse(ctx, enginev3.ParseRequest{Text: complaint, Sex: &i.body.Sex, Age: i.body.Age, Context: i.present()})
 	if err != nil {
 		return false, err
 	}
@@ -68,31 +64,29 @@ func (i *interview) hear(ctx context.Context, complaint string) (understood bool
 }
 
 // lookUp searches for the one symptom that words name best.
-func (i *interview) lookUp(ctx context.Context, words string) (found []enginev3.SearchResult, err error) {
-	query := url.Values{
-		"phrase": {words}, "types": {"symptom"}, "max_results": {"1"}, "sex": {string(i.body.Sex)},
-		"age.value": {strconv.Itoa(int(*i.body.Age.Value))}, "age.unit": {string(*i.body.Age.Unit)},
-	}
-	return found, i.client.get(ctx, "/search?"+query.Encode(), &found)
+func (i *interview) lookUp(ctx context.Context, words string) ([]enginev3.SearchResult, error) {
+	return i.engine.Search(ctx, &enginev3.SearchParams{
+		Phrase: words, Types: new("symptom"), MaxResults: new(1),
+		Sex: &i.body.Sex, AgeValue: i.body.Age.Value, AgeUnit: i.body.Age.Unit,
+	})
 }
 
 // add adds initial evidence, unless something is known of the observation.
 func (i *interview) add(words, name, id string, choice enginev3.Choice) {
-	if slices.ContainsFunc(*i.body.Evidence, func(e enginev3.Evidence) bool { return e.ID == id }) {
+	if slices.ContainsFunc(i.body.Evidence, func(e enginev3.Evidence) bool { return e.ID == id }) {
 		return
 	}
-	initial := enginev3.SourceInitial
-	*i.body.Evidence = append(*i.body.Evidence, enginev3.Evidence{ID: id, ChoiceID: choice, Source: &initial})
+	i.body.Evidence = append(i.body.Evidence, enginev3.Evidence{ID: id, ChoiceID: choice, Source: new(enginev3.SourceInitial)})
 	i.print("  %s: %s (%s, %s)\n", words, name, id, choice)
 }
 
 // present are the ids of what the patient is known to have.
-func (i *interview) present() *[]string {
+func (i *interview) present() []string {
 	var ids []string
-	for _, e := range *i.body.Evidence {
+	for _, e := range i.body.Evidence {
 		if e.ChoiceID == enginev3.ChoicePresent {
 			ids = append(ids, e.ID)
 		}
 	}
-	return &ids
+	return ids
 }

@@ -11,12 +11,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // An interview is the evidence gathered so far, and how more is gathered.
 type interview struct {
-	client *client
+	engine *enginev3.API
 	in     *bufio.Scanner
 	out    io.Writer
 	body   enginev3.Interview
@@ -27,12 +27,23 @@ func (i *interview) print(format string, arguments ...any) {
 	_, _ = fmt.Fprintf(i.out, format, arguments...)
 }
 
+// hold holds the interview from the complaints to the conclusion.
+func (i *interview) hold(ctx context.Context, complaints []string) error {
+	if err := i.open(ctx, complaints); err != nil {
+		return err
+	}
+	if err := i.ask(ctx); err != nil {
+		return err
+	}
+	return i.conclude(ctx)
+}
+
 // ask asks until the server has no more questions, or the patient does not
 // answer any more.
 func (i *interview) ask(ctx context.Context) error {
 	for {
-		var diagnosis enginev3.Diagnosis
-		if err := i.client.post(ctx, "/diagnosis", i.body, &diagnosis); err != nil {
+		diagnosis, err := i.engine.Diagnose(ctx, i.body)
+		if err != nil {
 			return err
 		}
 		if diagnosis.Question == nil || diagnosis.ShouldStop != nil && *diagnosis.ShouldStop {
@@ -62,7 +73,7 @@ func (i *interview) put(question *enginev3.Question) error {
 			i.print("\n")
 			return cmp.Or(i.in.Err(), io.EOF)
 		}
-		if answer(i.body.Evidence, question, strings.Fields(i.in.Text())) {
+		if answer(&i.body.Evidence, question, strings.Fields(i.in.Text())) {
 			return nil
 		}
 	}
@@ -70,16 +81,10 @@ func (i *interview) put(question *enginev3.Question) error {
 
 // conclude shows what the evidence comes to.
 func (i *interview) conclude(ctx context.Context) error {
-	var (
-		diagnosis      enginev3.Diagnosis
-		triage         enginev3.Triage
-		recommendation enginev3.Recommendation
-	)
-	err := errors.Join(
-		i.client.post(ctx, "/diagnosis", i.body, &diagnosis),
-		i.client.post(ctx, "/triage", i.body, &triage),
-		i.client.post(ctx, "/recommend_specialist", i.body, &recommendation))
-	if err != nil {
+	diagnosis, diagnosisErr := i.engine.Diagnose(ctx, i.body)
+	triage, triageErr := i.engine.Triage(ctx, i.body)
+	recommendation, recommendationErr := i.engine.RecommendSpecialist(ctx, i.body)
+	if err := errors.Join(diagnosisErr, triageErr, recommendationErr); err != nil {
 		return err
 	}
 	i.print("\n%s, because of %s\n", triage.TriageLevel, triage.RootCause)
@@ -102,9 +107,10 @@ func (i *interview) conclude(ctx context.Context) error {
 
 // explain shows what speaks for and against a condition.
 func (i *interview) explain(ctx context.Context, condition string) error {
-	request := enginev3.ExplainRequest{Sex: i.body.Sex, Age: i.body.Age, Evidence: i.body.Evidence, Extras: i.body.Extras, Target: condition}
-	var explanation enginev3.Explanation
-	if err := i.client.post(ctx, "/explain", request, &explanation); err != nil {
+	explanation, err := i.engine.Explain(ctx, enginev3.ExplainRequest{
+		Sex: i.body.Sex, Age: i.body.Age, Evidence: i.body.Evidence, Extras: i.body.Extras, Target: condition,
+	})
+	if err != nil {
 		return err
 	}
 	i.list("for", explanation.SupportingEvidence)

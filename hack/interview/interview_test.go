@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // A clinic is a server that asks one question about a headache. It understands
@@ -50,7 +50,7 @@ func clinic(t *testing.T) *httptest.Server {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		if last := (*body.Evidence)[len(*body.Evidence)-1]; last.ID != "s_2" {
+		if last := body.Evidence[len(body.Evidence)-1]; last.ID != "s_2" {
 			say(`{"question":{"type":"single","text":"Is it sudden?","items":[{"id":"s_2"}]},"conditions":[],"should_stop":false}`)(w, r)
 			return
 		}
@@ -70,14 +70,14 @@ func clinic(t *testing.T) *httptest.Server {
 func understood(body enginev3.ParseRequest) string {
 	var mentions []string
 	mention := func(words, fields string) {
-		if strings.Contains(*body.Text, words) {
+		if strings.Contains(body.Text, words) {
 			mentions = append(mentions, fmt.Sprintf(`{"orth":%q,%s}`, words, fields))
 		}
 	}
 	mention("head hurts", `"id":"s_1","common_name":"Headache","choice_id":"present","type":"symptom"`)
 	mention("no fever", `"id":"s_5","common_name":"Fever","choice_id":"absent","type":"symptom"`)
 	mention("smoke", `"id":"p_1","common_name":"Smoking","choice_id":"present","type":"risk_factor"`)
-	if body.Context != nil && slices.Contains(*body.Context, "s_1") {
+	if slices.Contains(body.Context, "s_1") {
 		mention("it throbs", `"id":"s_6","common_name":"Throbbing headache","choice_id":"present","type":"symptom"`)
 	}
 	return `{"mentions":[` + strings.Join(mentions, ",") + `],"obvious":false}`
@@ -113,16 +113,19 @@ it throbs, the head hurts
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			years, unit := 34.0, enginev3.AgeUnitYear
+			dialled, err := (&command{URL: clinic(t).URL}).dial()
+			if err != nil {
+				t.Fatal(err)
+			}
 			i := &interview{
-				client: &client{url: clinic(t).URL}, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
-				body: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: &years, Unit: &unit}},
+				engine: dialled.Engine, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
+				body: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34}},
 			}
 			if err := i.open(t.Context(), test.complaints); err != nil {
 				t.Error(err)
 			}
 			var evidence []string
-			for _, e := range *i.body.Evidence {
+			for _, e := range i.body.Evidence {
 				evidence = append(evidence, e.ID+" "+string(e.ChoiceID))
 				if *e.Source != enginev3.SourceInitial {
 					t.Errorf("%s comes from %s", e.ID, *e.Source)
@@ -215,5 +218,26 @@ func TestRefusal(t *testing.T) {
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "403: App-Id or App-Key is missing or wrong") {
 		t.Errorf("got %v, want the server's words", err)
+	}
+}
+
+// Whoever has not started the server is told how.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	asked := &command{URL: server.URL, Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
+	if err == nil || !strings.Contains(err.Error(), "go run ./apiserver serve --dev") {
+		t.Errorf("got %v, want what starts one", err)
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for want, asked := range map[enginev3.AgeUnit]command{enginev3.AgeUnitYear: {Age: 7}, enginev3.AgeUnitMonth: {Months: 7}} {
+		if got := asked.age(); got.Value != 7 || *got.Unit != want {
+			t.Errorf("got %v, want 7 of the unit %s", got, want)
+		}
 	}
 }

@@ -9,12 +9,16 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 type command struct {
@@ -30,32 +34,44 @@ type command struct {
 
 // Run holds the interview.
 func (c *command) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
+	dialled, err := c.dial()
+	if err != nil {
+		return err
+	}
 	i := &interview{
-		client: &client{c.URL, c.AppID, c.AppKey, c.Model},
+		engine: dialled.Engine,
 		in:     in,
 		out:    out,
-		body:   enginev3.Interview{Sex: c.Sex, Age: c.age(), Extras: extras()},
+		body: enginev3.Interview{
+			Sex: c.Sex, Age: c.age(),
+			Extras: &enginev3.InterviewExtras{EnableSymptomDuration: new(true)},
+		},
 	}
-	if err := i.open(ctx, c.Complaints); err != nil {
-		return err
+	return explain(i.hold(ctx, c.Complaints))
+}
+
+// explain says what to do when nobody listens at the address.
+func explain(err error) error {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%w (is the server running? 'go run ./apiserver serve --dev' starts one)", err)
 	}
-	if err := i.ask(ctx); err != nil {
-		return err
+	return err
+}
+
+// dial makes a client whose calls count in no usage figure.
+func (c *command) dial() (*client.Client, error) {
+	editors := []client.Editor{client.DevMode()}
+	if c.Model != "" {
+		editors = append(editors, client.Model(c.Model))
 	}
-	return i.conclude(ctx)
+	return client.New(c.URL, client.Credentials{AppID: c.AppID, AppKey: c.AppKey}, client.WithEditors(editors...))
 }
 
 func (c *command) age() enginev3.Age {
-	value, unit := float64(c.Age), enginev3.AgeUnitYear
 	if c.Age == 0 {
-		value, unit = float64(c.Months), enginev3.AgeUnitMonth
+		return enginev3.Age{Value: c.Months, Unit: new(enginev3.AgeUnitMonth)}
 	}
-	return enginev3.Age{Value: &value, Unit: &unit}
-}
-
-func extras() *enginev3.InterviewExtras {
-	yes := true
-	return &enginev3.InterviewExtras{EnableSymptomDuration: &yes}
+	return enginev3.Age{Value: c.Age, Unit: new(enginev3.AgeUnitYear)}
 }
 
 func main() {
