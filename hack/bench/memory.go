@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/client"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 	"github.com/anamnesis-dev/anamnesis/hack/devserver"
 )
 
@@ -35,39 +35,22 @@ func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobyte
 	return anonymousMemory(server.PID())
 }
 
-// ask posts diagnoses of one to four symptoms that the server knows.
+// ask asks for diagnoses of one to four symptoms that the server knows.
 func ask(ctx context.Context, address string, requests int) error {
-	for i := range requests {
-		var evidence []string
-		for n := range 1 + i%4 {
-			evidence = append(evidence, fmt.Sprintf(`{"id":"s_%d","choice_id":"present","source":"initial"}`, 1+(i+n*7)%40))
-		}
-		body := fmt.Sprintf(`{"sex":"female","age":{"value":%d},"evidence":[%s]}`, 20+i%60, strings.Join(evidence, ","))
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/v3/diagnosis", strings.NewReader(body))
-		if err != nil {
-			return err
-		}
-		request.Header.Set("App-Id", devserver.AppID)
-		request.Header.Set("App-Key", devserver.AppKey)
-		request.Header.Set("Content-Type", "application/json")
-		if err := expectOK(request); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func expectOK(request *http.Request) error {
-	response, err := http.DefaultClient.Do(request)
+	c, err := client.New(address, devserver.Credentials())
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server answered %d: %s", response.StatusCode, text)
+	for i := range requests {
+		patient := enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 20 + i%60}}
+		for n := range 1 + i%4 {
+			patient.Evidence = append(patient.Evidence, enginev3.Evidence{
+				ID: fmt.Sprintf("s_%d", 1+(i+n*7)%40), ChoiceID: enginev3.ChoicePresent, Source: new(enginev3.SourceInitial),
+			})
+		}
+		if _, err := c.Engine.Diagnose(ctx, patient); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+
+	"github.com/anamnesis-dev/anamnesis/client"
 )
 
 // What a client of the server calls as.
@@ -23,6 +25,11 @@ const (
 	AppID  = "dev"
 	AppKey = "dev-key"
 )
+
+// Credentials are what a client in Go calls as.
+func Credentials() client.Credentials {
+	return client.Credentials{AppID: AppID, AppKey: AppKey, InstanceID: "demo"}
+}
 
 // A Server is a running one.
 type Server struct {

@@ -4,10 +4,11 @@ package devserver
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/client"
 )
 
 // The server is built in the root of the repository.
@@ -23,8 +24,15 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := info(t, server.URL); status != http.StatusOK {
-		t.Errorf("answered %d", status)
+	c, err := client.New(server.URL, Credentials())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := c.Engine.GetInfo(t.Context()); err != nil || info.ConditionsCount == 0 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	if usage, err := c.Guidance.ListUsage(t.Context(), nil); err != nil {
+		t.Errorf("got %v, %v", usage, err)
 	}
 	if _, err := os.Stat(server.home); err != nil {
 		t.Errorf("it has no home: %v", err)
@@ -35,26 +43,9 @@ func TestStart(t *testing.T) {
 	if _, err := os.Stat(server.home); !os.IsNotExist(err) {
 		t.Errorf("its home is still there: %v", err)
 	}
-	if response, err := http.Get(server.URL + "/v3/info"); err == nil {
-		_ = response.Body.Close()
+	if _, err := c.Engine.GetInfo(t.Context()); err == nil {
 		t.Error("it still answers")
 	}
-}
-
-func info(t *testing.T, url string) int {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v3/info", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("App-Id", AppID)
-	request.Header.Set("App-Key", AppKey)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	return response.StatusCode
 }
 
 func TestStartElsewhere(t *testing.T) {

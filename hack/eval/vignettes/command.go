@@ -40,7 +40,10 @@ func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	misses := sortMisses(results)
-	parser := &client{url: server.URL, appID: devserver.AppID, appKey: devserver.AppKey}
+	parser, err := dial(server.URL)
+	if err != nil {
+		return err
+	}
 	return misses.print(ctx, out, c.Worst, complaints, parser.unknownWords)
 }
 

@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // A result is what the runner noted of one patient, as far as it tells what

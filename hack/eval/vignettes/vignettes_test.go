@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // notes are what a runner writes: a hit, and a miss of each kind.
@@ -46,7 +46,7 @@ func TestMisses(t *testing.T) {
 	}
 	complaints := []string{"", "", "", "", "Green ears", "", ""}
 	unknown := func(_ context.Context, of result, text string) ([]string, error) {
-		if *of.Age.Value != 3 || *of.Age.Unit != enginev3.AgeUnitMonth || of.Sex != enginev3.SexMale {
+		if of.Age.Value != 3 || *of.Age.Unit != enginev3.AgeUnitMonth || of.Sex != enginev3.SexMale {
 			t.Errorf("asked for %v %v", of.Age, of.Sex)
 		}
 		return strings.Fields(text), nil
@@ -153,7 +153,11 @@ func TestUnknownWords(t *testing.T) {
 		_, _ = w.Write([]byte(`{"tokens": ["Green", "ears", ",", "7", "bad", "cough"], "obvious": false, "mentions": [{"positions": [4, 5]}]}`))
 	}))
 	defer server.Close()
-	got, err := (&client{server.URL, "dev", "dev-key"}).unknownWords(t.Context(), result{}, "")
+	parser, err := dial(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parser.unknownWords(t.Context(), result{}, "")
 	if diff := cmp.Diff([]string{"Green", "ears"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
@@ -163,7 +167,11 @@ func TestUnknownWordsRefused(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	if words, err := (&client{url: server.URL}).unknownWords(t.Context(), result{}, ""); err == nil || !strings.Contains(err.Error(), "answered 404") {
+	parser, err := dial(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words, err := parser.unknownWords(t.Context(), result{}, ""); err == nil || !strings.Contains(err.Error(), "answered with 404") {
 		t.Errorf("got %v, %v", words, err)
 	}
 }
