@@ -9,50 +9,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"strings"
 	"time"
-)
 
-// A diagnosis is the part of an answer that is shown to a person.
-type diagnosis struct {
-	Conditions []struct {
-		CommonName  string  `json:"common_name"`
-		Probability float64 `json:"probability"`
-	} `json:"conditions"`
-	Question struct {
-		Text string `json:"text"`
-	} `json:"question"`
-}
+	"github.com/anamnesis-dev/anamnesis/client"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
+)
 
 // ask asks the sample Instance for a diagnosis over HTTPS, as its clients
 // would: with the credentials and the authority that the operator made.
-func (p Platform) ask(ctx context.Context, listen, authority string) (diagnosis, error) {
+func (p Platform) ask(ctx context.Context, listen, authority string) (diagnosis enginev3.Diagnosis, err error) {
 	key, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-app-default", "key")
 	if err != nil {
-		return diagnosis{}, err
+		return diagnosis, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+sampleHost+"/v3/diagnosis", strings.NewReader(sampleQuestion))
+	relayed, err := relayedClient(listen, authority)
 	if err != nil {
-		return diagnosis{}, err
+		return diagnosis, err
 	}
-	request.Header = http.Header{"Content-Type": {"application/json"}, "App-Id": {"default"}, "App-Key": {key}}
-	client, err := sampleClient(listen, authority)
+	c, err := client.New("https://"+sampleHost, client.Credentials{AppID: "default", AppKey: key}, client.WithHTTPClient(relayed))
 	if err != nil {
-		return diagnosis{}, err
+		return diagnosis, err
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return diagnosis{}, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	return readDiagnosis(response)
+	return diagnose(ctx, c)
 }
 
-// sampleClient trusts the Instance's authority and calls it through the relay.
-func sampleClient(listen, authority string) (*http.Client, error) {
+// relayedClient trusts the Instance's authority and calls it through the relay.
+func relayedClient(listen, authority string) (*http.Client, error) {
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM([]byte(authority)) {
 		return nil, errors.New("the Instance's certificate authority is not a certificate in PEM")
@@ -68,19 +52,16 @@ func sampleClient(listen, authority string) (*http.Client, error) {
 	}, nil
 }
 
-func readDiagnosis(response *http.Response) (d diagnosis, err error) {
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return d, err
+// diagnose asks the question that people are shown for curl, and wants an
+// answer that can be shown to them.
+func diagnose(ctx context.Context, c *client.Client) (diagnosis enginev3.Diagnosis, err error) {
+	var patient enginev3.Interview
+	if err := json.Unmarshal([]byte(sampleQuestion), &patient); err != nil {
+		return diagnosis, fmt.Errorf("reading the sample question: %w", err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return d, fmt.Errorf("status %d: %s", response.StatusCode, body)
+	diagnosis, err = c.Engine.Diagnose(ctx, patient)
+	if err == nil && (len(diagnosis.Conditions) == 0 || diagnosis.Question == nil) {
+		err = errors.New("the answer ranks nothing or asks nothing")
 	}
-	if err := json.Unmarshal(body, &d); err != nil {
-		return d, fmt.Errorf("%w in %s", err, body)
-	}
-	if len(d.Conditions) == 0 || d.Question.Text == "" {
-		return d, fmt.Errorf("nothing ranked or nothing asked: %s", body)
-	}
-	return d, nil
+	return diagnosis, err
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // The sample Instance of config/samples.
@@ -33,7 +35,7 @@ func Demonstrate(ctx context.Context, p Platform, listen string) error {
 	}
 	var images Images
 	var authority string
-	var answer diagnosis
+	var answer enginev3.Diagnosis
 	for _, step := range []struct {
 		name string
 		do   func() error
@@ -54,7 +56,7 @@ func Demonstrate(ctx context.Context, p Platform, listen string) error {
 	return nil
 }
 
-func (p Platform) printSession(answer diagnosis, listen string) {
+func (p Platform) printSession(answer enginev3.Diagnosis, listen string) {
 	_, port, _ := net.SplitHostPort(listen)
 	leading := answer.Conditions[0]
 	fmt.Fprintf(p.Progress, sessionText, leading.CommonName, leading.Probability, answer.Question.Text,

@@ -6,22 +6,26 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/oapi-codegen/runtime/types"
+
+	"github.com/anamnesis-dev/anamnesis/client"
+	"github.com/anamnesis-dev/anamnesis/client/enginev3"
+	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
 // An apiClient calls one Instance as a tenant's program would: over HTTPS, with
-// the authority and the credentials that the operator made.
-type apiClient struct {
-	host, id, key string
-	http          *http.Client
-}
+// the authority and the credentials that the operator made. Its transport is
+// its own: the tests choose the protocol, count on one connection, and reach
+// the Service through a relay.
+type apiClient struct{ *client.Client }
 
 // dial relays the Instance's Service to a loopback port and returns a client
 // for its default application. The protocol is "h2" or "http/1.1".
@@ -51,12 +55,12 @@ func (n tenant) dialAt(address, protocol string) apiClient {
 	application := n.key.Name + "-app-default"
 	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: host}, protocol)
 	n.t.Cleanup(transport.CloseIdleConnections)
-	return apiClient{
-		host: host,
-		id:   n.secret(application, "id"),
-		key:  n.secret(application, "key"),
-		http: &http.Client{Transport: transport, Timeout: 20 * time.Second},
+	credentials := client.Credentials{AppID: n.secret(application, "id"), AppKey: n.secret(application, "key"), InstanceID: n.key.Name}
+	c, err := client.New("https://"+host, credentials, client.WithHTTPClient(&http.Client{Transport: transport, Timeout: 20 * time.Second}))
+	if err != nil {
+		n.t.Fatal(err)
 	}
+	return apiClient{c}
 }
 
 func newTransport(address string, config *tls.Config, protocol string) *http.Transport {
@@ -74,114 +78,68 @@ func newTransport(address string, config *tls.Config, protocol string) *http.Tra
 	}
 }
 
-// An answer is what a call brought back.
-type answer struct {
-	status int
-	body   []byte
-}
-
-// decode reads the body of a successful answer.
-func (a answer) decode(into any) error {
-	if a.status != http.StatusOK {
-		return fmt.Errorf("status %d: %s", a.status, a.body)
-	}
-	if err := json.Unmarshal(a.body, into); err != nil {
-		return fmt.Errorf("%w in %s", err, a.body)
-	}
+// sentOnce takes away the means to read a body again, so that the transport
+// never sends the request twice: one that fails is seen to fail.
+func sentOnce(_ context.Context, request *http.Request) error {
+	request.GetBody = nil
 	return nil
 }
 
-// call sends one request. Its body cannot be read twice, so that the transport
-// never sends it again: a request that fails is seen to fail.
-func (c apiClient) call(ctx context.Context, method, path, body string, header http.Header) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, method, "https://"+c.host+path, io.NopCloser(strings.NewReader(body)))
-	if err != nil {
-		return answer{}, err
+// withKey calls with another key than the application's.
+func withKey(key string) client.Editor {
+	return func(_ context.Context, request *http.Request) error {
+		request.Header.Set("App-Key", key)
+		return nil
 	}
-	request.ContentLength = int64(len(body))
-	request.Header = header
-	response, err := c.http.Do(request)
-	if err != nil {
-		return answer{}, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	read, err := io.ReadAll(response.Body)
-	return answer{status: response.StatusCode, body: read}, err
 }
 
-// headache is an adult's first report.
-const headache = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_33","choice_id":"present","source":"initial"}]}`
-
-// diagnose asks for a diagnosis with the given key.
-func (c apiClient) diagnose(ctx context.Context, key string) (answer, error) {
-	return c.call(ctx, http.MethodPost, "/v3/diagnosis", headache, http.Header{
-		"Content-Type": {"application/json"},
-		"App-Id":       {c.id},
-		"App-Key":      {key},
-	})
+// headache is an adult's first report. Its id is the business of the content.
+func (c apiClient) headache(t *testing.T) enginev3.Interview {
+	t.Helper()
+	found, err := c.Engine.Search(t.Context(), &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("looking for a headache: found %v, %v", found, err)
+	}
+	return enginev3.Interview{
+		Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34},
+		Evidence: []enginev3.Evidence{{ID: found[0].ID, ChoiceID: enginev3.ChoicePresent, Source: new(enginev3.SourceInitial)}},
+	}
 }
 
 // mustDiagnose asks for a diagnosis and fails the test unless it is answered.
 func (c apiClient) mustDiagnose(t *testing.T) {
 	t.Helper()
-	got, err := c.diagnose(t.Context(), c.key)
+	diagnosis, err := c.Engine.Diagnose(t.Context(), c.headache(t), sentOnce)
 	if err != nil {
 		t.Fatalf("diagnosis: %v", err)
 	}
-	var diagnosis struct {
-		Question   *struct{ Text string }
-		Conditions []struct{ ID string }
-	}
-	if err := got.decode(&diagnosis); err != nil {
-		t.Fatalf("diagnosis: %v", err)
-	}
 	if diagnosis.Question == nil || diagnosis.Question.Text == "" || len(diagnosis.Conditions) == 0 {
-		t.Fatalf("diagnosis asks nothing or ranks nothing: %s", got.body)
+		t.Fatalf("diagnosis asks nothing or ranks nothing: %+v", diagnosis)
+	}
+}
+
+// mustRefuse asks for a diagnosis with a wrong key, and fails the test unless
+// that is the reason why there is none.
+func (c apiClient) mustRefuse(t *testing.T) {
+	t.Helper()
+	_, err := c.Engine.Diagnose(t.Context(), c.headache(t), withKey("not-the-key"))
+	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != http.StatusForbidden {
+		t.Errorf("a wrong key got %v, want 403", err)
 	}
 }
 
 // diagnosesCounted is how many diagnoses the Instance has counted, read as the
 // tenant would read it.
-func (c apiClient) diagnosesCounted(ctx context.Context, instance string) (int, error) {
-	token, err := c.token(ctx, instance)
-	if err != nil {
-		return 0, err
-	}
+func (c apiClient) diagnosesCounted(ctx context.Context) (int, error) {
 	today := time.Now().UTC()
-	path := fmt.Sprintf("/api/mgp/v1/usage?from=%s&to=%s", today.AddDate(0, 0, -1).Format(time.DateOnly), today.AddDate(0, 0, 1).Format(time.DateOnly))
-	got, err := c.call(ctx, http.MethodGet, path, "", http.Header{"Authorization": {"Bearer " + token}})
-	if err != nil {
-		return 0, err
-	}
-	var counts []struct {
-		Endpoint string
-		Calls    int
-	}
-	if err := got.decode(&counts); err != nil {
-		return 0, fmt.Errorf("usage: %w", err)
-	}
+	counts, err := c.Guidance.ListUsage(ctx, &guidance.ListUsageParams{
+		From: &types.Date{Time: today.AddDate(0, 0, -1)}, To: &types.Date{Time: today.AddDate(0, 0, 1)},
+	})
 	total := 0
 	for _, count := range counts {
 		if strings.HasSuffix(count.Endpoint, "/diagnosis") {
-			total += count.Calls
+			total += int(count.Calls)
 		}
 	}
-	return total, nil
-}
-
-func (c apiClient) token(ctx context.Context, instance string) (string, error) {
-	header := http.Header{"Content-Type": {"application/json"}, "Instance-Id": {instance + "-mgp"}}
-	request := &http.Request{Header: header}
-	request.SetBasicAuth(c.id, c.key)
-	got, err := c.call(ctx, http.MethodPost, "/api/auth/token", `{"grant_type":"client_credentials"}`, header)
-	if err != nil {
-		return "", err
-	}
-	var token struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := got.decode(&token); err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	return token.AccessToken, nil
+	return total, err
 }

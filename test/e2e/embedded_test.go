@@ -25,13 +25,13 @@ func askAndCount(t *testing.T, n tenant, want int) {
 	for range asked {
 		api.mustDiagnose(t)
 	}
-	waitForCount(t, n, api, want)
+	waitForCount(t, api, want)
 }
 
-func waitForCount(t *testing.T, n tenant, api apiClient, want int) {
+func waitForCount(t *testing.T, api apiClient, want int) {
 	t.Helper()
 	NewWithT(t).Eventually(func() (int, error) {
-		return api.diagnosesCounted(t.Context(), n.key.Name)
+		return api.diagnosesCounted(t.Context())
 	}, "30s", "500ms").Should(Equal(want))
 }
 
@@ -65,7 +65,7 @@ func TestHibernateKeepsTheData(t *testing.T) {
 	n.edit(func(s *v1alpha1.InstanceSpec) { s.Hibernate = false })
 	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(HaveLen(1))
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-	waitForCount(t, n, n.dial("h2"), asked)
+	waitForCount(t, n.dial("h2"), asked)
 }
 
 func TestRetainedDataIsTakenUpAgain(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 		return kube.Update(t.Context(), instance)
 	}, "10s", "200ms").Should(Succeed())
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-	waitForCount(t, n, n.dial("http/1.1"), asked)
+	waitForCount(t, n.dial("http/1.1"), asked)
 }
 
 func TestDeletePolicyDeletesTheData(t *testing.T) {
