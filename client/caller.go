@@ -26,7 +26,7 @@ const mostRefusal = 1 << 20
 
 // Do implements the Doer of the generated clients.
 func (c caller) Do(request *http.Request) (*http.Response, error) {
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(request) //nolint:gosec // G704: which instance is called is for the program to say
 	if err != nil {
 		return nil, fmt.Errorf("calling %s %s: %w", request.Method, request.URL.Path, withoutAddress(err))
 	}
