@@ -62,7 +62,7 @@ func (e *EvidenceError) Error() string {
 
 // The most evidence that is taken about one patient, as it was sent. What an
 // assessment takes grows steeply with what is present: of the content, 4
-// symptoms take 0.2 ms, 45 take 90 ms and a hundred 140 ms.
+// symptoms take 0.2 ms, 45 take 90 ms and 60 take 140 ms.
 const (
 	MostEvidence = 500
 	MostPresent  = 100

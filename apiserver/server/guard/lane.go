@@ -6,8 +6,8 @@ import "time"
 
 // laneFindings are the most present findings of the patients in each lane. What
 // an assessment takes grows with them: of symptoms drawn at random from the
-// content, up to 10 take 0.6 ms on average and 2 MB, 20 take 9 ms and 3 MB, 100
-// take 140 ms and 9 MB. Few patients have more than ten, and hardly any more
+// content, up to 10 take 0.6 ms on average and 2 MB, 20 take 9 ms and 3 MB, 60
+// take 140 ms. Few patients have more than ten, and hardly any more
 // than twenty, so that who asks about them does not wait for who asks about a
 // hundred.
 var laneFindings = [...]int{10, 20, 100}
