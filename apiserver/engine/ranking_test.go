@@ -154,13 +154,50 @@ func TestRankingHasOrderSizeAndRounding(t *testing.T) {
 	}
 }
 
-func TestUnlikelyConditionsAreLeftOutButTheLeadingOne(t *testing.T) {
+// TestLeadingConditionsAreThereHoweverUnlikely lists, from three observations
+// on, five conditions that bring what is present, and no unlikely one else.
+func TestLeadingConditionsAreThereHoweverUnlikely(t *testing.T) {
 	t.Parallel()
-	r := modeltest.New().Condition("c_1", 1e-6).Condition("c_2", 1e-7).Condition("c_3", 0.009).
-		Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).
-		Link("c_1", "s_1", 0.5).Link("c_2", "s_1", 0.5).Link("c_3", "s_2", 0.5).Build(t)
-	if got := ranking(t, r, "s_1 -s_2 -s_3"); !cmp.Equal(got, []string{"c_1"}) {
-		t.Errorf("ranking %v, want c_1 alone", got)
+	b := modeltest.New().Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).Symptom("s_4", 0.1).
+		Condition("c_9", 0.009).Link("c_9", "s_3", 0.5)
+	for c := 1; c <= 7; c++ {
+		id := fmt.Sprintf("c_%d", c)
+		b.Condition(id, math.Pow(10, -3-float64(c))).Link(id, "s_1", 0.5)
+	}
+	r := b.Link("c_1", "s_2", 0.5).Link("c_2", "s_2", 0.4).Build(t)
+	for words, want := range map[string][]string{
+		"s_1":           {"c_1"},
+		"s_1 -s_3":      {"c_1"},
+		"s_1 -s_3 -s_4": {"c_1", "c_2", "c_3", "c_4", "c_5"},
+		"s_2 -s_3 -s_4": {"c_1", "c_2"}, // as far as there are
+		// Also where what brought the patient here is another symptom.
+		"s_2! s_1 -s_3 -s_4": {"c_1", "c_2", "c_3", "c_4", "c_5"},
+	} {
+		if diff := cmp.Diff(want, ranking(t, r, words)); diff != "" {
+			t.Errorf("%q: %s", words, diff)
+		}
+	}
+}
+
+// TestTheLongestRankingHoldsTheLeadingConditions has twenty conditions that are
+// likelier for what is common than any that brings what is present.
+func TestTheLongestRankingHoldsTheLeadingConditions(t *testing.T) {
+	t.Parallel()
+	b := modeltest.New().Symptom("s_1", 0.1).Symptom("s_2", 0.1).Symptom("s_3", 0.1).Symptom("s_4", 0.1)
+	var want []string
+	for c := 1; c <= 30; c++ {
+		id := fmt.Sprintf("c_%d", c)
+		if c <= 23 {
+			b.Condition(id, 0.4-0.01*float64(c)).Link(id, "s_4", 0.5)
+		} else {
+			b.Condition(id, 1e-4-1e-6*float64(c)).Link(id, "s_1", 0.5)
+		}
+		if c <= rankingSize-leadingSize || 23 < c && c <= 23+leadingSize {
+			want = append(want, id)
+		}
+	}
+	if diff := cmp.Diff(want, ranking(t, b.Build(t), "s_1 -s_2 -s_3")); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -176,7 +213,7 @@ func TestConditionsThatHaveNothingToDoWithTheComplaint(t *testing.T) {
 		Link("c_2", "s_2", 0.1).Link("c_3", "s_3", 0.5).Build(t)
 	for words, want := range map[string][]string{
 		"s_1! -s_2 ?s_3 -s_4":  {"c_1", "c_3", "c_4"},
-		"s_1! s_2 -s_3 -s_4":   {"c_1", "c_4"}, // c_2 explains s_2, which is not initial
+		"s_1! s_2 -s_3 -s_4":   {"c_1", "c_2", "c_4"}, // c_2 explains s_2, which is present, though not initial
 		"s_1! s_2! -s_3 -s_4":  {"c_1", "c_2", "c_4"},
 		"s_1 s_2 -s_3 -s_4":    {"c_1", "c_2", "c_4"},        // every present symptom counts as initial
 		"s_1+ -s_2+ ?s_3 -s_4": {"c_1", "c_3", "c_2", "c_4"}, // nothing is initial, nothing unrelated

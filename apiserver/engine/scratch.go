@@ -46,6 +46,8 @@ type scratch struct {
 	suspected []int32
 
 	ranked []Ranked
+	// leading are the likeliest of the suspected.
+	leading []model.ConditionIndex
 
 	// The choice of the question.
 	suspects     []suspect

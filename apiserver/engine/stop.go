@@ -52,14 +52,14 @@ func (s *scratch) over(next candidate, o Options) bool {
 func (s *scratch) shouldStop(next candidate, o Options) bool {
 	asked := s.questionsAsked(o)
 	reluctance := math.Exp2(float64(asked) / patience)
-	switch _, leading := s.leading(); {
+	switch {
 	case s.over(next, o):
 		return true
 	case o.Mode == ShortTriage:
 		return s.levelSettled(levelChangeLeft*math.Exp2(float64(asked)/levelPatience), o)
 	case asked < minQuestions:
 		return false
-	case leading >= decided:
+	case s.likeliest() >= decided:
 		return next.value < leastValue*decidedFactor*reluctance
 	default:
 		return next.value < leastValue*reluctance

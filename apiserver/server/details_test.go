@@ -37,9 +37,13 @@ func TestConditionDetails(t *testing.T) {
 			"icd10_code": nil, "category": general, "prevalence": "very_rare", "severity": "severe",
 			"acuteness": "acute", "triage_level": "emergency_ambulance", "hint": nil, "has_patient_education": false,
 		},
+		"c_4": object{
+			"icd10_code": nil, "category": general, "prevalence": "very_rare", "severity": "mild",
+			"acuteness": "acute", "triage_level": "self_care", "hint": nil, "has_patient_education": false,
+		},
 	}
 	three := map[string]any{
-		"c_1": five["c_1"], "c_2": changed(five["c_2"].(object), object{"triage_level": "emergency"}),
+		"c_1": five["c_1"], "c_4": five["c_4"], "c_2": changed(five["c_2"].(object), object{"triage_level": "emergency"}),
 	}
 	none := map[string]any{}
 	for name, test := range map[string]struct {

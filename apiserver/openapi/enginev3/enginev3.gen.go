@@ -952,7 +952,9 @@ type CustomLabel = string
 // Diagnosis defines model for Diagnosis.
 type Diagnosis struct {
 	// Conditions By falling probability, then by id; one while fewer than three
-	// observations are reported. Conditions under 0.01 are left out.
+	// observations are reported. From then on the five likeliest that are
+	// linked to a present observation are there, as far as there are;
+	// others are left out under 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
