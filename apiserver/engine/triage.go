@@ -64,7 +64,9 @@ var rootCauseWords = [...]string{
 // String is the word of the specification, such as self_care_sufficient.
 func (c RootCause) String() string { return rootCauseWords[c] }
 
-// A SeriousObservation is a present observation that is serious by itself.
+// A SeriousObservation is a present observation that is serious, by itself or
+// together with others: the seriousness is the highest of what it asks for
+// alone and of what the tuples ask for that it is part of.
 type SeriousObservation struct {
 	Observation model.ObservationIndex
 	Seriousness model.Seriousness
@@ -74,8 +76,8 @@ type SeriousObservation struct {
 type Triage struct {
 	Level     model.TriageLevel
 	RootCause RootCause
-	// Serious are the present observations that are serious by themselves,
-	// the most serious first.
+	// Serious are the present observations that are serious by themselves or
+	// together with others, the most serious first.
 	Serious []SeriousObservation
 	// TeleconsultationApplicable says that the patient can be heard from afar
 	// first, as whoever need not be seen at once. It is meant for clients of
@@ -215,16 +217,50 @@ func (s *scratch) likely(some func(*model.Condition) bool) float64 {
 	return 1 - spared
 }
 
-// serious lists the present observations that are serious by themselves.
+// serious lists the present observations that are serious by themselves or
+// together with others.
 func (s *scratch) serious() []SeriousObservation {
-	list := []SeriousObservation{}
+	list, together := []SeriousObservation{}, s.seriousTogether()
 	for _, o := range s.p.present {
-		if v := s.r.Observations[o].Seriousness; v != model.NotSerious {
+		if v := max(s.r.Observations[o].Seriousness, together[o]); v != model.NotSerious {
 			list = append(list, SeriousObservation{o, v})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b SeriousObservation) int { return cmp.Compare(b.Seriousness, a.Seriousness) })
 	return list
+}
+
+// seriousTogether is how serious observations are as part of a tuple that is
+// present and asks for more than each of its observations does alone.
+func (s *scratch) seriousTogether() map[model.ObservationIndex]model.Seriousness {
+	together := map[model.ObservationIndex]model.Seriousness{}
+	for i := range s.r.Tuples {
+		t := &s.r.Tuples[i]
+		items, v := model.Part(s.r.TupleItems, t.Observations), seriousnessOf(tupleLevel(t))
+		if _, missing := s.missing(t); missing > 0 ||
+			slices.ContainsFunc(items, func(o model.ObservationIndex) bool { return s.r.Observations[o].Seriousness >= v }) {
+			continue
+		}
+		for _, o := range items {
+			together[o] = max(together[o], v)
+		}
+	}
+	return together
+}
+
+// seriousnessOf is the seriousness that asks for a level, the inverse of
+// seriousnessLevel.
+func seriousnessOf(level model.TriageLevel) model.Seriousness {
+	switch level {
+	case model.EmergencyAmbulance:
+		return model.SeriousnessEmergencyAmbulance
+	case model.Emergency:
+		return model.SeriousnessEmergency
+	case model.Consultation24:
+		return model.Serious
+	default:
+		return model.NotSerious
+	}
 }
 
 // InThreeLevels folds the five levels into the three of clients that ask for them.

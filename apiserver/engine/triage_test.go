@@ -31,6 +31,7 @@ func urgentRelease(t testing.TB) *model.Release {
 		Tuple(model.Emergency, "s_1", "p_1").
 		Tuple(model.Consultation24, "s_1", "s_2").
 		Tuple(model.EmergencyAmbulance, "s_1", "s_2", "s_3").
+		Symptom("s_9", 0.1).Tuple(model.Consultation24, "s_3", "s_9").
 		Link("c_1", "s_1", 0.5).Link("c_1", "s_2", 0.5).Link("c_1", "s_7", 0.1).
 		Build(t)
 }
@@ -80,7 +81,7 @@ func TestSeriousObservationsAreListed(t *testing.T) {
 	r := urgentRelease(t)
 	for words, want := range map[string][]string{
 		"":             {},
-		"s_1 s_2":      {},
+		"s_1":          {},
 		"-s_5 ?s_4":    {},
 		"s_3 s_5 s_4":  {"s_5 emergency_ambulance", "s_4 emergency", "s_3 serious"},
 		"p_2 s_3":      {"s_3 serious", "p_2 serious"},
@@ -88,6 +89,15 @@ func TestSeriousObservationsAreListed(t *testing.T) {
 		"s_6 s_4":      {"s_4 emergency"},
 		"s_8 s_3":      {"s_3 serious"},
 		"lt_1 s_7 s_5": {"s_5 emergency_ambulance", "lt_1 emergency_ambulance", "s_7 emergency"},
+		// Together they are what each is not alone; of two tuples the worse counts.
+		"s_1 s_2":          {"s_1 serious", "s_2 serious"},
+		"s_1 p_1":          {"s_1 emergency", "p_1 emergency"},
+		"s_1 p_1 s_3":      {"s_1 emergency", "p_1 emergency", "s_3 serious"},
+		"s_1 s_2 s_3":      {"s_1 emergency_ambulance", "s_2 emergency_ambulance", "s_3 emergency_ambulance"},
+		"s_1 s_2 p_1":      {"s_1 emergency", "p_1 emergency", "s_2 serious"},
+		"s_1 s_7":          {"s_7 emergency", "s_1 serious", "s_2 serious"}, // with the parent of s_7
+		"s_1 s_2 -s_3 p_2": {"s_1 serious", "s_2 serious", "p_2 serious"},
+		"s_9 s_3":          {"s_3 serious"}, // a tuple that asks for no more than s_3 alone
 	} {
 		got := []string{}
 		for _, o := range New().Triage(r, woman(t, r, words), Options{}).Serious {
@@ -95,6 +105,35 @@ func TestSeriousObservationsAreListed(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", words, diff)
+		}
+	}
+}
+
+// TestReasonsOfEmergencyEvidenceAreListed takes every tuple of the content: when
+// evidence is the reason, it is listed, as serious as the level says.
+func TestReasonsOfEmergencyEvidenceAreListed(t *testing.T) {
+	t.Parallel()
+	r, e := real(t), New()
+	for i := range r.Tuples {
+		var list []ReportedEvidence
+		age, sex := 0, model.Female
+		for _, o := range model.Part(r.TupleItems, r.Tuples[i].Observations) {
+			list = append(list, ReportedEvidence{ID: r.ObservationID(o), Choice: Present, Source: SourceInitial})
+			age = max(age, int(r.Observations[o].AgeFrom))
+			if !r.Observations[o].Sex.Admits(sex) {
+				sex = model.Male
+			}
+		}
+		p, err := NewPatient(r, sex, age, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		triage := e.Triage(r, p, Options{})
+		if triage.RootCause != EmergencyEvidencePresent && triage.RootCause != SeriousEvidencePresent {
+			continue
+		}
+		if len(triage.Serious) == 0 || seriousnessLevel(triage.Serious[0].Seriousness) != triage.Level {
+			t.Errorf("%v: the level %v rests on %v", list, triage.Level, triage.Serious)
 		}
 	}
 }

@@ -143,6 +143,10 @@ func TestTriage(t *testing.T) {
 	barking := []any{object{
 		"id": "s_7", "name": "Cough, barking", "common_name": "Barking cough", "seriousness": "serious", "is_emergency": false,
 	}}
+	together := []any{
+		object{"id": "s_2", "name": "Headache, severe", "common_name": "Severe headache", "seriousness": "emergency", "is_emergency": true},
+		object{"id": "s_5", "name": "nausea", "common_name": "Feeling sick", "seriousness": "emergency", "is_emergency": true},
+	}
 	toddler := `{"sex": "male", "age": {"value": 20, "unit": "month"}, "evidence": ` + evidence("s_7 present initial") + "}"
 	for name, test := range map[string]struct {
 		body string
@@ -164,7 +168,7 @@ func TestTriage(t *testing.T) {
 			"triage_level": "consultation", "root_cause": "serious_evidence_present", "serious": barking,
 		}},
 		"worse together": {interview("s_2 present initial", "s_5 present"), object{
-			"triage_level": "emergency", "root_cause": "emergency_evidence_present", "serious": []any{}, "teleconsultation_applicable": false,
+			"triage_level": "emergency", "root_cause": "emergency_evidence_present", "serious": together, "teleconsultation_applicable": false,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

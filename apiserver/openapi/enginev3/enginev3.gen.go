@@ -1538,7 +1538,9 @@ type Triage struct {
 	// that nothing explains the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious by themselves, the most serious first.
+	// Serious The present observations that are serious by themselves or together
+	// with others, the most serious first. Those of a group that raises
+	// the level together have the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
 	// TeleconsultationApplicable Left out with three levels.
