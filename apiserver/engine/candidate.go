@@ -55,7 +55,7 @@ func (p *prospect) add(item prospect) {
 // stop instead. A missing duration holds it up, unless it is for the triage
 // level alone.
 func (s *scratch) choose(o Options) (next candidate, stop bool) {
-	s.findSuspects(suspectFloor)
+	s.findSuspects(s.behind(), suspectFloor)
 	s.collectVotes()
 	s.findCandidates(o)
 	flag := s.worstFlag()

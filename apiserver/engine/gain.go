@@ -50,17 +50,17 @@ func (v *vote) add(suspect *suspect, share, entropy float64) {
 	}
 }
 
-// findSuspects weighs the suspects against each other and against none of
-// them, which keeps what is left of one. Those that are no emergency are left
-// out below a floor.
-func (s *scratch) findSuspects(floor float64) {
+// findSuspects weighs the suspects among some conditions against each other and
+// against none of them, which keeps what is left of one. Those that are no
+// emergency are left out below a floor.
+func (s *scratch) findSuspects(among []int32, floor float64) {
 	s.suspects, s.chances, s.sharesOf = s.suspects[:0], s.chances[:0], model.None
 	nobody := 1.0
 	total := 0.0
-	for _, c := range s.suspected {
+	for _, c := range among {
 		total += s.posterior[c]
 	}
-	for _, c := range s.suspected {
+	for _, c := range among {
 		p := (1 - min(s.none, mostDoubt)) * share(s.posterior[c], total)
 		level := s.r.Conditions[c].Triage
 		if dangerous := level >= model.Emergency; p >= floor || dangerous && p >= dangerousFloor {
@@ -71,6 +71,22 @@ func (s *scratch) findSuspects(floor float64) {
 		}
 	}
 	s.chances = append(s.chances, max(nobody, 0))
+}
+
+// behind are the conditions that may be behind the complaint: the suspected
+// ones or, where none brings what the patient reports, all that the patient may
+// have. What the catalogue does not explain is asked about like any patient.
+func (s *scratch) behind() []int32 {
+	if len(s.suspected) > 0 {
+		return s.suspected
+	}
+	s.possible = s.possible[:0]
+	for c, p := range s.posterior {
+		if p > 0 {
+			s.possible = append(s.possible, int32(c))
+		}
+	}
+	return s.possible
 }
 
 // collectVotes lets the suspects vote on all that they bring, and on what makes

@@ -62,7 +62,7 @@ func TestVoteIsTheGainOfAllSuspects(t *testing.T) {
 	for _, p := range workload(t, r, 20, 4) {
 		s := e.acquire(r, &p)
 		s.infer()
-		s.findSuspects(suspectFloor)
+		s.findSuspects(s.suspected, suspectFloor)
 		s.collectVotes()
 		for i, voted := range s.voted {
 			o := &r.Observations[i]
@@ -98,7 +98,7 @@ func TestExclusiveItemsShareTheGainOfTheirGroup(t *testing.T) {
 	s := e.acquire(r, &p)
 	defer e.release(s)
 	s.infer()
-	s.findSuspects(suspectFloor)
+	s.findSuspects(s.suspected, suspectFloor)
 	s.collectVotes()
 	c := s.groupCandidate(0)
 	s.addGain(&c)

@@ -15,7 +15,7 @@ import (
 // A risk factor that completes a tuple, such as a pregnancy, is no alarm to
 // show to a patient: the interview asks for it.
 func (s *scratch) suggestRedFlags() {
-	s.findSuspects(suspectFloor)
+	s.findSuspects(s.suspected, suspectFloor)
 	s.collectVotes()
 	from, to := s.r.ObservationsOfKind(model.Symptom)
 	for o := from; o < to; o++ {

@@ -44,6 +44,7 @@ type scratch struct {
 	none float64
 	// suspected are the conditions that bring a positive finding, in order.
 	suspected []int32
+	possible  []int32 // the conditions that the patient may have, in order
 
 	ranked []Ranked
 	// leading are the likeliest of the suspected.

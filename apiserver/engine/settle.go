@@ -50,11 +50,16 @@ func (s *scratch) spareOthers() {
 }
 
 // levelChange is about the probability that the answer to a candidate changes
-// the triage level. Of a group it counts what each item does when present.
+// the triage level. Of a group it counts what each item does when present. While
+// no condition is suspected a no changes nothing: it makes none suspected.
 func (s *scratch) levelChange(c *candidate, now model.TriageLevel, o Options) float64 {
 	if c.group == model.None {
 		s.answers(c.observation)
-		return s.changeByYes(c.observation, now, o) + s.changeByNo(now, o)
+		change := s.changeByYes(c.observation, now, o)
+		if len(s.suspected) > 0 {
+			change += s.changeByNo(now, o)
+		}
+		return change
 	}
 	sum := 0.0
 	for _, item := range s.items(c.group) {

@@ -19,7 +19,9 @@ const (
 	leastValue = 0.005
 	patience   = 5.0
 	// decided is the probability of the leading condition from which a
-	// question must be worth decidedFactor times as much.
+	// question must be worth decidedFactor times as much. It must be where no
+	// condition is suspected too: a complaint that the catalogue does not hold
+	// is for a doctor, whatever else the patient has.
 	decided       = 0.95
 	decidedFactor = 10
 	// dangerLeft is the probability, of an emergency that shows itself by a red
@@ -59,7 +61,7 @@ func (s *scratch) shouldStop(next candidate, o Options) bool {
 		return s.levelSettled(levelChangeLeft*math.Exp2(float64(asked)/levelPatience), o)
 	case asked < minQuestions:
 		return false
-	case s.likeliest() >= decided:
+	case len(s.suspected) == 0 || s.likeliest() >= decided:
 		return next.value < leastValue*decidedFactor*reluctance
 	default:
 		return next.value < leastValue*reluctance

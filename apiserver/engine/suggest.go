@@ -136,10 +136,7 @@ func (s *scratch) expect() {
 // condition: about those behind the complaint or, without one, about all that
 // the patient may have.
 func (s *scratch) suggestRiskFactors() {
-	if len(s.suspected) == 0 {
-		s.suspectAll()
-	}
-	s.findSuspects(dangerousFloor)
+	s.findSuspects(s.behind(), dangerousFloor)
 	s.collectVotes()
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {
@@ -147,16 +144,6 @@ func (s *scratch) suggestRiskFactors() {
 			c := s.single(o)
 			s.addGain(&c)
 			s.suggest(o, 0, c.gain, s.r.Observations[o].Leak)
-		}
-	}
-}
-
-// suspectAll suspects every condition that the patient may have.
-func (s *scratch) suspectAll() {
-	s.suspected = s.suspected[:0]
-	for c, p := range s.posterior {
-		if p > 0 {
-			s.suspected = append(s.suspected, int32(c))
 		}
 	}
 }
