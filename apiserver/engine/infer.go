@@ -20,6 +20,18 @@ func (s *scratch) infer() {
 	s.weighRows()
 	s.scaleByDurations()
 	s.explainTips()
+	s.takePosteriors()
+}
+
+// inferFromSexAndAge finds the probability of every condition for the patient's
+// sex and age, whatever the evidence: nothing is suspected.
+func (s *scratch) inferFromSexAndAge() {
+	s.setPriorsOfSexAndAge()
+	s.none, s.suspected = 1, s.suspected[:0]
+	s.takePosteriors()
+}
+
+func (s *scratch) takePosteriors() {
 	for c, odds := range s.odds {
 		s.posterior[c] = odds / (1 + odds)
 	}

@@ -7,6 +7,15 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/model"
 // setPriors sets the odds of every condition for the patient's sex and age,
 // and moves them by risk factors and protective findings.
 func (s *scratch) setPriors() {
+	s.setPriorsOfSexAndAge()
+	for i := range s.p.findings {
+		s.applyFactors(&s.p.findings[i])
+	}
+}
+
+// setPriorsOfSexAndAge sets the odds of every condition for the patient's sex
+// and age.
+func (s *scratch) setPriorsOfSexAndAge() {
 	band := model.AgeBand(s.p.ageMonths)
 	for i := range s.r.Conditions {
 		c := &s.r.Conditions[i]
@@ -15,9 +24,6 @@ func (s *scratch) setPriors() {
 			prior = 0
 		}
 		s.odds[i] = prior / (1 - prior)
-	}
-	for i := range s.p.findings {
-		s.applyFactors(&s.p.findings[i])
 	}
 }
 

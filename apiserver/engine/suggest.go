@@ -18,11 +18,19 @@ const (
 	// same evidence, often report; without evidence what is common among them.
 	SuggestSymptoms SuggestMethod = iota
 	// SuggestRiskFactors suggests the risk factors that would tell most, apart
-	// from those that clients give by themselves: geography and weight.
+	// from those that clients give by themselves: geography and weight. Without
+	// a finding that is present these are those of the sex and age.
 	SuggestRiskFactors
 	// SuggestRedFlags suggests alarming observations related to the evidence;
 	// without a finding that is present, none.
 	SuggestRedFlags
+	// SuggestDemographicRiskFactors suggests the risk factors that would tell
+	// most of anybody of the sex and age, whatever the evidence; what it says
+	// already is left out.
+	SuggestDemographicRiskFactors
+	// SuggestEvidenceRiskFactors suggests the risk factors that would tell most
+	// of who has what the evidence says; without a finding that is present, none.
+	SuggestEvidenceRiskFactors
 )
 
 // Suggest lists at most so many observations that the patient might add to the
@@ -37,11 +45,18 @@ func (e *Engine) Suggest(r *model.Release, p Patient, o Options, method SuggestM
 
 // suggestions are the best of what the method suggests.
 func (s *scratch) suggestions(method SuggestMethod, most int) []model.ObservationIndex {
-	s.infer()
 	s.suggested = s.suggested[:0]
+	if method == SuggestDemographicRiskFactors {
+		s.inferFromSexAndAge()
+		s.suggestRiskFactors(s.behind())
+		return s.pick(most)
+	}
+	s.infer()
 	switch method {
 	case SuggestRiskFactors:
-		s.suggestRiskFactors()
+		s.suggestRiskFactors(s.behind())
+	case SuggestEvidenceRiskFactors:
+		s.suggestRiskFactors(s.suspected)
 	case SuggestRedFlags:
 		s.suggestRedFlags()
 	default:
@@ -132,11 +147,10 @@ func (s *scratch) expect() {
 	}
 }
 
-// suggestRiskFactors suggests the risk factors that would tell most about the
-// condition: about those behind the complaint or, without one, about all that
-// the patient may have.
-func (s *scratch) suggestRiskFactors() {
-	s.findSuspects(s.behind(), dangerousFloor)
+// suggestRiskFactors suggests the risk factors that would tell most about
+// which of some conditions the patient has.
+func (s *scratch) suggestRiskFactors(among []int32) {
+	s.findSuspects(among, dangerousFloor)
 	s.collectVotes()
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {

@@ -97,6 +97,50 @@ func TestSuggestedRiskFactors(t *testing.T) {
 	}
 }
 
+// TestSuggestedRiskFactorsOfSexAndAge: what is known is left out, and nothing
+// else follows from it.
+func TestSuggestedRiskFactorsOfSexAndAge(t *testing.T) {
+	t.Parallel()
+	r := suggestingRelease(t)
+	for words, want := range map[string]string{
+		"":             "p_2 p_1",
+		"s_1":          "p_2 p_1",
+		"s_1! s_2 s_5": "p_2 p_1",
+		"s_1 -p_2":     "p_1",
+		"s_14 p_7":     "p_2 p_1",
+		"p_1 ?p_2":     "",
+	} {
+		if got := suggested(t, r, words, SuggestDemographicRiskFactors, 100); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+	boy, err := NewPatient(r, model.Male, 24, evidence("s_1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := idsOf(r, New().Suggest(r, boy, Options{}, SuggestDemographicRiskFactors, 9)); !slices.Contains(got, "p_4") {
+		t.Errorf("to a boy %v are suggested, without p_4, which is of men", got)
+	}
+}
+
+func TestSuggestedRiskFactorsOfTheEvidence(t *testing.T) {
+	t.Parallel()
+	r := suggestingRelease(t)
+	for words, want := range map[string]string{
+		"":          "",
+		"-s_1 -s_5": "",
+		"p_7":       "",
+		"s_1":       "p_1",
+		"s_14":      "p_2",
+		"s_1 s_14":  "p_1 p_2",
+		"s_1 p_1":   "",
+	} {
+		if got := suggested(t, r, words, SuggestEvidenceRiskFactors, 100); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
 func TestSuggestGivesNoMoreThanAsked(t *testing.T) {
 	t.Parallel()
 	r := suggestingRelease(t)
@@ -107,7 +151,7 @@ func TestSuggestGivesNoMoreThanAsked(t *testing.T) {
 			t.Errorf("at most %d: %q, want %q", most, got, want)
 		}
 	}
-	for method := range SuggestMethod(3) {
+	for method := range SuggestEvidenceRiskFactors + 1 {
 		if list := New().Suggest(r, woman(t, r, ""), Options{}, method, 0); list == nil {
 			t.Errorf("method %d: nil in place of an empty list", method)
 		}
@@ -162,7 +206,7 @@ func TestSuggestionsOfTheContent(t *testing.T) {
 	t.Parallel()
 	r, e := real(t), New()
 	random := rand.New(rand.NewPCG(62, 62))
-	count := [3]int{}
+	count := [SuggestEvidenceRiskFactors + 1]int{}
 	for range 600 {
 		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
 		p, err := NewPatient(r, sex, age, list)
@@ -174,7 +218,7 @@ func TestSuggestionsOfTheContent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for method := range SuggestMethod(3) {
+		for method := range SuggestEvidenceRiskFactors + 1 {
 			most := random.IntN(30)
 			picked := e.Suggest(r, p, Options{}, method, most)
 			if diff := cmp.Diff(picked, e.Suggest(r, shuffled, Options{}, method, most)); diff != "" {
@@ -215,7 +259,7 @@ func checkSuggestion(t *testing.T, r *model.Release, p *Patient, list []Reported
 	if observation.Question.Length == 0 || !p.admits(observation) || givenOutside(observation) || observation.Kind == model.LabResult {
 		t.Errorf("%s cannot be reported by a patient of %d months", id, p.ageMonths)
 	}
-	if method == SuggestSymptoms && observation.Kind != model.Symptom || method == SuggestRiskFactors && observation.Kind != model.RiskFactor {
+	if method == SuggestSymptoms && observation.Kind != model.Symptom || suggestsRiskFactors(method) && observation.Kind != model.RiskFactor {
 		t.Errorf("method %d suggests %s", method, id)
 	}
 	for n := o; n != model.None; n = r.Observations[n].Parent {
@@ -228,11 +272,15 @@ func checkSuggestion(t *testing.T, r *model.Release, p *Patient, list []Reported
 	}
 }
 
+func suggestsRiskFactors(method SuggestMethod) bool {
+	return method == SuggestRiskFactors || method == SuggestDemographicRiskFactors || method == SuggestEvidenceRiskFactors
+}
+
 // BenchmarkSuggest suggests on the synthetic model of a full catalogue's size.
 func BenchmarkSuggest(b *testing.B) {
 	r, e := syntheticRelease(b), New()
 	patients := workload(b, r, 100, 4)
-	for method, name := range []string{"symptoms", "risk_factors", "red_flags"} {
+	for method, name := range []string{"symptoms", "risk_factors", "red_flags", "demographic_risk_factors", "evidence_based_risk_factors"} {
 		b.Run(fmt.Sprintf("method=%s", name), func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

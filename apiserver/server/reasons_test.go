@@ -120,7 +120,21 @@ func TestSuggest(t *testing.T) {
 	if list := ids(suggested("", suggesting("risk_factors"))); !strings.Contains(list, "p_30") || strings.Contains(list, "s_") {
 		t.Errorf("without evidence the risk factors are %s", list)
 	}
-	for _, method := range []string{"symptoms", "risk_factors", "red_flags"} {
+	ofAnybody := ids(suggested("", suggesting("risk_factors")))
+	for _, body := range []string{suggesting("demographic_risk_factors"), suggesting("demographic_risk_factors", complaint)} {
+		if list := ids(suggested("", body)); list != ofAnybody {
+			t.Errorf("by sex and age the risk factors are %s, expected those without evidence, %s", list, ofAnybody)
+		}
+	}
+	for _, test := range []struct {
+		evidence []string
+		want     string
+	}{{nil, ""}, {[]string{complaint}, ""}, {[]string{"s_10 present initial"}, "p_30"}} {
+		if list := ids(suggested("", suggesting("evidence_based_risk_factors", test.evidence...))); list != test.want {
+			t.Errorf("by the evidence %q the risk factors are %q, expected %q", test.evidence, list, test.want)
+		}
+	}
+	for _, method := range []string{"symptoms", "risk_factors", "demographic_risk_factors", "evidence_based_risk_factors", "red_flags"} {
 		first := suggested("", suggesting(method, complaint))
 		if len(first) == 0 {
 			continue
@@ -152,7 +166,7 @@ func TestSuggestErrors(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	for method, problem := range map[string]string{
-		`"Symptoms"`: `suggest_method: expected symptoms, risk_factors or red_flags, got "Symptoms"`,
+		`"Symptoms"`: `suggest_method: expected symptoms, risk_factors, demographic_risk_factors, evidence_based_risk_factors or red_flags, got "Symptoms"`,
 		`5`:          "suggest_method: expected a string, got a number",
 		`["a"]`:      "suggest_method: expected a string, got a list",
 	} {

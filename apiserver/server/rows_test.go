@@ -70,7 +70,7 @@ var rows = []row{
 	{"POST /v3/suggest", "risk factors", post("/v3/suggest", suggesting("risk_factors", "s_10 present initial")), 200, `"id":"p_30"`, allWell},
 	{"POST /v3/suggest", "red flags", post("/v3/suggest", suggesting("red_flags", "s_1 present initial")), 200, `"id":"s_6"`, allWell},
 	{"POST /v3/suggest", "red flags, no evidence", post("/v3/suggest", suggesting("red_flags")), 200, `[]`, allWell},
-	{"POST /v3/suggest", "an unknown method", post("/v3/suggest", suggesting("all")), 400, `suggest_method: expected symptoms, risk_factors or red_flags, got "all"`, allWell},
+	{"POST /v3/suggest", "an unknown method", post("/v3/suggest", suggesting("all")), 400, `suggest_method: expected symptoms, risk_factors, demographic_risk_factors, evidence_based_risk_factors or red_flags, got "all"`, allWell},
 	{"POST /v3/suggest", "one result", post("/v3/suggest?max_results=1", interview()), 200, `"id":"s_`, allWell},
 	{"POST /v3/suggest", "no results", post("/v3/suggest?max_results=0", interview()), 400, "max_results: expected a whole number from 1 to 100, got 0", allWell},
 

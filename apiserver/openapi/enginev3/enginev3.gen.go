@@ -701,14 +701,20 @@ func (e Source) Valid() bool {
 
 // Defines values for SuggestMethod.
 const (
-	SuggestMethodRedFlags    SuggestMethod = "red_flags"
-	SuggestMethodRiskFactors SuggestMethod = "risk_factors"
-	SuggestMethodSymptoms    SuggestMethod = "symptoms"
+	SuggestMethodDemographicRiskFactors   SuggestMethod = "demographic_risk_factors"
+	SuggestMethodEvidenceBasedRiskFactors SuggestMethod = "evidence_based_risk_factors"
+	SuggestMethodRedFlags                 SuggestMethod = "red_flags"
+	SuggestMethodRiskFactors              SuggestMethod = "risk_factors"
+	SuggestMethodSymptoms                 SuggestMethod = "symptoms"
 )
 
 // Valid indicates whether the value is a known member of the SuggestMethod enum.
 func (e SuggestMethod) Valid() bool {
 	switch e {
+	case SuggestMethodDemographicRiskFactors:
+		return true
+	case SuggestMethodEvidenceBasedRiskFactors:
+		return true
 	case SuggestMethodRedFlags:
 		return true
 	case SuggestMethodRiskFactors:
@@ -1463,10 +1469,13 @@ type Specialist struct {
 
 // SuggestMethod - `symptoms`: what people of this sex and age often report beside the
 //
-//	evidence; without evidence, what they often report;
-//
-// - `risk_factors`: what matters for the evidence, sex and age;
-// - `red_flags`: alarming observations related to the evidence.
+//		evidence; without evidence, what they often report;
+//	  - `risk_factors`: what matters for the evidence, sex and age;
+//	  - `demographic_risk_factors`: what matters for sex and age, whatever the
+//	    evidence;
+//	  - `evidence_based_risk_factors`: what matters for the evidence; nothing
+//	    while no symptom or laboratory result is present;
+//	  - `red_flags`: alarming observations related to the evidence.
 type SuggestMethod string
 
 // SuggestRequest defines model for SuggestRequest.
@@ -1485,6 +1494,10 @@ type SuggestRequest struct {
 	// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
 	//   evidence; without evidence, what they often report;
 	// - `risk_factors`: what matters for the evidence, sex and age;
+	// - `demographic_risk_factors`: what matters for sex and age, whatever the
+	//   evidence;
+	// - `evidence_based_risk_factors`: what matters for the evidence; nothing
+	//   while no symptom or laboratory result is present;
 	// - `red_flags`: alarming observations related to the evidence.
 	SuggestMethod *SuggestMethod `json:"suggest_method,omitempty"`
 }

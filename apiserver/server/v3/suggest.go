@@ -14,7 +14,8 @@ func (a *API) Suggest(ctx context.Context, request enginev3.SuggestRequestObject
 	body := request.Body
 	method, ok := methodOf(body.SuggestMethod)
 	if !ok {
-		return nil, badRequest("suggest_method: %s", wrongWord(string(*body.SuggestMethod), "symptoms, risk_factors or red_flags"))
+		return nil, badRequest("suggest_method: %s", wrongWord(string(*body.SuggestMethod),
+			"symptoms, risk_factors, demographic_risk_factors, evidence_based_risk_factors or red_flags"))
 	}
 	interview := enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras}
 	names, err := a.suggest(ctx, &interview, method, request.Params.MaxResults)
@@ -41,19 +42,21 @@ func (a *API) suggest(ctx context.Context, body *enginev3.Interview, method engi
 	return observationNames(release, a.engine.Suggest(release, asked.patient, asked.options, method, most)), nil
 }
 
-func methodOf(method *enginev3.SuggestMethod) (engine.SuggestMethod, bool) {
-	if method == nil || *method == "" {
+var suggestMethods = map[enginev3.SuggestMethod]engine.SuggestMethod{
+	"":                                engine.SuggestSymptoms,
+	enginev3.SuggestMethodSymptoms:    engine.SuggestSymptoms,
+	enginev3.SuggestMethodRiskFactors: engine.SuggestRiskFactors,
+	enginev3.SuggestMethodRedFlags:    engine.SuggestRedFlags,
+	enginev3.SuggestMethodDemographicRiskFactors:   engine.SuggestDemographicRiskFactors,
+	enginev3.SuggestMethodEvidenceBasedRiskFactors: engine.SuggestEvidenceRiskFactors,
+}
+
+func methodOf(word *enginev3.SuggestMethod) (method engine.SuggestMethod, ok bool) {
+	if word == nil {
 		return engine.SuggestSymptoms, true
 	}
-	switch *method {
-	case enginev3.SuggestMethodSymptoms:
-		return engine.SuggestSymptoms, true
-	case enginev3.SuggestMethodRiskFactors:
-		return engine.SuggestRiskFactors, true
-	case enginev3.SuggestMethodRedFlags:
-		return engine.SuggestRedFlags, true
-	}
-	return engine.SuggestSymptoms, false
+	method, ok = suggestMethods[*word]
+	return method, ok
 }
 
 // mostResults is how many entries an answer may have, of the parameter
