@@ -25,6 +25,10 @@ type Explanation struct {
 	Unconfirmed []model.ObservationIndex
 }
 
+// MostExplained is the most evidence with which a condition is explained, as
+// Bearing counts it.
+const MostExplained = 45
+
 // leastSupport is the share of its probability that a condition must lose
 // without an observation which supports it. Less is the noise of rounding: an
 // observation that changes nothing moves the last bits all the same, because
@@ -46,6 +50,21 @@ func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.Co
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
 	return p.explain(s, o, target)
+}
+
+// Bearing is how many pieces of evidence are present or have to do with a
+// condition: what an explanation of it has to weigh. What a patient denies for
+// the sake of other conditions does not count, nor does what the release does
+// not have.
+func Bearing(r *model.Release, evidence []ReportedEvidence, target model.ConditionIndex) int {
+	count := 0
+	for i := range evidence {
+		o, ok := r.ObservationByID(evidence[i].ID)
+		if ok && (evidence[i].Choice == Present || concerns(r, o, target)) {
+			count++
+		}
+	}
+	return count
 }
 
 // explain explains a condition to a patient, whom the scratch memory holds

@@ -149,6 +149,26 @@ func TestADurationIsPartOfWhatSupports(t *testing.T) {
 	}
 }
 
+// TestBearing counts what is present, and what is not where it has to do with
+// the target c_1.
+func TestBearing(t *testing.T) {
+	t.Parallel()
+	r := explainedRelease(t)
+	for words, want := range map[string]int{
+		"":                 0,
+		"s_1 s_31 p_2":     3, // whatever it has to do with
+		"-s_31 ?s_41 -p_2": 0,
+		"-s_21 ?s_22 -p_1": 3,
+		"-s_1":             1, // what is below it has to do with the target
+		"-s_3 ?s_23":       1,
+		"s_33 -s_33":       2, // also what does not apply to a woman, as it was sent
+	} {
+		if got := Bearing(r, evidence(words), 0); got != want {
+			t.Errorf("%q: %d, want %d", words, got, want)
+		}
+	}
+}
+
 func TestExplainRefusesWhatIsNotInTheRanking(t *testing.T) {
 	t.Parallel()
 	r, e := explainedRelease(t), New()
@@ -450,21 +470,18 @@ func TestAParentBesideItsChildExplainsNothingMore(t *testing.T) {
 	}
 }
 
-// mostEvidence is how much evidence an explanation takes.
-const mostEvidence = 45
-
 // evidenceOf is evidence about a condition, so much of it present.
 func evidenceOf(r *model.Release, c model.ConditionIndex, present int, random *rand.Rand) []ReportedEvidence {
 	var list []ReportedEvidence
 	said := map[model.ObservationIndex]bool{}
 	links := model.Part(r.LinksByCondition, r.Conditions[c].Links)
 	for _, i := range random.Perm(len(links)) {
-		said[model.ObservationIndex(links[i].Other)] = len(list) < mostEvidence
-		if len(list) < mostEvidence {
+		said[model.ObservationIndex(links[i].Other)] = len(list) < MostExplained
+		if len(list) < MostExplained {
 			list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(links[i].Other)), Choice: Present})
 		}
 	}
-	for len(list) < mostEvidence {
+	for len(list) < MostExplained {
 		if o := model.ObservationIndex(random.IntN(len(r.Observations))); !said[o] {
 			said[o] = true
 			list = append(list, ReportedEvidence{ID: r.ObservationID(o), Choice: Present})
@@ -480,7 +497,7 @@ func evidenceOf(r *model.Release, c model.ConditionIndex, present int, random *r
 // evidence as a call takes, on the synthetic model of a full catalogue's size.
 func BenchmarkExplain(b *testing.B) {
 	r, e := syntheticRelease(b), New()
-	for _, present := range []int{8, 12, mostEvidence} {
+	for _, present := range []int{8, 12, MostExplained} {
 		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
 			random := rand.New(rand.NewPCG(uint64(present), 44))
 			patients, targets := make([]Patient, 20), make([]model.ConditionIndex, 20)

@@ -55,8 +55,10 @@ var rows = []row{
 	{"POST /v3/recommend_specialist", "mapping to an unknown specialist", post("/v3/recommend_specialist", mapped(`{"sp_1": "c_1"}`)), 400, `extras.specialist_mapping.sp_1: expected the id of a specialist, such as sp_1, got "c_1"`, allWell},
 
 	{"POST /v3/explain", "the leading condition", post("/v3/explain", targeted("c_4", "s_1 present initial")), 200, `"supporting_evidence":[{"common_name":"Headache","id":"s_1"`, allWell},
-	{"POST /v3/explain", "45 pieces of evidence", post("/v3/explain", targeted("c_4", repeated(45, "s_1 present initial")...)), 200, `"supporting_evidence":[{"common_name":"Headache","id":"s_1"`, allWell},
-	{"POST /v3/explain", "46 pieces of evidence", post("/v3/explain", targeted("c_4", repeated(46, "s_1 present initial")...)), 400, "evidence: expected at most 45, got 46", allWell},
+	{"POST /v3/explain", "45 present pieces of evidence", post("/v3/explain", targeted("c_4", repeated(45, "s_1 present initial")...)), 200, `"supporting_evidence":[{"common_name":"Headache","id":"s_1"`, allWell},
+	{"POST /v3/explain", "46 present pieces of evidence", post("/v3/explain", targeted("c_4", repeated(46, "s_1 present initial")...)), 400, "evidence: expected at most 45 pieces that are present or have to do with c_4, got 46", allWell},
+	{"POST /v3/explain", "46 answers about the target", post("/v3/explain", targeted("c_4", append(repeated(45, "s_8 absent"), "s_1 present initial")...)), 400, "evidence: expected at most 45 pieces that are present or have to do with c_4, got 46", allWell},
+	{"POST /v3/explain", "150 noes about other conditions", post("/v3/explain", targeted("c_4", append(repeated(150, "s_10 absent"), "s_1 present initial")...)), 200, `"conflicting_evidence":[]`, allWell},
 	{"POST /v3/explain", "no target", post("/v3/explain", interview("s_1 present initial")), 400, "target: missing, expected the id of a condition", allWell},
 	{"POST /v3/explain", "an unknown target", post("/v3/explain", targeted("c_99", "s_1 present initial")), 400, `target: expected the id of a condition of the ranking, such as c_49, got "c_99"`, allWell},
 	{"POST /v3/explain", "a target outside the ranking", post("/v3/explain", targeted("c_3", "s_1 present initial")), 400, "target: c_3 is not in the ranking", allWell},

@@ -13,8 +13,9 @@ import (
 
 // An interview is a request of the interview in the engine's terms.
 type interview struct {
-	patient engine.Patient
-	options engine.Options
+	patient  engine.Patient
+	options  engine.Options
+	evidence []engine.ReportedEvidence // as it was sent
 }
 
 // begin resolves a body against the release of the call, and waits for its turn
@@ -48,7 +49,7 @@ func readInterview(r *model.Release, body *enginev3.Interview) (interview, error
 		return interview{}, err
 	}
 	patient, err := engine.NewPatient(r, sex, months, evidence)
-	return interview{patient, options}, err
+	return interview{patient, options, evidence}, err
 }
 
 func wrongWord(got, expected string) string {

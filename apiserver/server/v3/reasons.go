@@ -5,18 +5,13 @@ package v3
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
-
-// mostExplained is the most evidence of which a ranking is explained.
-const mostExplained = 45
 
 // Explain implements enginev3.StrictServerInterface.
 func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject) (enginev3.ExplainResponseObject, error) {
 	release, body := releaseOf(ctx), request.Body
-	if body.Evidence != nil && len(*body.Evidence) > mostExplained {
-		return nil, badRequest("evidence: expected at most %d, got %d", mostExplained, len(*body.Evidence))
-	}
 	asked, end, err := a.begin(ctx, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
 	if err != nil {
 		return nil, err
@@ -25,6 +20,10 @@ func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject
 	target, ok := release.ConditionByID(body.Target)
 	if !ok {
 		return nil, badRequest("target: %s", wrongWord(body.Target, "the id of a condition of the ranking, such as c_49"))
+	}
+	if bearing := engine.Bearing(release, asked.evidence, target); bearing > engine.MostExplained {
+		return nil, badRequest("evidence: expected at most %d pieces that are present or have to do with %s, got %d",
+			engine.MostExplained, body.Target, bearing)
 	}
 	explanation, ok := a.engine.Explain(release, asked.patient, asked.options, target)
 	if !ok {
