@@ -219,6 +219,9 @@ func TestParseKind(t *testing.T) {
 			t.Errorf("%v: got %v, %v", kind, got, err)
 		}
 	}
+	if got, err := ParseKind("lab_test"); err != nil || got != LabTestResult {
+		t.Errorf("lab_test: got %v, %v", got, err)
+	}
 	if _, err := ParseKind("illness"); err == nil {
 		t.Error("illness: accepted")
 	}

@@ -26,8 +26,14 @@ var kindWords = []string{"condition", "symptom", "risk_factor", "lab_test_result
 // String is the word of the contract, such as risk_factor.
 func (k Kind) String() string { return kindWords[k] }
 
-// ParseKind is the inverse of Kind.String.
+// labTestWord is another spelling of lab_test_result, which clients use.
+const labTestWord = "lab_test"
+
+// ParseKind is the inverse of Kind.String. It also takes lab_test.
 func ParseKind(word string) (Kind, error) {
+	if word == labTestWord {
+		return LabTestResult, nil
+	}
 	i := slices.Index(kindWords, word)
 	if i < 0 {
 		return 0, fmt.Errorf("unknown type %q, expected one of %s", word, strings.Join(kindWords, ", "))

@@ -51,6 +51,8 @@ func TestLists(t *testing.T) {
 		"/v3/concepts?ids=":                                "",
 		"/v3/concepts?types=risk_factor":                   "p_7 p_30 p_15",
 		"/v3/concepts?types=risk_factor,lab_test_result":   "p_7 lt_2 lt_1 lt_3 p_30 p_15",
+		"/v3/concepts?types=lab_test":                      "lt_2 lt_1 lt_3",
+		"/v3/concepts?types=lab_test,lab_test_result":      "lt_2 lt_1 lt_3",
 		"/v3/concepts?types=risk_factor,+risk_factor,":     "p_7 p_30 p_15",
 		"/v3/concepts?ids=s_5,c_1":                         "c_1 s_5",
 		"/v3/concepts?ids=s_5,s_5":                         "s_5",

@@ -20,6 +20,7 @@ func TestSearch(t *testing.T) {
 		"phrase=migraine&age.value=30&types=condition":                  "c_1 Migraine",
 		"phrase=white+blood&age.value=30":                               "",
 		"phrase=high+white+blood&age.value=30&types=lab_test_result":    "lt_1 High white blood cells, lt_2 Normal white blood cells",
+		"phrase=high+white+blood&age.value=30&types=symptom,lab_test":   "lt_1 High white blood cells, lt_2 Normal white blood cells",
 		"phrase=mass+index&age.value=30":                                "p_7 High body mass index",
 		"phrase=mass+index&age.value=30&types=symptom":                  "",
 		"phrase=mass+index&age.value=30&types=symptom,+risk_factor":     "p_7 High body mass index",

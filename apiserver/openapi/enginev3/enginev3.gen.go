@@ -1633,7 +1633,8 @@ type ListConceptsParams struct {
 	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`.
+	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
+	// `lab_test`.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
 	// Model The model that answers; left out, the first that the instance serves.
@@ -1977,7 +1978,8 @@ type SearchParams struct {
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`.
+	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
+	// `lab_test`.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
 	// MaxResults The most entries to answer with.
