@@ -66,6 +66,22 @@ func LabResults(r *model.Release, test, ageMonths int) []model.ObservationIndex 
 	return applicable(r, model.Part(r.LabResultRefs, r.LabTests[test].Results), ageMonths)
 }
 
+// LabTestByID finds the position of a laboratory test by its public id or by
+// that of one of its results.
+func LabTestByID(r *model.Release, id string) (position int, ok bool) {
+	if position, ok = r.LabTestByID(id); ok {
+		return position, true
+	}
+	result, ok := r.ObservationByID(id)
+	if !ok {
+		return model.None, false
+	}
+	position = slices.IndexFunc(r.LabTests, func(t model.LabTest) bool {
+		return slices.Contains(model.Part(r.LabResultRefs, t.Results), result)
+	})
+	return position, position >= 0
+}
+
 // SpecialistByID finds the position of a specialist by its public id.
 func SpecialistByID(r *model.Release, id string) (position uint32, ok bool) {
 	number, ok := model.ParseID(model.SpecialistPrefix, id)

@@ -136,6 +136,23 @@ func TestLabTests(t *testing.T) {
 	}
 }
 
+func TestLabTestByID(t *testing.T) {
+	t.Parallel()
+	r := release(t)
+	for id, want := range map[string]string{
+		"lab_1": "lab_1", "lab_2": "lab_2", "lt_1": "lab_1", "lt_2": "lab_1", "lt_3": "lab_2", "lt_4": "lab_2",
+		"lab_3": "", "lt_5": "", "lt_0": "", "lt_01": "", "s_1": "", "p_1": "", "c_1": "", "": "",
+	} {
+		got := ""
+		if i, ok := LabTestByID(r, id); ok {
+			got = r.LabTestID(i)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestSpecialistByID(t *testing.T) {
 	t.Parallel()
 	builder := modeltest.New()

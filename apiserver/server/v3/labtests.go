@@ -32,7 +32,7 @@ func (a *API) GetLabTest(ctx context.Context, request enginev3.GetLabTestRequest
 		return nil, err
 	}
 	release := releaseOf(ctx)
-	test, ok := release.LabTestByID(request.ID)
+	test, ok := catalogue.LabTestByID(release, request.ID)
 	if !ok {
 		return nil, notFound("laboratory test", request.ID)
 	}
