@@ -7,6 +7,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 )
 
 // The application that --dev serves.
@@ -15,17 +16,22 @@ const (
 	developmentKey = "dev-key"
 )
 
-// greeting is what a developer sees: a call that works as it stands.
+// greeting is what a developer sees: a call that works as it stands, where the
+// application is the one that --dev makes up.
 func greeting(s started) string {
-	return fmt.Sprintf(`Anamnesis serves on http://%[1]s. Ask it:
+	application := s.application
+	if application.ID == "" {
+		application = docs.Application{ID: "<id>", Key: "<key>"}
+	}
+	return fmt.Sprintf(`Anamnesis serves on http://%[1]s, for the application %[2]s with the key %[3]s. Ask it:
 
   curl -H 'App-Id: %[2]s' -H 'App-Key: %[3]s' -H 'Content-Type: application/json' \
     -d '{"sex":"female","age":{"value":34},"evidence":[{"id":"%[4]s","choice_id":"present","source":"initial"}]}' \
     http://%[1]s/v3/diagnosis
 
-Read what else it answers: http://%[1]s/docs
+Read what else it answers, and try it out: http://%[1]s/docs
 
-`, s.tenant, developmentID, developmentKey, s.symptom)
+`, s.tenant, application.ID, application.Key, s.symptom)
 }
 
 // exampleSymptom is the symptom that says most: of those that any adult can be

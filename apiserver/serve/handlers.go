@@ -11,6 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/serve/connlimit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 )
 
@@ -34,6 +35,7 @@ func (p *process) tenantHandler() http.Handler {
 		Guard:        p.guard,
 		Observer:     p.metrics,
 		Log:          p.log,
+		Shown:        p.shownApplication(),
 		Guidance: guidance.New(guidance.Options{
 			Authority: authority,
 			Usage:     p.store,
@@ -44,6 +46,14 @@ func (p *process) tenantHandler() http.Handler {
 			Log:       p.log,
 		}),
 	})
+}
+
+// shownApplication is the one that --dev makes up, which is no secret.
+func (p *process) shownApplication() docs.Application {
+	if !p.Dev || p.CredentialsDir != "" {
+		return docs.Application{}
+	}
+	return docs.Application{ID: developmentID, Key: developmentKey, Instance: p.InstanceID}
 }
 
 // scheme is that of the tenant's address.

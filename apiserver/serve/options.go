@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -33,10 +34,12 @@ type options struct {
 	announce func(started)
 }
 
-// started says where a server is, and a symptom that it can be asked about.
+// started says where a server is, a symptom that it can be asked about, and as
+// which application: none but the one that --dev makes up.
 type started struct {
 	tenant, admin string // addresses
 	symptom       string // an id
+	application   docs.Application
 }
 
 // options checks the flags. The environment says where a developer's home is.

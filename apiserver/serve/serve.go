@@ -216,7 +216,7 @@ func (p *process) greet(tenant, admin string) {
 		return // stopped again already
 	}
 	defer lease.Done()
-	p.announce(started{tenant, admin, exampleSymptom(lease.Release())})
+	p.announce(started{tenant, admin, exampleSymptom(lease.Release()), p.shownApplication()})
 }
 
 // releases names what is served.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
 )
@@ -43,6 +44,9 @@ func TestDevelopment(t *testing.T) {
 		if !strings.Contains(greeting(r.started), part) {
 			t.Errorf("the greeting has no %q:\n%s", part, greeting(r.started))
 		}
+	}
+	if got := mustSend(t, c, "GET", address+"/docs/application.json", ""); got.body != `{"id":"dev","key":"dev-key","instance":"demo"}` {
+		t.Errorf("the page calls as %s", got.body)
 	}
 	for origin, want := range map[string]string{"http://localhost:3000": "http://localhost:3000", "https://portal.example": ""} {
 		got := mustSend(t, c, "GET", address+"/v3/info", "", as("dev", "Origin", origin)...)
@@ -321,5 +325,23 @@ func TestPartFails(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Error("the server goes on")
+	}
+}
+
+// Only the application that --dev makes up is shown to everybody.
+func TestShownApplication(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		command Command
+		want    docs.Application
+	}{
+		"development":                         {Command{Dev: true, InstanceID: "demo"}, docs.Application{ID: "dev", Key: "dev-key", Instance: "demo"}},
+		"development with other applications": {Command{Dev: true, InstanceID: "demo", CredentialsDir: "/credentials"}, docs.Application{}},
+		"production":                          {Command{InstanceID: "acme", CredentialsDir: "/credentials"}, docs.Application{}},
+	} {
+		p := &process{options: options{Command: test.command}}
+		if got := p.shownApplication(); got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
 	}
 }

@@ -16,7 +16,7 @@ func TestReference(t *testing.T) {
 	origin := "https://portal.example"
 	r.origin.Store(&origin)
 	for path, want := range map[string]string{
-		"/docs": "<!DOCTYPE html>", "/docs/page.js": "SwaggerUIBundle", "/docs/swagger-ui-bundle.js": "function",
+		"/docs": "<!DOCTYPE html>", "/docs/application.json": "{}", "/docs/page.js": "SwaggerUIBundle", "/docs/swagger-ui-bundle.js": "function",
 		"/openapi/engine-v3.yaml": "openapi: 3.1.0", "/openapi/guidance.yaml": "openapi: 3.1.0",
 	} {
 		got := r.doWith(t, r.plain, get(path).with(map[string]string{"App-Id": "", "App-Key": "", "Origin": origin}))

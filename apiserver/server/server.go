@@ -22,7 +22,7 @@ import (
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
 
-// Options are what the tenant's handler stands on. All are required.
+// Options are what the tenant's handler stands on. All but Shown are required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
 	Guidance     http.Handler
@@ -43,6 +43,9 @@ type Options struct {
 	Guard    *guard.Guard
 	Observer middleware.Observer
 	Log      *slog.Logger
+	// Shown is the application that the reference page calls as and shows to
+	// everybody; empty but in development.
+	Shown docs.Application
 }
 
 // New makes the handler of the tenant's address.
@@ -54,7 +57,7 @@ func New(o Options) http.Handler {
 		middleware.Introduce(o.Known),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
-	).Handler(byPath(shared(o.Guidance), shared(assessment(o)), reference()))
+	).Handler(byPath(shared(o.Guidance), shared(assessment(o)), reference(o.Shown)))
 }
 
 // byPath tells the interfaces apart, and the reference pages, which are for no
@@ -74,13 +77,13 @@ func byPath(guidance, assessment, reference http.Handler) http.Handler {
 }
 
 // reference is the contracts and the page to read them.
-func reference() http.Handler {
+func reference(shown docs.Application) http.Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	router.Group(func(r chi.Router) {
 		r.Use(middleware.Endpoint)
-		docs.Mount(r)
+		docs.Mount(r, shown)
 	})
 	return router
 }

@@ -22,6 +22,7 @@ var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json",
 	".png":  "image/png",
 	".yaml": "application/yaml",
 }

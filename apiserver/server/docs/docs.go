@@ -8,6 +8,8 @@ package docs
 
 import (
 	"embed"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -25,10 +27,21 @@ var viewerFiles = []string{
 	"swagger-ui.css.gz", "swagger-ui-bundle.js.gz", "swagger-ui-standalone-preset.js.gz", "favicon-32x32.png",
 }
 
-// Mount adds the routes to a router. Everything it serves is built in: that
-// something is not there is a mistake of the program, and a panic.
-func Mount(r chi.Router) {
-	for path, asset := range assets() {
+// An Application is what the page calls as, when somebody tries a call out.
+// Everybody who can open the page can read it, so it is for development only;
+// empty, the page asks for one.
+type Application struct {
+	// ID and Key are its credentials.
+	ID  string `json:"id,omitempty"`
+	Key string `json:"key,omitempty"`
+	// Instance is the id of the instance that it calls.
+	Instance string `json:"instance,omitempty"`
+}
+
+// Mount adds the routes to a router. Everything else that it serves is built
+// in: that something is not there is a mistake of the program, and a panic.
+func Mount(r chi.Router, application Application) {
+	for path, asset := range assets(application) {
 		r.Method(http.MethodGet, path, asset)
 		r.Method(http.MethodHead, path, asset)
 	}
@@ -40,16 +53,26 @@ func Mount(r chi.Router) {
 }
 
 // assets are all that is served, by path.
-func assets() map[string]*asset {
+func assets(application Application) map[string]*asset {
 	all := map[string]*asset{
 		"/openapi/engine-v3.yaml": newAsset("engine-v3.yaml", bytesOf(openapi.EngineV3)),
 		"/openapi/guidance.yaml":  newAsset("guidance.yaml", bytesOf(openapi.Guidance)),
 		"/docs":                   newAsset("index.html", fileOf(page, "page/index.html")),
 		"/docs/page.css":          newAsset("page.css", fileOf(page, "page/page.css")),
 		"/docs/page.js":           newAsset("page.js", fileOf(page, "page/page.js")),
+		"/docs/application.json":  newAsset("application.json", bytesOf(encode(application))),
 	}
 	for _, name := range viewerFiles {
 		all["/docs/"+strings.TrimSuffix(name, ".gz")] = newAsset(name, fileOf(viewer.FS, name))
 	}
 	return all
+}
+
+// encode writes an application as the page reads it.
+func encode(application Application) []byte {
+	encoded, err := json.Marshal(application)
+	if err != nil {
+		panic(fmt.Sprintf("three texts, and no JSON: %v", err))
+	}
+	return encoded
 }

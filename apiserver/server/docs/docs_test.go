@@ -26,7 +26,7 @@ import (
 func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	router := chi.NewRouter()
-	docs.Mount(router)
+	docs.Mount(router, docs.Application{})
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
 	// What is compressed is wanted as it comes, and no redirect is followed.
@@ -86,9 +86,12 @@ func references(t *testing.T, page []byte) (addresses []string) {
 }
 
 var (
-	quotedURL = regexp.MustCompile(`url: "([^"]+)"`)
+	quotedURL = regexp.MustCompile(`(?:url: |fetch\()"([^"]+)"`)
 	cssURL    = regexp.MustCompile(`url\(\s*["']?([^)"']*)`)
 )
+
+// called are the operations that the page calls to fill in what others need.
+var called = map[string]bool{"/v3/diagnosis": true, "/api/auth/token": true}
 
 // Everything that the page names, its script and its style sheets name too, is
 // on this server, and comes.
@@ -119,12 +122,15 @@ func TestNothingIsForeign(t *testing.T) {
 	wanted := map[string]bool{
 		"/openapi/engine-v3.yaml": false, "/openapi/guidance.yaml": false, "/docs/page.js": false, "/docs/page.css": false,
 		"/docs/swagger-ui.css": false, "/docs/swagger-ui-bundle.js": false, "/docs/swagger-ui-standalone-preset.js": false,
-		"/docs/favicon-32x32.png": false,
+		"/docs/favicon-32x32.png": false, "/docs/application.json": false,
 	}
 	for _, address := range named {
 		target, err := base.Parse(address)
 		if err != nil || target.Host != base.Host || target.Scheme != base.Scheme {
 			t.Errorf("the page names %q: %v", address, err)
+			continue
+		}
+		if called[target.Path] {
 			continue
 		}
 		response, body := get(t, server, http.MethodGet, target.String())
@@ -174,6 +180,23 @@ func TestContracts(t *testing.T) {
 		response, body := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", "gzip")
 		if !bytes.Equal(body, want) || response.Header.Get("Content-Type") != "application/yaml" || response.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: %d bytes of %s, want %d", path, len(body), response.Header.Get("Content-Type"), len(want))
+		}
+	}
+}
+
+// The page calls as the application that it is given, and as nobody else.
+func TestApplication(t *testing.T) {
+	t.Parallel()
+	for want, application := range map[string]docs.Application{
+		`{}`: {},
+		`{"id":"dev","key":"a \"key\"","instance":"demo"}`: {ID: "dev", Key: `a "key"`, Instance: "demo"},
+	} {
+		router := chi.NewRouter()
+		docs.Mount(router, application)
+		recorder := httptest.NewRecorder()
+		router.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/application.json", nil))
+		if got := recorder.Body.String(); got != want || recorder.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%+v: %s, want %s", application, got, want)
 		}
 	}
 }
