@@ -60,7 +60,9 @@ func ByID(r *model.Release, id string) (Concept, error) {
 		return condition(r, i), nil
 	}
 	if i, ok := r.ObservationByID(id); ok {
-		return observation(r, i), nil
+		concept := observation(r, i)
+		concept.ID = id // an alias answers by itself
+		return concept, nil
 	}
 	return Concept{}, &UnknownIDError{id}
 }

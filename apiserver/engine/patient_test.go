@@ -31,6 +31,7 @@ func familyRelease(t testing.TB) *model.Release {
 		Symptom("s_31", 0.05, func(o *model.DraftObservation) { o.Sex = model.FemaleOnly }).
 		Symptom("s_32", 0.05, func(o *model.DraftObservation) { o.AgeTo = 24 }).
 		RiskFactor("p_1", 0.3).
+		Alias("p_8", "p_1").Alias("s_98", "s_1").
 		Link("c_1", "s_1", 0.9).Link("c_1", "s_2", 0.5).Link("c_1", "s_3", 0.2).
 		Link("c_1", "s_11", 0.1).Link("c_1", "s_12", 0.2).Link("c_1", "s_13", 0.4).
 		Link("c_1", "s_21", 0.3).Link("c_1", "s_22", 0.3).
@@ -121,8 +122,10 @@ func TestEvidenceSaysTheSame(t *testing.T) {
 	t.Parallel()
 	r := familyRelease(t)
 	for name, test := range map[string]struct{ one, other string }{
-		"sent twice":                                 {"s_1! -s_21", "s_1! -s_21 s_1! -s_21"},
-		"a parent beside its child":                  {"s_2!", "s_2! s_1"},
+		"sent twice":                {"s_1! -s_21", "s_1! -s_21 s_1! -s_21"},
+		"by another id":             {"s_1! p_1+", "s_98! p_8+"},
+		"by both ids":               {"s_1! -p_1+", "s_98! s_1! -p_8+ -p_1+"},
+		"a parent beside its child": {"s_2!", "s_2! s_1"},
 		"an initial parent beside its initial child": {"s_2!", "s_2! s_1!"},
 		"both parents beside a grandchild":           {"s_3!", "s_3! s_1! s_2"},
 		"a denied parent of a present child":         {"s_2!", "s_2! -s_1"},

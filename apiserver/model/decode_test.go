@@ -46,6 +46,7 @@ func small() *Draft {
 		},
 		Conditions:   []*DraftCondition{condition(1), condition(2)},
 		Observations: []*DraftObservation{headache, mild, severe, smoker, low, high},
+		Aliases:      []DraftAlias{{Number: 7, Observation: smoker}, {Number: 9, Observation: headache}, {Number: 8, Observation: severe}},
 		Groups:       []*DraftGroup{{Question: "How bad?", Type: GroupSingle, Ordered: true, Parent: headache, Items: []*DraftObservation{mild, severe}}},
 		Tuples:       []DraftTuple{{Observations: []*DraftObservation{headache, smoker}, Level: Emergency, Reason: "both"}},
 		Specialists:  named,
@@ -146,6 +147,7 @@ func TestRecordsHaveNoHiddenPadding(t *testing.T) {
 	for name, sizes := range map[string][2]int{
 		"Condition":   {binary.Size(Condition{}), recordSize(t, "conditions")},
 		"Observation": {binary.Size(Observation{}), recordSize(t, "observations")},
+		"Alias":       {binary.Size(Alias{}), recordSize(t, "aliases")},
 		"Link":        {binary.Size(Link{}), recordSize(t, "links by condition")},
 		"Factor":      {binary.Size(Factor{}), recordSize(t, "factors")},
 		"Carrier":     {binary.Size(Carrier{}), recordSize(t, "carriers")},

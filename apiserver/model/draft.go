@@ -12,6 +12,7 @@ type Draft struct {
 	Meta         Meta
 	Conditions   []*DraftCondition
 	Observations []*DraftObservation
+	Aliases      []DraftAlias
 	Groups       []*DraftGroup
 	Tuples       []DraftTuple
 	Specialists  []*DraftNamed
@@ -72,6 +73,12 @@ type DraftObservation struct {
 	Onlooker                      bool
 	LastsFrom, LastsTo            uint32
 	Leak                          float64
+}
+
+// A DraftAlias becomes an Alias; fields of the same name mean the same.
+type DraftAlias struct {
+	Number      uint32
+	Observation *DraftObservation
 }
 
 // A DraftGroup becomes a Group; fields of the same name mean the same.

@@ -82,6 +82,7 @@ var sectionTypes = []sectionType{
 	recordSection("strings", func(r *Release) *[]byte { return &r.strings }),
 	recordSection("conditions", func(r *Release) *[]Condition { return &r.Conditions }),
 	recordSection("observations", func(r *Release) *[]Observation { return &r.Observations }),
+	recordSection("aliases", func(r *Release) *[]Alias { return &r.Aliases }),
 	recordSection("groups", func(r *Release) *[]Group { return &r.Groups }),
 	recordSection("tuples", func(r *Release) *[]Tuple { return &r.Tuples }),
 	recordSection("specialists", func(r *Release) *[]Named { return &r.Specialists }),

@@ -79,6 +79,12 @@ func walk(r *Release) {
 	for i := range r.Observations {
 		sum += walkObservation(r, ObservationIndex(i))
 	}
+	for _, a := range r.Aliases {
+		id := FormatID(r.Observations[a.Observation].Kind.Prefix(), a.Number)
+		if at, ok := r.ObservationByID(id); !ok || at != a.Observation {
+			panic("an observation is not found by its alias")
+		}
+	}
 	for _, s := range r.Wordings {
 		sum += float64(len(r.Text(s.Text)))
 		if s.Condition {

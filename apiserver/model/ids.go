@@ -102,7 +102,7 @@ func (r *Release) ConditionByID(id string) (ConditionIndex, bool) {
 	return ConditionIndex(i), true
 }
 
-// ObservationByID finds an observation by its public id.
+// ObservationByID finds an observation by its public id, or by an alias.
 func (r *Release) ObservationByID(id string) (ObservationIndex, bool) {
 	for kind, prefix := range observationPrefixes {
 		number, ok := ParseID(prefix, id)
@@ -116,6 +116,7 @@ func (r *Release) ObservationByID(id string) (ObservationIndex, bool) {
 		if ok {
 			return from + ObservationIndex(i), true
 		}
+		return r.aliasOf(ObservationKind(kind), number)
 	}
 	return None, false
 }

@@ -54,8 +54,14 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 		LabResult("lt_1", 0.1).LabResult("lt_3", 0.1).LabResult("lt_4", 0.1).
 		LabTest("lab_20", "Iron", map[string]model.ResultType{"lt_3": model.Low}).
 		LabTest("lab_3", "Zinc", map[string]model.ResultType{"lt_4": model.Low}).
+		Alias("p_22", "p_236").Alias("p_2", "p_7").Alias("s_236", "s_9").
 		Build(t)
 
+	for id, want := range map[string]string{"p_22": "p_236", "p_2": "p_7", "s_236": "s_9"} {
+		if got, ok := r.ObservationByID(id); !ok || r.ObservationID(got) != want {
+			t.Errorf("ObservationByID(%q) = %d, %t, want %s", id, got, ok, want)
+		}
+	}
 	for i := range r.Conditions {
 		id := r.ConditionID(model.ConditionIndex(i))
 		if got, ok := r.ConditionByID(id); !ok || got != model.ConditionIndex(i) {
@@ -73,7 +79,7 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 			t.Errorf("ConditionByID(%q) = %d, %t", id, i, ok)
 		}
 	}
-	for _, id := range []string{"s_7", "p_9", "lt_2", "c_4", "s_", "10", "sp_1"} {
+	for _, id := range []string{"s_7", "s_22", "lt_236", "p_9", "lt_2", "c_4", "s_", "10", "sp_1"} {
 		if i, ok := r.ObservationByID(id); ok || i != model.None {
 			t.Errorf("ObservationByID(%q) = %d, %t", id, i, ok)
 		}

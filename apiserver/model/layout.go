@@ -38,6 +38,7 @@ func (d *Draft) Layout() *Release {
 	l.release.Categories = l.named(d.Categories)
 	l.layConditions()
 	l.layObservations()
+	l.layAliases()
 	l.layGroups()
 	l.layTuples()
 	l.layLabTests()

@@ -29,6 +29,7 @@ func family() *modeltest.Builder {
 		Child("s_3", "s_1", model.SeverityRelation, 0.004).
 		Symptom("s_4", 0.02).
 		RiskFactor("p_7", 0.2).
+		Alias("p_3", "p_7").Alias("s_9", "s_4").Alias("s_8", "s_1").
 		LabResult("lt_1", 0.01).LabResult("lt_2", 0.3).LabResult("lt_3", 0.1).
 		LabTest("lab_1", "Ketones", map[string]model.ResultType{"lt_1": model.ResultPresent}).
 		LabTest("lab_2", "Sodium", map[string]model.ResultType{"lt_2": model.Low, "lt_3": model.VeryLow}).

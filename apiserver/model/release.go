@@ -257,6 +257,7 @@ type Release struct {
 	Meta               Meta
 	Conditions         []Condition   // by Number
 	Observations       []Observation // by Kind, then Number
+	Aliases            []Alias       // by Kind of the observation, then Number
 	Groups             []Group
 	Tuples             []Tuple
 	Specialists        []Named

@@ -24,6 +24,7 @@ func verify(r *Release) error {
 		verifyNamed,
 		verifyConditions,
 		verifyObservations,
+		verifyAliases,
 		verifyLinks,
 		verifyFactors,
 		verifyCarriers,

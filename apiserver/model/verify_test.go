@@ -78,6 +78,13 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a group there is not", func(r *Release) { r.Observations[3].Group = 2 }, "group 2"},
 		{"a group before the first", func(r *Release) { r.Observations[3].Group = -2 }, "group -2"},
 
+		{"an alias of nothing", func(r *Release) { r.Aliases[2].Observation = 6 }, "alias 2 is of observation 6 of 6"},
+		{"an alias before the first", func(r *Release) { r.Aliases[0].Observation = -1 }, "alias 0 is of observation -1"},
+		{"an alias numbered zero", func(r *Release) { r.Aliases[2].Number = 0 }, "number 0"},
+		{"aliases out of order", func(r *Release) { r.Aliases[0].Number = 9 }, "alias 1 does not follow"},
+		{"an alias that is an id", func(r *Release) { r.Aliases[0].Number = 2 }, "the alias s_2 is the id of an observation"},
+		{"an alias that is its own id", func(r *Release) { r.Aliases[2].Number = 1 }, "the alias p_1 is the id of an observation"},
+
 		{"one direction of the links missing", func(r *Release) {
 			r.LinksByObservation = r.LinksByObservation[:5]
 			for i := range r.Observations {

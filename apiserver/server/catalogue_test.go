@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,6 +57,8 @@ func TestLists(t *testing.T) {
 		"/v3/concepts?types=risk_factor,+risk_factor,":     "p_7 p_30 p_15",
 		"/v3/concepts?ids=s_5,c_1":                         "c_1 s_5",
 		"/v3/concepts?ids=s_5,s_5":                         "s_5",
+		"/v3/concepts?ids=p_22":                            "p_22",
+		"/v3/concepts?ids=p_22,s_98,p_15,p_22":             "s_98 p_15 p_22",
 		"/v3/concepts?ids=s_5,c_1&types=condition":         "c_1",
 		"/v3/concepts?ids=lt_1":                            "",
 		"/v3/concepts?ids=lt_1,c_1&types=lab_test_result":  "lt_1",
@@ -146,6 +149,9 @@ func TestRecords(t *testing.T) {
 		"/v3/lab_tests/lab_2?age.value=30":                                       changed(virus, object{"results": []any{}}),
 		"/v3/concepts/s_9":                                                       {"id": "s_9", "type": "symptom", "name": "Nystagmus", "common_name": "Nystagmus", "extras": object{}},
 		"/v3/concepts/c_2":                                                       {"id": "c_2", "type": "condition", "name": "Subarachnoid hemorrhage", "common_name": "Bleeding around the brain", "extras": object{}},
+		"/v3/risk_factors/p_22?age.value=30":                                     changed(pregnancy, object{"id": "p_22", "name": "Residence in Europe", "common_name": "Living in Europe", "question": nil, "question_third_person": nil, "sex_filter": "both"}),
+		"/v3/concepts/p_22":                                                      {"id": "p_22", "type": "risk_factor", "name": "Residence in Europe", "common_name": "Living in Europe", "extras": object{}},
+		"/v3/concepts/s_98":                                                      {"id": "s_98", "type": "symptom", "name": "Fever", "common_name": "Fever", "extras": object{}},
 		"/v3/concepts/p_7":                                                       {"id": "p_7", "type": "risk_factor", "name": "BMI over 30", "common_name": "High body mass index", "extras": object{}},
 		"/v3/concepts/lt_1":                                                      {"id": "lt_1", "type": "lab_test_result", "name": "Leukocytosis", "common_name": "High white blood cells", "extras": object{}},
 	} {
@@ -168,6 +174,23 @@ func TestListsHoldRecords(t *testing.T) {
 			if diff := cmp.Diff(record, one); diff != "" {
 				t.Errorf("%s: (-list +single)\n%s", record["id"], diff)
 			}
+		}
+	}
+}
+
+// What is asked for by another id answers by that id, with all else the same.
+func TestAnAliasAnswersByItself(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, test := range []struct{ path, alias, id string }{
+		{"/v3/symptoms/%s?age.value=30", "s_98", "s_11"},
+		{"/v3/risk_factors/%s?age.value=30", "p_22", "p_15"},
+		{"/v3/concepts/%s", "s_98", "s_11"},
+	} {
+		want := changed(decode[object](t, r.do(t, get(fmt.Sprintf(test.path, test.id)))), object{"id": test.alias})
+		got := decode[object](t, r.do(t, get(fmt.Sprintf(test.path, test.alias))))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s as %s: (-want +got)\n%s", test.id, test.alias, diff)
 		}
 	}
 }

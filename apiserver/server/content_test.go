@@ -132,6 +132,7 @@ func smallContent() *modeltest.Builder {
 		RiskFactor("p_30", 0.1, observation("Pregnancy", "Pregnancy", func(o *model.DraftObservation) {
 			o.Sex, o.AgeFrom, o.AgeTo = model.FemaleOnly, 144, 660
 		})).
+		Alias("p_22", "p_15").Alias("s_98", "s_11").
 		LabResult("lt_1", 0.05, observation("Leukocytosis", "High white blood cells", asIs)).
 		LabResult("lt_2", 0.8, observation("Leukocytes normal", "Normal white blood cells", asIs)).
 		LabResult("lt_3", 0.05, observation("Parainfluenza virus found", "Croup virus found", func(o *model.DraftObservation) {

@@ -55,7 +55,8 @@ func newAssigner(r source.Registry) *assigner {
 		"conditions": r.Conditions, "observations": r.Observations, "specialists": r.Specialists, "categories": r.Categories,
 		"lab_tests": r.LabTests,
 	}
-	ids := slices.Clone(r.Removed)
+	ids := slices.AppendSeq(slices.Clone(r.Removed), maps.Keys(r.Reserved))
+	ids = slices.AppendSeq(ids, maps.Keys(r.Aliases))
 	for section, slugs := range sections {
 		for slug := range slugs {
 			a.known[section+" "+slug.Text] = true

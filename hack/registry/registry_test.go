@@ -64,6 +64,11 @@ func TestRunAddsWhatIsMissing(t *testing.T) {
 			"conditions:\n  flu: c_1\n  migraine: c_6\nremoved: [c_5, s_40, cc_3, p_9, lab_2]\nobservations:\n  headache: s_41\n  fever: s_42\n  smoking: p_10\n  crp_high: lt_1\ncategories:\n  infections: cc_4\n  neurology: cc_5\nlab_tests:\n  c_reactive_protein: lab_3\n",
 		},
 		{
+			"never a number that is reserved or an alias",
+			"conditions:\n  flu: c_1\naliases: {s_98: headache, p_8: smoking}\nreserved: {c_5: Why., lt_4: Why.}\n",
+			"conditions:\n  flu: c_1\n  migraine: c_6\naliases: {s_98: headache, p_8: smoking}\nreserved: {c_5: Why., lt_4: Why.}\nobservations:\n  headache: s_99\n  fever: s_100\n  smoking: p_9\n  crp_high: lt_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\n",
+		},
+		{
 			"nothing, when nothing is missing",
 			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}",
 			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}",

@@ -45,6 +45,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		c.checkMeta,
 		c.addNamed,
 		c.addObservations,
+		c.addAliases,
 		c.linkParents,
 		c.addGroups,
 		c.addLabTests,

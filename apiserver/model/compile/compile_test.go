@@ -155,6 +155,19 @@ func TestCompilePrior(t *testing.T) {
 	}
 }
 
+func TestCompileAliases(t *testing.T) {
+	t.Parallel()
+	r := compiled(t)
+	for alias, id := range map[string]string{"p_12": "p_1", "s_13": "s_1"} {
+		if got, ok := r.ObservationByID(alias); !ok || r.ObservationID(got) != id {
+			t.Errorf("%s is found: %t, at %d, want %s", alias, ok, got, id)
+		}
+	}
+	if got, ok := r.ObservationByID("s_14"); ok {
+		t.Errorf("the reserved s_14 is found at %d", got)
+	}
+}
+
 func TestCompileObservation(t *testing.T) {
 	t.Parallel()
 	r := compiled(t)

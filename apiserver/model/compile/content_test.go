@@ -36,6 +36,11 @@ categories:
   neurology: cc_1
 lab_tests:
   c_reactive_protein: lab_1
+aliases:
+  p_12: family_migraine
+  s_13: headache
+reserved:
+  s_14: A sign that nobody has.
 removed: [s_9, s_10, c_3]
 `,
 	"core/observations/head.yaml": `observations:

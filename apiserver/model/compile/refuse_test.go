@@ -96,6 +96,13 @@ var refusals = []refusal{
 	{"an id of another kind", []edit{{registry, "nausea: s_6", "nausea: p_6"}}, []want{{registry, "nausea: s_6", `nausea has the id "p_6", expected one such as s_1`}}},
 	{"an id twice", []edit{{registry, "nausea: s_6", "nausea: s_5"}}, []want{{registry, "nausea: s_6", "id s_5 of nausea is given or removed on line 9"}}},
 	{"an id that was removed", []edit{{registry, "nausea: s_6", "nausea: s_9"}}, []want{{registry, "nausea: s_6", "id s_9 of nausea is given or removed"}}},
+	{"an id that is reserved", []edit{{registry, "nausea: s_6", "nausea: s_14"}}, []want{{registry, "nausea: s_14", "id s_14 of nausea is given or removed"}}},
+	{"an id that is an alias", []edit{{registry, "nausea: s_6", "nausea: s_13"}}, []want{{registry, "nausea: s_13", "id s_13 of nausea is given or removed"}}},
+	{"an alias that was removed", []edit{{registry, "s_13: headache", "s_10: headache"}}, []want{{registry, "s_10: headache", "id s_10 is removed, reserved or an alias on line"}}},
+	{"an alias that is reserved", []edit{{registry, "s_13: headache", "s_14: headache"}}, []want{{registry, "s_14: headache", "id s_14 is removed, reserved or an alias on line"}}},
+	{"an alias of another kind", []edit{{registry, "p_12: family_migraine", "s_12: family_migraine"}}, []want{{registry, "s_12: family_migraine", "alias s_12 of family_migraine: expected an id such as p_1, as it is a risk_factor"}}},
+	{"an alias of nothing", []edit{{registry, "p_12: family_migraine", "p_12: drinking"}}, []want{{registry, "p_12: drinking", "alias p_12 is of the unknown observation drinking"}}},
+	{"an id reserved for no reason", []edit{{registry, "s_14: A sign that nobody has.", "s_14:"}}, []want{{registry, "s_14:", "id s_14 is reserved without a reason"}}},
 	{"an id of nothing", []edit{{registry, "  nausea: s_6\n", "  nausea: s_6\n  vertigo: s_12\n"}}, []want{{registry, "vertigo", "no observation is called vertigo"}}},
 	{"an id of no condition", []edit{{registry, "  brain_bleed: c_2\n", "  brain_bleed: c_2\n  flu: c_4\n"}}, []want{{registry, "flu", "no condition is called flu"}}},
 

@@ -41,10 +41,7 @@ func bySlug[V any](mapping map[source.Word]V) map[string]V {
 // of a concept that is not there.
 func (c *compiler) checkRegistry() {
 	registry := c.core.Registry
-	given := map[string]int{}
-	for _, id := range registry.Removed {
-		given[id.Text] = id.Line
-	}
+	given := c.checkTakenIDs()
 	for _, mapping := range []map[source.Word]source.Word{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories, registry.LabTests} {
 		for _, slug := range lines(mapping) {
 			id := mapping[slug]
@@ -68,6 +65,49 @@ func (c *compiler) checkRegistry() {
 		if c.labTests[slug.Text] == nil {
 			c.at(source.RegistryFile, slug.Line).add("no laboratory test is called %s: if it was removed, move its id to removed", slug.Text)
 		}
+	}
+}
+
+// checkTakenIDs are the lines of the ids that no concept may have: removed,
+// reserved, or further ids of another.
+func (c *compiler) checkTakenIDs() map[string]int {
+	registry := c.core.Registry
+	taken := map[string]int{}
+	for _, id := range registry.Removed {
+		taken[id.Text] = id.Line
+	}
+	for _, ids := range []map[source.Word]source.Word{registry.Reserved, registry.Aliases} {
+		for _, id := range lines(ids) {
+			if before, ok := taken[id.Text]; ok {
+				c.at(source.RegistryFile, id.Line).add("id %s is removed, reserved or an alias on line %d already", id.Text, before)
+			}
+			taken[id.Text] = id.Line
+		}
+	}
+	for _, id := range lines(registry.Reserved) {
+		if registry.Reserved[id].Text == "" {
+			c.at(source.RegistryFile, id.Line).add("id %s is reserved without a reason", id.Text)
+		}
+	}
+	return taken
+}
+
+// addAliases gives observations their further ids.
+func (c *compiler) addAliases() {
+	aliases := c.core.Registry.Aliases
+	for _, id := range lines(aliases) {
+		p, slug := c.at(source.RegistryFile, id.Line), aliases[id].Text
+		o := c.observations[slug]
+		if o == nil {
+			p.add("alias %s is of the unknown observation %s", id.Text, slug)
+			continue
+		}
+		number, ok := model.ParseID(o.Kind.Prefix(), id.Text)
+		if !ok {
+			p.add("alias %s of %s: expected an id such as %s1, as it is a %v", id.Text, slug, o.Kind.Prefix(), o.Kind)
+			continue
+		}
+		c.draft.Aliases = append(c.draft.Aliases, model.DraftAlias{Number: number, Observation: o.DraftObservation})
 	}
 }
 

@@ -99,6 +99,20 @@ func (b *Builder) RiskFactor(id string, share float64, edits ...func(*model.Draf
 	return b.observation(model.RiskFactor, id, share, edits)
 }
 
+// Alias adds a further id of an observation added before.
+func (b *Builder) Alias(id, observation string) *Builder {
+	o := b.find(observation)
+	if o == nil {
+		return b
+	}
+	number, ok := model.ParseID(o.Kind.Prefix(), id)
+	if !ok {
+		return b.fail("alias %q of %s: not an id such as %s1", id, observation, o.Kind.Prefix())
+	}
+	b.draft.Aliases = append(b.draft.Aliases, model.DraftAlias{Number: number, Observation: o})
+	return b
+}
+
 // LabResult adds a laboratory result, lt_<n>, with its leak. Unless LabTest
 // names it, it is the present result of a test of its own, lab_<n>.
 func (b *Builder) LabResult(id string, leak float64, edits ...func(*model.DraftObservation)) *Builder {

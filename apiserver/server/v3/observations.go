@@ -44,7 +44,9 @@ func (a *API) GetSymptom(ctx context.Context, request enginev3.GetSymptomRequest
 	if !ok || release.Observations[symptom].Kind != model.Symptom {
 		return nil, notFound("symptom", request.ID)
 	}
-	return enginev3.GetSymptom200JSONResponse(writeSymptom(release, symptom, months)), nil
+	answer := writeSymptom(release, symptom, months)
+	answer.ID = request.ID // an alias answers by itself
+	return enginev3.GetSymptom200JSONResponse(answer), nil
 }
 
 // ListRiskFactors implements enginev3.StrictServerInterface.
@@ -72,7 +74,9 @@ func (a *API) GetRiskFactor(ctx context.Context, request enginev3.GetRiskFactorR
 	if !ok || release.Observations[factor].Kind != model.RiskFactor {
 		return nil, notFound("risk factor", request.ID)
 	}
-	return enginev3.GetRiskFactor200JSONResponse(writeRiskFactor(release, factor)), nil
+	answer := writeRiskFactor(release, factor)
+	answer.ID = request.ID // an alias answers by itself
+	return enginev3.GetRiskFactor200JSONResponse(answer), nil
 }
 
 func notFound(what, id string) error {

@@ -51,6 +51,10 @@ type Registry struct {
 	Specialists  map[Word]Word `yaml:"specialists"`
 	Categories   map[Word]Word `yaml:"categories"`
 	LabTests     map[Word]Word `yaml:"lab_tests"`
+	// Aliases are further ids of observations, each with the slug.
+	Aliases map[Word]Word `yaml:"aliases"`
+	// Reserved are ids that no concept may have, each with the reason.
+	Reserved map[Word]Word `yaml:"reserved"`
 	// Removed are the ids of concepts that are no more.
 	Removed []Word `yaml:"removed"`
 }

@@ -36,7 +36,7 @@ func TestReadCoreKeepsFileAndLine(t *testing.T) {
 	var problems Problems
 	core, err := ReadCore(files(map[string]string{
 		ReleaseFile:  "version: now\ncourse: {from: 6h,\n  to: 1y}\n",
-		RegistryFile: "conditions:\n  flu: c_1\nremoved:\n  - c_2\nlab_tests: {iron: lab_1}\n",
+		RegistryFile: "conditions:\n  flu: c_1\nremoved:\n  - c_2\nlab_tests: {iron: lab_1}\naliases: {s_9: fever}\nreserved: {s_8: Why.}\n",
 		"core/b/deep.yaml": `# a comment
 conditions:
   - slug: flu
@@ -79,6 +79,8 @@ lab_tests:
 			Conditions: map[Word]Word{{"flu", 2}: {"c_1", 2}},
 			Removed:    []Word{{"c_2", 4}},
 			LabTests:   map[Word]Word{{"iron", 5}: {"lab_1", 5}},
+			Aliases:    map[Word]Word{{"s_9", 6}: {"fever", 6}},
+			Reserved:   map[Word]Word{{"s_8", 7}: {"Why.", 7}},
 		},
 		Observations: []*Observation{{File: "core/a.yaml", Slug: Word{"fever", 2}, Professional: Flag{true, 3}, Topic: Word{"injury", 4}, Lasts: Range{From: Word{"3w", 5}}}},
 		Groups:       []*Group{{File: "core/a.yaml", Slug: Word{"heat", 8}, Items: []Word{{"fever", 8}, {"chill", 9}}}},
