@@ -25,7 +25,7 @@ const (
 const SampleListen = "127.0.0.1:8443"
 
 // sampleQuestion is a woman of 34 with a headache.
-const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_33","choice_id":"present","source":"initial"}]}`
+const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_21","choice_id":"present","source":"initial"}]}`
 
 // Demonstrate brings up everything, applies the sample Instance, relays it to a
 // loopback address, asks it for a diagnosis and prints how to ask it again.

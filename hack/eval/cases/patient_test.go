@@ -13,13 +13,13 @@ import (
 
 // Observations of the catalogue, whose ids never change.
 const (
-	fever        = "s_1"
-	headache     = "s_33"
-	cough        = "s_139"
+	fever        = "s_98"
+	headache     = "s_21"
+	cough        = "s_102"
 	dryCough     = "s_143"
 	soreThroat   = "s_149"
-	smoking      = "p_1"
-	hypertension = "p_31"
+	smoking      = "p_28"
+	hypertension = "p_9"
 	familyClots  = "p_63"
 )
 
