@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clients
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The Go library: guiarnaldo/infermedica-v3, which goes back to
+// mydoc-chat/infermedica. It writes every member of its structs: an empty
+// duration, an age without a unit, null for a map.
+const goRepository = "guiarnaldo/infermedica-v3 "
+
+// goHeader is addHeaders, the same with and without a body: http.go:33.
+func goHeader(model string) http.Header {
+	header := http.Header{
+		"App-Id": {appID}, "App-Key": {appKey}, "Content-Type": {"application/json"},
+		"Dev-Mode": {"true"}, "Interview-Id": {"d8b7a2f05a3c4f0e9d51"},
+	}
+	if model != "" {
+		header.Set("Model", model)
+	}
+	return header
+}
+
+// goExtras are those of every observation request: infermedica.go:174.
+const goExtras = `"extras":{"enable_triage_3":false,"interview_mode":"%s","disable_adaptive_ranking":false,"enable_explanations":false,"enable_third_person_questions":false,"include_condition_details":%t,"disable_intimate_content":false,"enable_symptom_duration":false,"specialist_mapping":null}`
+
+// goRequest is a request for a diagnosis, a triage or a specialist, with the
+// line break that the encoder ends with.
+func goRequest(mode string, details bool) string {
+	return `{"sex":"male","age":{"value":30,"unit":""},"evidence":[` +
+		`{"id":"s_1193","choice_id":"present","source":"initial","duration":{}},` +
+		`{"id":"s_488","choice_id":"present","duration":{}},` +
+		`{"id":"s_320","choice_id":"absent","duration":{}}],` + fmt.Sprintf(goExtras, mode, details) + "}\n"
+}
+
+// goSucceeds is checkResponse: http.go:15.
+func goSucceeds(t *testing.T, a answer) {
+	t.Helper()
+	var failure struct {
+		Message string `json:"message"`
+	}
+	if a.status != http.StatusOK {
+		a.into(t, &failure)
+		t.Fatalf("infermedica: %d: %s", a.status, failure.Message)
+	}
+}
+
+// goFails holds that a failure has a message to show.
+func goFails(status int, says string) func(*testing.T, answer) {
+	return func(t *testing.T, a answer) {
+		t.Helper()
+		a.mustBe(t, status)
+		var failure struct {
+			Message string `json:"message"`
+		}
+		if a.into(t, &failure); !strings.Contains(failure.Message, says) {
+			t.Errorf("the message is %q, expected it to say %q", failure.Message, says)
+		}
+	}
+}
+
+// What the library decodes into; a member that is null stays empty.
+type (
+	goConcept struct {
+		ID         string `json:"id"`
+		Type       string `json:"type"`
+		Name       string `json:"name"`
+		CommonName string `json:"common_name"`
+	}
+	goDiagnosis struct {
+		Question struct {
+			Type       string `json:"type"`
+			Text       string `json:"text"`
+			EvidenceID string `json:"evidence_id"`
+			Items      []struct {
+				ID      string `json:"id"`
+				Name    string `json:"name"`
+				Choices []struct {
+					ID    string `json:"id"`
+					Label string `json:"label"`
+				} `json:"choices"`
+			} `json:"items"`
+			Extras struct{} `json:"extras"`
+		} `json:"question"`
+		Conditions []struct {
+			ID          string  `json:"id"`
+			Name        string  `json:"name"`
+			CommonName  string  `json:"common_name"`
+			Probability float64 `json:"probability"`
+		} `json:"conditions"`
+		ShouldStop           bool     `json:"should_stop"`
+		Extras               struct{} `json:"extras"`
+		HasEmergencyEvidence bool     `json:"has_emergency_evidence"`
+	}
+	goTriage struct {
+		Level   string `json:"triage_level"`
+		Serious []struct {
+			ID          string `json:"id"`
+			Name        string `json:"name"`
+			CommonName  string `json:"common_name"`
+			Seriousness string `json:"seriousness"`
+			IsEmergency bool   `json:"is_emergency"`
+		} `json:"serious"`
+		Teleconsultation bool   `json:"teleconsultation_applicable"`
+		RootCause        string `json:"root_cause"`
+	}
+	goSymptom struct {
+		goConcept
+		Category    string `json:"category"`
+		Seriousness string `json:"seriousness"`
+		Children    []struct {
+			ID             string `json:"id"`
+			ParentRelation string `json:"parent_relation"`
+		} `json:"children"`
+		ImageURL            string `json:"image_url"`
+		ImageSource         string `json:"image_source"`
+		ParentID            string `json:"parent_id"`
+		ParentRelation      string `json:"parent_relation"`
+		Question            string `json:"question"`
+		QuestionThirdPerson string `json:"question_third_person"`
+		SexFilter           string `json:"sex_filter"`
+		Extra               any    `json:"extra"`
+	}
+	goCondition struct {
+		goConcept
+		SexFilter  string   `json:"sex_filter"`
+		Categories []string `json:"categories"`
+		Prevalence string   `json:"prevalence"`
+		Acuteness  string   `json:"acuteness"`
+		Severity   string   `json:"severity"`
+		Extras     struct {
+			Hint  string `json:"hint"`
+			ICD10 string `json:"icd10_code"`
+		} `json:"extras"`
+	}
+)
+
+// goDecodes reads an answer into a value of the library's type.
+func goDecodes[T any](use func(t *testing.T, v T)) func(*testing.T, answer) {
+	return func(t *testing.T, a answer) {
+		t.Helper()
+		goSucceeds(t, a)
+		var v T
+		a.into(t, &v)
+		use(t, v)
+	}
+}
+
+func TestGoCatalogue(t *testing.T) {
+	t.Parallel()
+	get := func(where, name, path string, read func(*testing.T, answer)) row {
+		return row{goRepository + where, name, "GET", "/v3/" + path, "", read}
+	}
+	play(t, goHeader("infermedica-en"), []row{
+		get("info.go:17", "Info", "info", goDecodes(func(t *testing.T, v struct {
+			UpdatedAt time.Time `json:"updated_at"`
+			Symptoms  int       `json:"symptoms_count"`
+			LabTests  int       `json:"lab_tests_count"`
+		}) {
+			if v.UpdatedAt.IsZero() || v.Symptoms == 0 || v.LabTests == 0 {
+				t.Errorf("the info is %+v", v)
+			}
+		})),
+		get("conditions.go:129", "Conditions", "conditions?age.value=30", goDecodes(func(t *testing.T, v []goCondition) {
+			words := map[string]string{
+				"very_rare": "p", "rare": "p", "moderate": "p", "common": "p",
+				"chronic": "a", "chronic_with_exacerbations": "a", "acute_potentially_chronic": "a", "acute": "a",
+			}
+			for _, c := range v {
+				if c.ID == "" || c.Name == "" || len(c.Categories) == 0 || words[c.Prevalence] != "p" || words[c.Acuteness] != "a" {
+					t.Errorf("a condition is %+v", c)
+				}
+			}
+		})),
+		get("symptoms.go:32", "Symptoms", "symptoms?age.value=30", goDecodes(func(t *testing.T, v []goSymptom) {
+			known := map[string]goSymptom{}
+			for _, s := range v {
+				known[s.ID] = s
+			}
+			if s := known["s_1193"]; s.ParentID != "s_21" || s.ParentRelation != "severity" || s.Question == "" && s.Name == "" {
+				t.Errorf("s_1193 is %+v", s)
+			}
+		})),
+		get("concepts.go:17", "Concepts", "concepts", goDecodes(func(t *testing.T, v []goConcept) {
+			if len(v) == 0 || v[0].Type == "" {
+				t.Error("no concepts")
+			}
+		})),
+		get("concepts.go:42", "ConceptsByID", "concepts/s_98", goDecodes(func(t *testing.T, v goConcept) {
+			if v.ID != "s_98" || v.Name != "Fever" {
+				t.Errorf("s_98 is %+v", v)
+			}
+		})),
+		get("search.go:58", "Search", "search?phrase=sore+throat&sex=male&max_results=5&types=symptom&age.value=30&age.unit=", goDecodes(func(t *testing.T, v []struct {
+			ID    string `json:"id"`
+			Label string `json:"label"`
+		}) {
+			if len(v) == 0 || v[0].Label == "" {
+				t.Errorf("the hits are %+v", v)
+			}
+		})),
+		// These have no age to give.
+		get("conditions.go:168", "ConditionByID", "conditions/c_49", goFails(400, "age.value")),
+		get("symptoms.go:72", "SymptomByID", "symptoms/s_21", goFails(400, "age.value")),
+		get("labtests.go:24", "LabTests", "lab_tests", goFails(400, "age.value")),
+	})
+}
+
+func TestGoInterview(t *testing.T) {
+	t.Parallel()
+	post := func(where, name, path, body string, read func(*testing.T, answer)) row {
+		return row{goRepository + where, name, "POST", "/v3/" + path, body, read}
+	}
+	diagnosis := goDecodes(func(t *testing.T, v goDiagnosis) {
+		switch v.Question.Type {
+		case "single", "group_single", "group_multiple":
+		default:
+			t.Errorf("a question of type %q", v.Question.Type)
+		}
+		if len(v.Question.Items) == 0 || len(v.Question.Items[0].Choices) == 0 || len(v.Conditions) == 0 {
+			t.Errorf("the diagnosis is %+v", v)
+		}
+	})
+	lists := goDecodes(func(t *testing.T, v []goConcept) {
+		if len(v) == 0 || v[0].CommonName == "" {
+			t.Errorf("suggested are %+v", v)
+		}
+	})
+	plain := `"sex":"male","age":{"value":30,"unit":"year"},"evidence":[{"id":"s_1193","choice_id":"present","source":""},{"id":"s_488","choice_id":"present","source":""},{"id":"s_418","choice_id":"present","source":""}]`
+	play(t, goHeader("infermedica-en"), []row{
+		post("diagnosis.go:108", "Diagnosis", "diagnosis", goRequest("", false), diagnosis),
+		post("diagnosis.go:108", "Diagnosis with a mode and details", "diagnosis", goRequest("triage", true), diagnosis),
+		post("diagnosis.go:108", "Diagnosis by default", "diagnosis", goRequest("default", false), diagnosis),
+		post("triage.go:84", "Triage", "triage", goRequest("", false), goDecodes(func(t *testing.T, v goTriage) {
+			levels := []string{"emergency_ambulance", "emergency", "consultation_24", "consultation", "self_care"}
+			if !slices.Contains(levels, v.Level) || v.RootCause == "" {
+				t.Errorf("the triage is %+v", v)
+			}
+		})),
+		post("recommendspecialist.go:40", "RecommendSpecialist", "recommend_specialist",
+			`{"sex":"male","age":{"value":30,"unit":"year"},"evidence":[{"id":"s_107","choice_id":"present","source":"initial","duration":{}}],"extras":{"specialist_mapping":{"sp_14":"sp_1"}}}`+"\n",
+			goDecodes(func(t *testing.T, v struct {
+				Specialist struct{ ID, Name string } `json:"recommended_specialist"`
+				Channel    string                    `json:"recommended_channel"`
+			}) {
+				if v.Specialist.ID != "sp_1" || v.Specialist.Name == "" || v.Channel == "" {
+					t.Errorf("recommended is %+v", v)
+				}
+			})),
+		post("suggest.go:26", "Suggest", "suggest", "{"+plain+"}\n", lists),
+		post("explain.go:28", "Explain", "explain", "{"+plain+`,"target":"c_49"}`+"\n", goDecodes(func(t *testing.T, v struct {
+			Supporting  []goConcept `json:"supporting_evidence"`
+			Conflicting []goConcept `json:"conflicting_evidence"`
+			Unconfirmed []goConcept `json:"unconfirmed_evidence"`
+		}) {
+			if len(v.Supporting) == 0 {
+				t.Errorf("the explanation is %+v", v)
+			}
+		})),
+		post("triage.go:84", "Triage of nobody", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", goFails(400, "sex")),
+	})
+	// Parse leaves the model out: parse.go:29.
+	play(t, goHeader(""), []row{
+		post("parse.go:27", "Parse", "parse", `{"text":"I have a headache and no fever","age":{"value":30,"unit":"year"}}`+"\n", goDecodes(func(t *testing.T, v struct {
+			Mentions []struct {
+				goConcept
+				Orth     string `json:"orth"`
+				ChoiceID string `json:"choice_id"`
+			} `json:"mentions"`
+			Obvious bool `json:"obvious"`
+		}) {
+			got := map[string]string{}
+			for _, m := range v.Mentions {
+				got[m.ID] = m.ChoiceID
+			}
+			if got["s_21"] != "present" || got["s_98"] != "absent" {
+				t.Errorf("heard are %+v", v)
+			}
+		})),
+	})
+}
