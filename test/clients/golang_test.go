@@ -254,7 +254,10 @@ func TestGoInterview(t *testing.T) {
 					t.Errorf("recommended is %+v", v)
 				}
 			})),
-		post("suggest.go:26", "Suggest", "suggest", "{"+plain+"}\n", lists),
+		post("suggest.go:43", "Suggest", "suggest", "{"+plain+`,"suggest_method":"","extras":null}`+"\n", lists),
+		post("suggest.go:35", "Suggest symptoms", "suggest", "{"+plain+`,"suggest_method":"symptoms","extras":null}`+"\n", lists),
+		post("suggest.go:36", "Suggest risk factors", "suggest", "{"+plain+`,"suggest_method":"risk_factors","extras":null}`+"\n", lists),
+		post("suggest.go:39", "Suggest red flags", "suggest", "{"+plain+`,"suggest_method":"red_flags","extras":null}`+"\n", goDecodes(func(*testing.T, []goConcept) {})),
 		post("explain.go:28", "Explain", "explain", "{"+plain+`,"target":"c_49"}`+"\n", goDecodes(func(t *testing.T, v struct {
 			Supporting  []goConcept `json:"supporting_evidence"`
 			Conflicting []goConcept `json:"conflicting_evidence"`
