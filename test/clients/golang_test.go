@@ -206,6 +206,14 @@ func TestGoCatalogue(t *testing.T) {
 				t.Errorf("the hits are %+v", v)
 			}
 		})),
+		get("search.go:32", "Search for laboratory tests", "search?phrase=urea&sex=male&max_results=5&types=lab_test&age.value=30&age.unit=", goDecodes(func(t *testing.T, v []struct {
+			ID    string `json:"id"`
+			Label string `json:"label"`
+		}) {
+			if len(v) == 0 || !strings.HasPrefix(v[0].ID, "lt_") {
+				t.Errorf("the hits are %+v", v)
+			}
+		})),
 		// These have no age to give.
 		get("conditions.go:168", "ConditionByID", "conditions/c_49", goFails(400, "age.value")),
 		get("symptoms.go:72", "SymptomByID", "symptoms/s_21", goFails(400, "age.value")),
@@ -257,6 +265,8 @@ func TestGoInterview(t *testing.T) {
 		post("suggest.go:43", "Suggest", "suggest", "{"+plain+`,"suggest_method":"","extras":null}`+"\n", lists),
 		post("suggest.go:35", "Suggest symptoms", "suggest", "{"+plain+`,"suggest_method":"symptoms","extras":null}`+"\n", lists),
 		post("suggest.go:36", "Suggest risk factors", "suggest", "{"+plain+`,"suggest_method":"risk_factors","extras":null}`+"\n", lists),
+		post("suggest.go:37", "Suggest risk factors of sex and age", "suggest", "{"+plain+`,"suggest_method":"demographic_risk_factors","extras":null}`+"\n", lists),
+		post("suggest.go:38", "Suggest risk factors by evidence", "suggest", "{"+plain+`,"suggest_method":"evidence_based_risk_factors","extras":null}`+"\n", goDecodes(func(*testing.T, []goConcept) {})),
 		post("suggest.go:39", "Suggest red flags", "suggest", "{"+plain+`,"suggest_method":"red_flags","extras":null}`+"\n", goDecodes(func(*testing.T, []goConcept) {})),
 		post("explain.go:28", "Explain", "explain", "{"+plain+`,"target":"c_49"}`+"\n", goDecodes(func(t *testing.T, v struct {
 			Supporting  []goConcept `json:"supporting_evidence"`

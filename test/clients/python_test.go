@@ -134,9 +134,20 @@ func TestPythonCatalogue(t *testing.T) {
 		get(489, "risk_factor_details", "/risk_factors/p_37?age.value=45", pythonReturns(isNamed("p_37", "mushroom"))),
 		get(489, "risk_factor_details of nothing", "/risk_factors/fail_test?age.value=45", pythonRaises("ResourceNotFound")),
 		get(549, "lab_test_list", "/lab_tests?age.value=52", pythonReturns(named("id", "name", "common_name", "category"))),
+		{pythonRepository + "examples/v3/lab_tests.py:15", "lab_test_details", "GET", "/v3/lab_tests/lt_81?age.value=52", "", pythonReturns(func(t *testing.T, v value) {
+			text(t, v, "id")
+			if name := text(t, v, "name"); !strings.Contains(name, "urea nitrogen") {
+				t.Errorf("lt_81 is of %s", name)
+			}
+			for i := range list(t, v, "results") {
+				text(t, v, "results", i, "id")
+				text(t, v, "results", i, "type")
+			}
+		})},
 		get(528, "lab_test_details of nothing", "/lab_tests/fail_test?age.value=52", pythonRaises("ResourceNotFound")),
 		get(579, "concept_list", "/concepts", pythonReturns(named("id", "name", "common_name", "type"))),
 		get(579, "concept_list of types", "/concepts?types=condition%2Crisk_factor", pythonReturns(named("id", "name", "common_name", "type"))),
+		get(38, "concept_list of laboratory tests", "/concepts?types=lab_test", pythonReturns(named("id", "name", "common_name", "type"))),
 		get(579, "concept_list of ids", "/concepts?ids=s_21%2Cs_98", pythonReturns(named("id", "name", "common_name", "type"))),
 		get(567, "concept_details", "/concepts/s_13", pythonReturns(isNamed("s_13", "abdominal pain"))),
 		get(567, "concept_details of nothing", "/concepts/fail_test", pythonRaises("ResourceNotFound")),
@@ -152,6 +163,7 @@ func TestPythonCatalogue(t *testing.T) {
 				t.Errorf("%d hits, expected 5", n)
 			}
 		})),
+		{pythonRepository + "infermedica_api/connectors/common.py:41", "search of laboratory tests", "GET", "/v3/search?age.value=38&phrase=urea&max_results=8&types=symptom%2Crisk_factor%2Clab_test", "", pythonReturns(named("id", "label"))},
 		get(112, "search of types", "/search?age.value=38&phrase=injury&max_results=8&types=symptom%2Crisk_factor", pythonReturns(named("id", "label"))),
 	})
 }
