@@ -249,9 +249,11 @@ const (
 
 // Defines values for SuggestMethod.
 const (
-	SuggestMethodRedFlags    SuggestMethod = "red_flags"
-	SuggestMethodRiskFactors SuggestMethod = "risk_factors"
-	SuggestMethodSymptoms    SuggestMethod = "symptoms"
+	SuggestMethodDemographicRiskFactors   SuggestMethod = "demographic_risk_factors"
+	SuggestMethodEvidenceBasedRiskFactors SuggestMethod = "evidence_based_risk_factors"
+	SuggestMethodRedFlags                 SuggestMethod = "red_flags"
+	SuggestMethodRiskFactors              SuggestMethod = "risk_factors"
+	SuggestMethodSymptoms                 SuggestMethod = "symptoms"
 )
 
 // Defines values for TextNodeNodeType.
@@ -460,7 +462,9 @@ type CustomLabel = string
 // Diagnosis defines model for Diagnosis.
 type Diagnosis struct {
 	// Conditions By falling probability, then by id; one while fewer than three
-	// observations are reported. Conditions under 0.01 are left out.
+	// observations are reported. From then on the five likeliest that are
+	// linked to a present observation are there, as far as there are;
+	// others are left out under 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
@@ -524,7 +528,8 @@ type Evidence struct {
 type ExplainRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
@@ -627,7 +632,8 @@ type IntentType string
 type Interview struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
@@ -970,17 +976,21 @@ type Specialist struct {
 
 // SuggestMethod - `symptoms`: what people of this sex and age often report beside the
 //
-//	evidence; without evidence, what they often report;
-//
-// - `risk_factors`: what matters for the evidence, sex and age;
-// - `red_flags`: alarming observations related to the evidence.
+//		evidence; without evidence, what they often report;
+//	  - `risk_factors`: what matters for the evidence, sex and age;
+//	  - `demographic_risk_factors`: what matters for sex and age, whatever the
+//	    evidence;
+//	  - `evidence_based_risk_factors`: what matters for the evidence; nothing
+//	    while no symptom or laboratory result is present;
+//	  - `red_flags`: alarming observations related to the evidence.
 type SuggestMethod string
 
 // SuggestRequest defines model for SuggestRequest.
 type SuggestRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order. What does not apply to the sex or age changes nothing.
+	// Evidence All that is known so far, in any order; at most 100 of the items are
+	// `present`. What does not apply to the sex or age changes nothing.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
@@ -991,6 +1001,10 @@ type SuggestRequest struct {
 	// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
 	//   evidence; without evidence, what they often report;
 	// - `risk_factors`: what matters for the evidence, sex and age;
+	// - `demographic_risk_factors`: what matters for sex and age, whatever the
+	//   evidence;
+	// - `evidence_based_risk_factors`: what matters for the evidence; nothing
+	//   while no symptom or laboratory result is present;
 	// - `red_flags`: alarming observations related to the evidence.
 	SuggestMethod *SuggestMethod `json:"suggest_method,omitempty"`
 }
@@ -1044,7 +1058,9 @@ type Triage struct {
 	// that nothing explains the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious by themselves, the most serious first.
+	// Serious The present observations that are serious by themselves or together
+	// with others, the most serious first. Those of a group that raises
+	// the level together have the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
 	// TeleconsultationApplicable Left out with three levels.
@@ -1115,7 +1131,8 @@ type ListConceptsParams struct {
 	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`.
+	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
+	// `lab_test`.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 }
 
@@ -1221,7 +1238,8 @@ type SearchParams struct {
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`.
+	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
+	// `lab_test`.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
 	// MaxResults The most entries to answer with.
@@ -1569,7 +1587,9 @@ type ClientInterface interface {
 	// Which of the evidence speaks for the target, which speaks against it,
 	// and what the patient did not know. The target is a condition of the
 	// ranking that the same body gets from `/diagnosis`; another one is 400.
-	// At most 45 pieces of evidence.
+	// At most 45 pieces of evidence that are present or have to do with the
+	// target; those that a patient denied for the sake of other conditions do
+	// not count.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1581,7 +1601,9 @@ type ClientInterface interface {
 	// Which of the evidence speaks for the target, which speaks against it,
 	// and what the patient did not know. The target is a condition of the
 	// ranking that the same body gets from `/diagnosis`; another one is 400.
-	// At most 45 pieces of evidence.
+	// At most 45 pieces of evidence that are present or have to do with the
+	// target; those that a patient denied for the sake of other conditions do
+	// not count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1639,7 +1661,8 @@ type ClientInterface interface {
 	// GetLabTest One laboratory test
 	//
 	// The laboratory test is found at every age, also where the list leaves it
-	// out; its results are those of the age.
+	// out, by its id or by that of one of its results; its results are those
+	// of the age.
 	//
 	// Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 	GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1775,7 +1798,9 @@ type ClientInterface interface {
 	//
 	// The risk factors that apply at the age. Where the patient lives (`p_13`
 	// to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-	// never asked: send them with `source: predefined`.
+	// never asked: send them with `source: predefined`. A few have a further
+	// id, such as `p_22` for `p_236`, which stands in no list: it is found
+	// by that id, answers with it, and is the same as evidence.
 	//
 	// Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 	ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1981,7 +2006,9 @@ func (c *Client) Diagnose(ctx context.Context, body DiagnoseJSONRequestBody, req
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence.
+// At most 45 pieces of evidence that are present or have to do with the
+// target; those that a patient denied for the sake of other conditions do
+// not count.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2003,7 +2030,9 @@ func (c *Client) ExplainWithBody(ctx context.Context, contentType string, body i
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence.
+// At most 45 pieces of evidence that are present or have to do with the
+// target; those that a patient denied for the sake of other conditions do
+// not count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2111,7 +2140,8 @@ func (c *Client) ListLabTests(ctx context.Context, params *ListLabTestsParams, r
 // GetLabTest One laboratory test
 //
 // The laboratory test is found at every age, also where the list leaves it
-// out; its results are those of the age.
+// out, by its id or by that of one of its results; its results are those
+// of the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (c *Client) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2347,7 +2377,9 @@ func (c *Client) RedFlags(ctx context.Context, params *RedFlagsParams, body RedF
 //
 // The risk factors that apply at the age. Where the patient lives (`p_13`
 // to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-// never asked: send them with `source: predefined`.
+// never asked: send them with `source: predefined`. A few have a further
+// id, such as `p_22` for `p_236`, which stands in no list: it is found
+// by that id, answers with it, and is the same as evidence.
 //
 // Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 func (c *Client) ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3899,7 +3931,9 @@ func (a *API) Diagnose(ctx context.Context, body Interview, editors ...RequestEd
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence.
+// At most 45 pieces of evidence that are present or have to do with the
+// target; those that a patient denied for the sake of other conditions do
+// not count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3954,7 +3988,8 @@ func (a *API) ListLabTests(ctx context.Context, params *ListLabTestsParams, edit
 // GetLabTest One laboratory test
 //
 // The laboratory test is found at every age, also where the list leaves it
-// out; its results are those of the age.
+// out, by its id or by that of one of its results; its results are those
+// of the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (a *API) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, editors ...RequestEditorFn) (LabTest, error) {
@@ -4050,7 +4085,9 @@ func (a *API) RedFlags(ctx context.Context, params *RedFlagsParams, body Intervi
 //
 // The risk factors that apply at the age. Where the patient lives (`p_13`
 // to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-// never asked: send them with `source: predefined`.
+// never asked: send them with `source: predefined`. A few have a further
+// id, such as `p_22` for `p_236`, which stands in no list: it is found
+// by that id, answers with it, and is the same as evidence.
 //
 // Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 func (a *API) ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, editors ...RequestEditorFn) ([]RiskFactor, error) {

@@ -30,7 +30,7 @@ func (c *counted) Write(b []byte) (int, error) {
 // is and whether its client takes it compressed or not.
 func TestAssetsTakeLittleMemory(t *testing.T) {
 	router := chi.NewRouter()
-	docs.Mount(router)
+	docs.Mount(router, docs.Application{})
 	for _, encoding := range []string{"gzip", ""} {
 		for _, path := range []string{"/docs/swagger-ui-bundle.js", "/openapi/engine-v3.yaml"} {
 			ask := func() int {
