@@ -3,12 +3,14 @@
 package client_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +26,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
@@ -83,11 +86,12 @@ func newInstance(t scope) *instance {
 	t.Cleanup(func() { must(t, i.store.Close()) })
 	authority := &identity.Authority{Instance: "acme", Applications: applications, Keys: keys}
 	log := slog.New(slog.DiscardHandler)
-	platform := guidance.New(guidance.Options{Authority: authority, Usage: i.store, Feedback: i.store, Scheme: "http", Now: time.Now, Log: log})
+	watch := guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {})
+	platform := guidance.New(guidance.Options{Authority: authority, Usage: i.store, Feedback: i.store, Scheme: "http", Guard: watch, Now: time.Now, Log: log})
 	i.handler = server.New(server.Options{
 		Guidance: i.countTokens(platform), Models: library(t), Engine: engine.New(), Tokens: authority, Feedback: i.store,
 		Applications: applications, Usage: i, Now: time.Now, AllowsOrigin: func(string) bool { return false },
-		Leaving: func() bool { return false }, Observer: i, Log: log,
+		Leaving: func() bool { return false }, Known: func(context.Context) {}, Guard: watch, Observer: i, Log: log,
 	})
 	return i
 }

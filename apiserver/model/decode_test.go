@@ -207,7 +207,7 @@ func TestDecodeRefusesOtherFiles(t *testing.T) {
 		{"the last byte lost", data[:len(data)-1], "truncated"},
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
-		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 39 sections"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 40 sections"},
 		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
 		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
 		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},
