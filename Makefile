@@ -10,6 +10,11 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE := CGO_ENABLED=1 go test -race
 
+# The content, compiled (package apiserver/content/compiled), and the packages
+# with tests that the race detector would make last minutes and tell nothing of.
+COMPILED := ANAMNESIS_COMPILED=$(CURDIR)/bin/models
+JUDGES = $(sort $(dir $(addprefix ./,$(shell git grep -l '^//go:build !race' -- '*_test.go'))))
+
 # Tools live in modules of their own, so that none of them reaches go.mod.
 TOOL := go tool -modfile=hack/tools/go.mod
 LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
@@ -45,11 +50,17 @@ dev: ## Serve the API alone on http://127.0.0.1:8080.
 test: test-unit test-cluster test-e2e ## Run everything that a change must pass.
 
 .PHONY: test-unit
-test-unit: $(CLUSTER) ## Unit tests, storage on real PostgreSQL, envtest; with -race.
+test-unit: $(CLUSTER) models ## Unit tests, storage on real PostgreSQL, envtest; with -race but for what judges the content.
 	@echo "== tests, with the race detector"
 	@$(CLUSTER) build assets
-	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; \
+	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; export $(COMPILED); \
 	  go run ./hack/setup postgres -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
+	@echo "== tests that judge the content, without the race detector"
+	@export $(COMPILED); go test -timeout 20m $(JUDGES)
+
+.PHONY: models
+models: # Compile the content once, for all tests that need it.
+	@rm -rf bin/models && go run ./apiserver model build --out bin/models >/dev/null
 
 .PHONY: test-cluster
 test-cluster: ## Tests of the local cluster: its code, and that it leaves nothing behind.
@@ -61,6 +72,10 @@ test-cluster: ## Tests of the local cluster: its code, and that it leaves nothin
 test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 	@echo "== end to end, on a real cluster"
 	@go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
+
+.PHONY: soak
+soak: $(CLUSTER) models ## Run kill and fuzz tests for long: SOAK=60 seconds each, and ten times as many properties.
+	@$(COMPILED) hack/soak.sh $(or $(SOAK),60)
 
 .PHONY: eval
 eval: ## Measure how good the advice is, on vignettes of our own and on simulated patients.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,25 +24,6 @@ func run(t *testing.T, arguments ...string) (out string, err error) {
 	}
 	err = command.Run()
 	return text.String(), err
-}
-
-func TestModelAndMigrate(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	for _, test := range []struct {
-		arguments []string
-		want      string // part of what is printed
-	}{
-		{[]string{"model", "build", "--out", directory}, "service-en@"},
-		{[]string{"model", "check"}, "conditions"},
-		{[]string{"model", "check", "--models", directory, "--model", "service-en", "--json"}, `{"models":[{"id":"service-en","version":"`},
-		{[]string{"migrate", "--database", "sqlite:" + filepath.Join(directory, "a.db")}, "up to date"},
-	} {
-		out, err := run(t, test.arguments...)
-		if err != nil || !strings.Contains(out, test.want) {
-			t.Errorf("%v: %v\n%s\nexpected %s", test.arguments, err, out, test.want)
-		}
-	}
 }
 
 func TestMistakes(t *testing.T) {

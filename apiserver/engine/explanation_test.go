@@ -298,37 +298,6 @@ func (w *world) concerns(condition, o int) bool {
 	return false
 }
 
-// TestExplanationsOfTheContent checks, for random evidence, what an explanation
-// may never say.
-func TestExplanationsOfTheContent(t *testing.T) {
-	t.Parallel()
-	r, e := real(t), New()
-	random := rand.New(rand.NewPCG(41, 41))
-	for range 200 {
-		list, sex, age := anyEvidence(r, random), model.Sex(random.IntN(2)), random.IntN(1200)
-		p, err := NewPatient(r, sex, age, list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, ranked := range e.Assess(r, p, Options{}).Conditions {
-			x, ok := e.Explain(r, p, Options{}, ranked.Condition)
-			if !ok {
-				t.Fatalf("%s is in the ranking, and not explained", r.ConditionID(ranked.Condition))
-			}
-			checkExplanation(t, r, list, ranked.Condition, x)
-			random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-			shuffled, err := NewPatient(r, sex, age, list)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, _ := e.Explain(r, shuffled, Options{}, ranked.Condition)
-			if diff := cmp.Diff(x, again); diff != "" {
-				t.Fatalf("in another order of the evidence: %s", diff)
-			}
-		}
-	}
-}
-
 // checkExplanation checks that every entry was reported so, has to do with the
 // condition, and is in one list only.
 func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c model.ConditionIndex, x Explanation) {
@@ -368,43 +337,6 @@ func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c
 // nearlyExact is the most present findings up to which leaving one out shows
 // what it does: with more the error of the ranking may be the greater of the two.
 const nearlyExact = 12
-
-// TestWithoutASupportTheTargetIsLessLikely leaves evidence out as a client
-// would, and ranks again.
-func TestWithoutASupportTheTargetIsLessLikely(t *testing.T) {
-	t.Parallel()
-	r, e := real(t), New()
-	supports := 0
-	for c := range someConditions(r, 2) {
-		random := rand.New(rand.NewPCG(uint64(c), 42))
-		patient, complaint, ok := drawSimulated(r, c, random)
-		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
-		}
-		v := patient.converse(t, e, complaint, Options{}, false, random)
-		if presentFindings(v.evidence) > nearlyExact {
-			continue
-		}
-		p := patient.after(t, v.evidence)
-		before := infer(e, r, p)
-		for _, ranked := range v.last.Conditions {
-			x, _ := e.Explain(r, p, Options{}, ranked.Condition)
-			for _, o := range x.Supporting {
-				left := slices.DeleteFunc(slices.Clone(v.evidence), func(e ReportedEvidence) bool {
-					said, _ := r.ObservationByID(e.ID)
-					return said == o || descends(r, o, said) && !impliedBeside(r, v.evidence, said, o)
-				})
-				if after := infer(e, r, patient.after(t, left))[ranked.Condition]; after >= before[ranked.Condition] {
-					t.Errorf("%s: %v, without %s %v", r.ConditionID(ranked.Condition), before[ranked.Condition], r.ObservationID(o), after)
-				}
-				supports++
-			}
-		}
-	}
-	if supports < 500 {
-		t.Errorf("only %d supports", supports)
-	}
-}
 
 // presentFindings is how many findings are present.
 func presentFindings(list []ReportedEvidence) int {

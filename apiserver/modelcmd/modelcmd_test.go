@@ -174,19 +174,6 @@ func TestBuildRefusesBadContent(t *testing.T) {
 	}
 }
 
-func TestBuildCompilesTheContentInTheProgram(t *testing.T) {
-	t.Parallel()
-	out := t.TempDir()
-	if _, err := command(t, "build", "--out", out); err != nil {
-		t.Fatal(err)
-	}
-	library, err := model.OpenLibrary(out, []model.Wanted{{ID: model.DefaultModelID}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	library.Close()
-}
-
 func TestCheckContent(t *testing.T) {
 	t.Parallel()
 	dir := directory(t, tiny())

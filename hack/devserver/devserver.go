@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/client"
 )
@@ -61,7 +62,11 @@ func Start(ctx context.Context) (_ *Server, err error) {
 	return s, nil
 }
 
-var greeted = regexp.MustCompile(`serves on (http://\S+)\. `)
+var greeted = regexp.MustCompile(`serves on (http://[^\s,]+)`)
+
+// patience is how long a server may take until it greets, the first time with
+// all of the content to compile.
+const patience = 2 * time.Minute
 
 // await starts the process, whose log goes to a file, and waits until it greets,
 // for the greeting has its address.
@@ -79,6 +84,8 @@ func (s *Server) await(log string) error {
 	if err := s.process.Start(); err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
+	silent := time.AfterFunc(patience, func() { _ = s.process.Process.Kill() })
+	defer silent.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if address := greeted.FindStringSubmatch(lines.Text()); address != nil {

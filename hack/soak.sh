@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs for long what CI runs a share of: every fuzz test for so many seconds, the
+# properties ten times as often, and what kills, leaves or besieges a server once
+# for each ten seconds. Stops at the first failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:?usage: soak.sh SECONDS}
+
+echo "== kills, leaves and sieges, $((seconds / 10 + 1)) times"
+CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'Siege|Leave|Lost|Kill' \
+  ./apiserver/serve/... ./apiserver/usage/... ./apiserver/content/...
+
+echo "== properties, 1000 draws each"
+go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r folder; do
+  if grep -qs 'pgregory.net/rapid' "$folder"/*_test.go; then
+    case $folder in */storage/*) continue ;; esac # needs a server: make test-unit runs it
+    go test -timeout 0 "$folder" -rapid.checks=1000
+  fi
+done
+
+echo "== fuzz tests, $seconds seconds each"
+git grep -hoE '^func Fuzz\w+' -- '*_test.go' | sort -u | sed 's/^func //' | while read -r name; do
+  for file in $(git grep -lE "^func $name\\(" -- '*_test.go'); do
+    go test -timeout 0 -run '^$' -fuzz "^$name\$" -fuzztime "${seconds}s" "./$(dirname "$file")"
+  done
+done
