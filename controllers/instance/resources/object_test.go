@@ -5,6 +5,7 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,7 +101,7 @@ func inputs() *rapid.Generator[Input] {
 func drawStorage(t *rapid.T, in *Input) {
 	if rapid.Bool().Draw(t, "embedded") {
 		in.Instance.Spec.Storage.Embedded = &v1alpha1.EmbeddedStorage{
-			Size: *resource.NewQuantity(rapid.Int64Range(1, 1<<40).Draw(t, "size"), resource.BinarySI),
+			Size: resource.MustParse(strconv.FormatInt(rapid.Int64Range(1, 1<<40).Draw(t, "size"), 10)), // as a user writes it
 		}
 		if rapid.Bool().Draw(t, "with class") {
 			class := "fast"
