@@ -29,8 +29,14 @@ help: ## Show this help.
 ##@ Run
 
 .PHONY: run
-run: $(CLUSTER) ## Start a real Kubernetes here, the operator and a sample Instance in it.
+run: announcement $(CLUSTER) ## Start a real Kubernetes here, the operator and a sample Instance in it.
 	@go run ./hack/run
+
+.PHONY: announcement
+announcement:
+	@echo "This starts a real Kubernetes here, the operator, an Instance, and asks it for a diagnosis. The first time"
+	@echo "it builds Kubernetes from source, about 18 minutes of processor time; later runs take a minute."
+	@echo "Meanwhile the API alone is a minute away, in another terminal: go run ./apiserver serve --dev"
 
 .PHONY: stop
 stop: $(CLUSTER) ## Remove all that `make run` started.

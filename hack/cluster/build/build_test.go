@@ -239,6 +239,53 @@ func TestStagingModulesAreOfOneRelease(t *testing.T) {
 	}
 }
 
+// sharedModules are what client-go and helm rest on, most of what is compiled.
+var sharedModules = strings.Fields(`
+	k8s.io/api k8s.io/apimachinery k8s.io/client-go k8s.io/klog/v2 k8s.io/kube-openapi k8s.io/utils
+	sigs.k8s.io/json sigs.k8s.io/randfill sigs.k8s.io/structured-merge-diff/v6 sigs.k8s.io/yaml
+	github.com/fxamacker/cbor/v2 github.com/go-logr/logr github.com/google/gnostic-models github.com/spf13/pflag
+	github.com/go-openapi/jsonpointer github.com/go-openapi/jsonreference github.com/go-openapi/swag
+	go.yaml.in/yaml/v2 go.yaml.in/yaml/v3 google.golang.org/protobuf
+	golang.org/x/net golang.org/x/oauth2 golang.org/x/sync golang.org/x/sys golang.org/x/term golang.org/x/text golang.org/x/time`)
+
+// Of one version they are compiled once for all that `make run` builds, of two
+// versions twice, with everything that imports them.
+func TestSharedModulesHaveOneVersion(t *testing.T) {
+	t.Parallel()
+	folder, err := tools.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]map[string][]string{} // by module and version: the go.mod files
+	for _, name := range []string{"../../go.mod", "../tools/go.mod", "go.mod", "tools/kubernetes/go.mod", "tools/coredns/go.mod"} {
+		for module, version := range selected(parseModule(t, filepath.Join(folder, name))) {
+			if versions[module] == nil {
+				versions[module] = map[string][]string{}
+			}
+			versions[module][version] = append(versions[module][version], name)
+		}
+	}
+	for _, module := range sharedModules {
+		if len(versions[module]) != 1 {
+			t.Errorf("%s has the versions %v: go get the newest of them in every module that has another", module, versions[module])
+		}
+	}
+}
+
+// selected are the versions that a go.mod requires, or has in their place.
+func selected(module *modfile.File) map[string]string {
+	versions := map[string]string{}
+	for _, require := range module.Require {
+		versions[require.Mod.Path] = require.Mod.Version
+	}
+	for _, replace := range module.Replace {
+		if _, required := versions[replace.Old.Path]; required {
+			versions[replace.Old.Path] = replace.New.Version
+		}
+	}
+	return versions
+}
+
 func parseModule(t *testing.T, path string) *modfile.File {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -6,26 +6,41 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
-// source is set by the linker where the program is built with -trimpath, which
-// takes the place of the sources out of the binary.
+// source is set by the linker, since a program that is built with -trimpath does
+// not know where its sources are.
 var source string
 
 // Source returns the folder of the cluster program's own module, whose
-// subfolder tools holds the modules of the tools.
+// subfolder tools holds the modules of the tools: the one it was built in, or for
+// tests the one that they run in.
 func Source() (string, error) {
-	folder := source
-	if folder == "" {
-		_, file, _, _ := runtime.Caller(0)
-		folder = filepath.Dir(filepath.Dir(file))
+	if source != "" {
+		return source, isSource(source)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "go.mod")); err != nil {
-		return "", fmt.Errorf("finding the modules of the tools at %q: build this program with `make bin/cluster` in its source tree", folder)
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the modules of the tools: %w", err)
+	}
+	for isSource(folder) != nil {
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return "", errors.New("finding the modules of the tools: build this program with `make bin/cluster`")
+		}
+		folder = parent
 	}
 	return folder, nil
+}
+
+// isSource is an error unless a folder has the modules of the tools.
+func isSource(folder string) error {
+	if _, err := os.Stat(filepath.Join(folder, "tools", "kubernetes", "go.mod")); err != nil {
+		return fmt.Errorf("finding the modules of the tools: %w (build this program with `make bin/cluster` in its source tree)", err)
+	}
+	return nil
 }
