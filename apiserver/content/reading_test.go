@@ -34,7 +34,7 @@ func TestTextsInAnotherLanguage(t *testing.T) {
 		{"de", "Migraine seit gestern", true},
 		{"en", "Ich habe seit gestern starke Kopfschmerzen und Fieber", false},
 		{"en", "chest pain sweating nausea vomiting dizziness", true},
-		{"en", "hedache feaver vomitting diarhea stomache", true},
+		{"en", "hedache feaver vomitting diarhea stomack", true},
 	} {
 		if got := read(t, test.in, test.text); len(got.Mentions) > 0 != test.read || !test.read && got.Obvious {
 			t.Errorf("%s: %q has %d mentions, obvious %v", test.in, test.text, len(got.Mentions), got.Obvious)

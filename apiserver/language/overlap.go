@@ -143,10 +143,10 @@ func (c *chooser) mentionFollows(token int) bool {
 // say that the breathing is proper.
 func (c *chooser) isMention(i int) bool {
 	p := c.patternOf(i)
-	switch {
-	case p.Meaning == model.MentionsAfter:
+	switch p.Meaning {
+	case model.MentionsAfter:
 		return c.matches[i].known > 0
-	case p.Meaning == model.MentionsAbsent:
+	case model.MentionsAbsent:
 		return !c.passes(c.tokens(&c.matches[i]), func(w *word) bool { return w.comma || w.turns })
 	}
 	return p.Observation != model.None

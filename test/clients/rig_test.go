@@ -10,16 +10,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
 // What the clients call as.
@@ -53,16 +54,15 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// newServer compiles the content into a directory and makes the handler of a
+// newServer writes the content into a directory and makes the handler of a
 // tenant that serves it.
 func newServer(directory string) (handler http.Handler, closeModels func(), err error) {
 	for _, language := range []string{"en", "de"} {
-		compiled, err := compile.Compile(content.FS, language)
+		file, err := compiled.In(language)
 		if err != nil {
-			return nil, nil, fmt.Errorf("compiling the content in %s: %w", language, err)
+			return nil, nil, err
 		}
-		path := filepath.Join(directory, model.FileName(compiled.Meta.ModelID, compiled.Meta.Version))
-		if err := model.WriteFile(path, compiled.Release); err != nil {
+		if err := model.WriteFile(filepath.Join(directory, file.Name), file.Data); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -89,6 +89,8 @@ func newServer(directory string) (handler http.Handler, closeModels func(), err 
 		Now:          time.Now,
 		AllowsOrigin: func(string) bool { return false },
 		Leaving:      func() bool { return false },
+		Known:        func(context.Context) {},
+		Guard:        guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {}),
 		Observer:     unobserved{},
 		Log:          slog.New(slog.DiscardHandler),
 	}), library.Close, nil

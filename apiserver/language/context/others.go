@@ -48,7 +48,8 @@ func (l *line) ofOthers(subjects []Subject, told func(int) bool) []bool {
 		ill = ill || relatives(i) && told(i) && now(i)
 	}
 	for i := range others {
-		others[i] = (subjects[i].Kin || reached[i].opener >= 0) && !(relatives(i) && patients && (ill || now(i)))
+		patient := relatives(i) && patients && (ill || now(i))
+		others[i] = (subjects[i].Kin || reached[i].opener >= 0) && !patient
 	}
 	return others
 }
