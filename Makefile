@@ -35,7 +35,7 @@ run: announcement $(CLUSTER) ## Start a real Kubernetes here, the operator and a
 .PHONY: announcement
 announcement:
 	@echo "This starts a real Kubernetes here, the operator, an Instance, and asks it for a diagnosis. The first time"
-	@echo "it builds Kubernetes from source, about 18 minutes of processor time; later runs take a minute."
+	@echo "it builds Kubernetes from source, about 20 minutes of processor time; later runs take a minute."
 	@echo "Meanwhile the API alone is a minute away, in another terminal: go run ./apiserver serve --dev"
 
 .PHONY: stop
