@@ -206,7 +206,7 @@ func (p *platform) startOperator(image string) {
 		p.glances.Add(1)
 		return time.Now().Add(time.Duration(p.ahead.Load()))
 	}
-	p.reconciler.wave.interval = 50 * time.Millisecond
+	p.reconciler.wave.Interval = 50 * time.Millisecond
 	p.start(manager, options)
 }
 

@@ -14,7 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
@@ -84,13 +88,15 @@ func TestKeyIsNotMadeTwiceWhenTheCacheIsBehind(t *testing.T) {
 	acme := read(p, "acme", &v1alpha1.Instance{})
 	before := read(p, "acme-app-default", &corev1.Secret{}).Data["key"]
 	// A visit that has seen none of the children, as right after a restart.
-	v := p.reconciler.newVisit(acme.DeepCopy(), children{})
-	if err := v.applyApplications(t.Context()); err != nil {
+	means := &p.reconciler.means
+	v := steps.NewVisit(means, acme.DeepCopy(), children.None(means.Access, acme), time.Now())
+	if err := v.Run(t.Context()); problem.Of(err) == nil && err != nil && !problem.IsRace(err) {
 		t.Fatal(err)
 	}
-	v = p.reconciler.newVisit(acme.DeepCopy(), children{})
-	err := v.create(t.Context(), resources.BuildApplicationSecret(v.input, v1alpha1.Application{Name: "default"}, pki.NewApplicationKey()))
-	if !isRace(err) {
+	input := resources.Input{Instance: acme}
+	set := children.None(means.Access, acme)
+	err := set.Create(t.Context(), resources.BuildApplicationSecret(input, v1alpha1.Application{Name: "default"}, pki.NewApplicationKey()))
+	if !problem.IsRace(err) {
 		t.Errorf("making the key anew: %v", err)
 	}
 	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(before))
@@ -174,18 +180,18 @@ func TestVisitOfAnInstanceThatIsGoneIsNothing(t *testing.T) {
 func TestTwoOperatorsThatStartTogetherMakeOneAuthority(t *testing.T) {
 	p := newPlatform(t)
 	p.stop()
-	stores := []*authorityStore{
-		{client: p.Client, live: p.Client, namespace: p.namespace},
-		{client: p.Client, live: p.Client, namespace: p.namespace},
+	stores := []*authority.Store{
+		{Client: p.Client, Live: p.Client, Namespace: p.namespace},
+		{Client: p.Client, Live: p.Client, Namespace: p.namespace},
 	}
-	first, err := stores[0].load(t.Context(), time.Now())
+	first, err := stores[0].Load(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stores[1].make(t.Context(), time.Now()); !isRace(err) {
+	if _, err := stores[1].Make(t.Context(), time.Now()); !problem.IsRace(err) {
 		t.Errorf("a second authority was made: %v", err)
 	}
-	second, err := stores[1].load(t.Context(), time.Now())
+	second, err := stores[1].Load(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,15 +201,15 @@ func TestTwoOperatorsThatStartTogetherMakeOneAuthority(t *testing.T) {
 func TestAuthorityIsRenewedInItsSecret(t *testing.T) {
 	p := newPlatform(t)
 	p.stop()
-	store := &authorityStore{client: p.Client, live: p.Client, namespace: p.namespace}
-	first, err := store.load(t.Context(), time.Now())
+	store := &authority.Store{Client: p.Client, Live: p.Client, Namespace: p.namespace}
+	first, err := store.Load(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	renewed, err := store.load(t.Context(), time.Now().AddDate(6, 0, 0))
+	renewed, err := store.Load(t.Context(), time.Now().AddDate(6, 0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Expect(renewed.PEM()).NotTo(gomega.Equal(first.PEM()))
-	p.Expect(read(p, AuthoritySecretName, &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(renewed.PEM()))
+	p.Expect(read(p, authority.SecretName, &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(renewed.PEM()))
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
@@ -80,8 +81,8 @@ func TestEveryChildButDataBelongsToItsInstance(t *testing.T) {
 	p.reaches("acme", "Ready=True Ready")
 	acme := read(p, "acme", &v1alpha1.Instance{})
 	for _, entry := range acme.Status.Inventory {
-		object := read(p, entry.Name, newChild(entry.Kind))
-		if entry.Kind == kindPersistentVolumeClaim {
+		object := read(p, entry.Name, children.NewOfKind(entry.Kind))
+		if entry.Kind == children.KindPersistentVolumeClaim {
 			p.Expect(object.GetOwnerReferences()).To(gomega.BeEmpty(), "data outlives its Instance")
 			p.Expect(object.GetLabels()).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(acme.UID)))
 			continue

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
 // An outcome is how a visit ended.
@@ -29,13 +30,13 @@ const (
 
 // outcomeOf names how steps ended.
 func outcomeOf(err error) outcome {
-	found := asProblem(err)
+	found := problem.Of(err)
 	switch {
 	case err == nil:
 		return outcomeReady
 	case found == nil:
 		return outcomeTransient
-	case found.stalled:
+	case found.Stalled:
 		return outcomeStalled
 	}
 	return outcomeWaiting

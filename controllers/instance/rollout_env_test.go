@@ -24,6 +24,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
@@ -181,7 +182,7 @@ func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=True Ready")
 	first := read(p, "acme-serving-tls", &corev1.Secret{}).Data
-	p.Expect(first["ca.crt"]).To(gomega.Equal(read(p, AuthoritySecretName, &corev1.Secret{}).Data["tls.crt"]))
+	p.Expect(first["ca.crt"]).To(gomega.Equal(read(p, authority.SecretName, &corev1.Secret{}).Data["tls.crt"]))
 	if _, err := pki.Check(pki.KeyPair{Certificate: first["tls.crt"], Key: first["tls.key"]}, first["ca.crt"], time.Now()); err != nil {
 		t.Errorf("the certificate is not good: %v", err)
 	}
@@ -201,12 +202,12 @@ func TestNewAuthorityIssuesEveryCertificateAgain(t *testing.T) {
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=True Ready")
 	first := read(p, "acme-serving-tls", &corev1.Secret{}).Data
-	if err := p.Delete(t.Context(), read(p, AuthoritySecretName, &corev1.Secret{})); err != nil {
+	if err := p.Delete(t.Context(), read(p, authority.SecretName, &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
 	p.Eventually(func() []byte { return read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"] }).ShouldNot(gomega.Equal(first["ca.crt"]))
 
-	edit(p, AuthoritySecretName, &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.key"] = []byte("rubbish") })
+	edit(p, authority.SecretName, &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.key"] = []byte("rubbish") })
 	p.reaches("acme", "Ready=False AuthorityInvalid", "Stalled=True AuthorityInvalid", "Available=True Serving")
 }
 

@@ -28,7 +28,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/apply"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
 // secretIndex is the name of the index of Instances by the Secrets that they
@@ -61,8 +66,8 @@ func CacheOptions(options Options) cache.Options {
 	byObject := map[client.Object]cache.ByObject{
 		&v1alpha1.Instance{}: {Label: options.Selector},
 	}
-	for _, kind := range childKinds {
-		byObject[kind.object] = cache.ByObject{Label: ours, Namespaces: namespacesOf(options, kind.name == kindSecret)}
+	for _, kind := range children.Kinds {
+		byObject[kind.Object] = cache.ByObject{Label: ours, Namespaces: namespacesOf(options, kind.Name == children.KindSecret)}
 	}
 	return cache.Options{
 		DefaultNamespaces:           namespacesOf(options, false),
@@ -85,7 +90,7 @@ func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
 	}
 	if _, watched := namespaces[options.Namespace]; withOwn && !watched {
 		namespaces[options.Namespace] = cache.Config{
-			FieldSelector: fields.OneTermEqualSelector("metadata.name", AuthoritySecretName),
+			FieldSelector: fields.OneTermEqualSelector("metadata.name", authority.SecretName),
 		}
 	}
 	return namespaces
@@ -106,18 +111,26 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 	if err != nil {
 		return nil, err
 	}
-	reconciler := &Reconciler{
-		client:       manager.GetClient(),
-		live:         manager.GetAPIReader(),
-		recorder:     manager.GetEventRecorder(FieldManager),
+	target := v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision}
+	waves := wave.New(manager.GetClient(), target, options.MaxConcurrentImageUpdates)
+	access := children.Access{
+		Client:  manager.GetClient(),
+		Live:    manager.GetAPIReader(),
+		Applier: &apply.Applier{Client: manager.GetClient(), Manager: FieldManager},
+	}
+	return &Reconciler{
+		means: steps.Means{
+			Access:    access,
+			Recorder:  manager.GetEventRecorder(FieldManager),
+			Authority: &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace},
+			Target:    target,
+			Granted:   waves.IsGranted,
+		},
 		measurements: measurements,
-		target:       v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision},
+		wave:         waves,
 		resync:       options.Resync,
 		now:          time.Now,
-	}
-	reconciler.authority = &authorityStore{client: reconciler.client, live: reconciler.live, namespace: options.Namespace}
-	reconciler.wave = newWave(reconciler.client, reconciler.target, options.MaxConcurrentImageUpdates)
-	return reconciler, nil
+	}, nil
 }
 
 // addTo has a manager run the reconciler, and the wave beside it.
@@ -136,9 +149,9 @@ func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Op
 }
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, kind := range childKinds {
-		if err := indexer.IndexField(ctx, kind.object, instanceUIDIndex, instanceUIDs); err != nil {
-			return fmt.Errorf("indexing each %s: %w", kind.name, err)
+	for _, kind := range children.Kinds {
+		if err := indexer.IndexField(ctx, kind.Object, children.UIDIndex, children.UIDs); err != nil {
+			return fmt.Errorf("indexing each %s: %w", kind.Name, err)
 		}
 	}
 	err := indexer.IndexField(ctx, &v1alpha1.Instance{}, secretIndex, func(object client.Object) []string {
@@ -176,7 +189,7 @@ func referencedCache(manager ctrl.Manager, options Options) (cache.Cache, error)
 
 // watch says what makes the operator visit an Instance.
 func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
-	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindSecret}}
+	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
 	changed := predicate.Or(
 		predicate.TypedGenerationChangedPredicate[client.Object]{},
 		predicate.TypedAnnotationChangedPredicate[client.Object]{})
@@ -191,9 +204,9 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfClaim)).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.authority.isAuthority))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
 		WatchesRawSource(source.Kind(referenced, secret, handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
-		WatchesRawSource(source.Channel(r.wave.visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
+		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").
 		Complete(r)
@@ -250,7 +263,7 @@ func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconc
 
 func (r *Reconciler) requests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.InstanceList
-	if err := r.client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := r.means.Client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "listing the Instances that a Secret concerns")
 		return nil
 	}

@@ -17,8 +17,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 )
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func acme() *v1alpha1.Instance {
+	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "new", Generation: 3}}
+}
 
 func TestNamespacesOf(t *testing.T) {
 	t.Parallel()
@@ -47,8 +56,8 @@ func TestCacheHoldsOnlyWhatIsOurs(t *testing.T) {
 	t.Parallel()
 	selector := labels.SelectorFromSet(labels.Set{"team": "blue"})
 	options := CacheOptions(Options{Selector: selector})
-	if len(options.ByObject) != len(childKinds)+1 {
-		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(childKinds))
+	if len(options.ByObject) != len(children.Kinds)+1 {
+		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(children.Kinds))
 	}
 	for object, by := range options.ByObject {
 		_, isInstance := object.(*v1alpha1.Instance)
@@ -104,30 +113,12 @@ func TestFailuresOfOneInstanceDoNotSlowOthers(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
-	t.Parallel()
-	v := &visit{began: noon}
-	if v.pause() != 0 {
-		t.Error("nothing was asked for")
-	}
-	v.lookAgainAt(noon.Add(time.Hour))
-	v.lookAgainAt(noon.Add(time.Minute))
-	v.lookAgainAt(noon.Add(2 * time.Hour))
-	if v.pause() != time.Minute {
-		t.Errorf("pause %s, want the earliest", v.pause())
-	}
-	v.lookAgainAt(noon.Add(-time.Hour))
-	if v.pause() <= 0 {
-		t.Error("a visit that was due must still take place")
-	}
-}
-
 func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[outcome]error{
 		outcomeReady:     nil,
-		outcomeWaiting:   waiting("", "X", "x"),
-		outcomeStalled:   stalled("", "X", "x"),
+		outcomeWaiting:   problem.Waiting("", "X", "x"),
+		outcomeStalled:   problem.Stalled("", "X", "x"),
 		outcomeTransient: errors.New("x"),
 	} {
 		if got := outcomeOf(err); got != want {
@@ -139,9 +130,9 @@ func TestOutcomeOf(t *testing.T) {
 func TestTimeToReady(t *testing.T) {
 	t.Parallel()
 	instance := acme()
-	summarize(instance, noon, waiting("", "X", "x"))
+	status.Summarize(instance, noon, problem.Waiting("", "X", "x"))
 	before := instance.DeepCopy().Status.Conditions
-	summarize(instance, noon.Add(90*time.Second), nil)
+	status.Summarize(instance, noon.Add(90*time.Second), nil)
 	after := instance.Status.Conditions
 	for name, test := range map[string]struct {
 		before, after []metav1.Condition
@@ -162,8 +153,8 @@ func TestTimeToReady(t *testing.T) {
 func TestCountConditions(t *testing.T) {
 	t.Parallel()
 	ready, stuck := acme(), acme()
-	summarize(ready, noon, nil)
-	summarize(stuck, noon, stalled("", "X", "x"))
+	status.Summarize(ready, noon, nil)
+	status.Summarize(stuck, noon, problem.Stalled("", "X", "x"))
 	want := map[conditionKey]int{
 		{"Ready", metav1.ConditionTrue}: 2, {"Ready", metav1.ConditionFalse}: 1, {"Stalled", metav1.ConditionTrue}: 1,
 	}
@@ -178,7 +169,7 @@ func TestMetricsSpeakOfInstances(t *testing.T) {
 	p.reaches("acme", "Ready=True Ready")
 	p.settle()
 	gatherer := prometheus.NewRegistry()
-	gatherer.MustRegister(p.reconciler.measurements.reconciles, p.reconciler.measurements.secondsToReady, conditionCollector{p.reconciler.client})
+	gatherer.MustRegister(p.reconciler.measurements.reconciles, p.reconciler.measurements.secondsToReady, conditionCollector{p.reconciler.means.Client})
 	families, err := gatherer.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
 
 // A world does in one namespace what the rest of Kubernetes does: it binds
@@ -214,7 +216,7 @@ func (w *world) runDeployments(ctx context.Context) error {
 			return err
 		}
 		status := w.deploymentStatus(&deployment)
-		if deployment.Status.ObservedGeneration == status.ObservedGeneration && deployment.Status.AvailableReplicas == status.AvailableReplicas && isOverdue(deployment.Status) == isOverdue(status) {
+		if deployment.Status.ObservedGeneration == status.ObservedGeneration && deployment.Status.AvailableReplicas == status.AvailableReplicas && rollout.IsOverdue(deployment.Status) == rollout.IsOverdue(status) {
 			continue
 		}
 		deployment.Status = status
@@ -248,7 +250,7 @@ func (w *world) deploymentStatus(deployment *appsv1.Deployment) appsv1.Deploymen
 
 // keepHistory makes the ReplicaSet that the Deployment controller would.
 func (w *world) keepHistory(ctx context.Context, deployment *appsv1.Deployment) error {
-	hash := templateHash(deployment)
+	hash := rollout.TemplateHash(deployment)
 	template := *deployment.Spec.Template.DeepCopy()
 	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	selector := deployment.Spec.Selector.DeepCopy()
@@ -277,7 +279,7 @@ func (w *world) collectGarbage(ctx context.Context) error {
 	for _, instance := range instances.Items {
 		there[instance.UID] = true
 	}
-	for _, kind := range childKinds {
+	for _, kind := range children.Kinds {
 		if err := w.collectKind(ctx, kind, there); err != nil {
 			return err
 		}
@@ -285,12 +287,12 @@ func (w *world) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
-func (w *world) collectKind(ctx context.Context, kind childKind, there map[types.UID]bool) error {
-	list := kind.list.DeepCopyObject().(client.ObjectList)
+func (w *world) collectKind(ctx context.Context, kind children.Kind, there map[types.UID]bool) error {
+	list := kind.List.DeepCopyObject().(client.ObjectList)
 	if err := w.client.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
 		return err
 	}
-	for _, object := range objectsOf(list) {
+	for _, object := range children.Items(list) {
 		owner := metav1.GetControllerOf(object)
 		switch {
 		case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
@@ -298,7 +300,7 @@ func (w *world) collectKind(ctx context.Context, kind childKind, there map[types
 			if err := w.client.Update(ctx, object); err != nil {
 				return err
 			}
-		case owner != nil && owner.Kind == kindInstance && !there[owner.UID]:
+		case owner != nil && owner.Kind == children.KindInstance && !there[owner.UID]:
 			if err := w.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 				return err
 			}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package children
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+)
+
+func acme() *v1alpha1.Instance {
+	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "new", Generation: 3}}
+}
+
+func TestJudgeOwner(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for name, test := range map[string]struct {
+		owners []metav1.OwnerReference
+		want   string
+	}{
+		"ours":                            {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &yes}}, ""},
+		"nobody's":                        {nil, "stalled ObjectNotOurs"},
+		"somebody's":                      {[]metav1.OwnerReference{{Kind: "Other", Name: "acme", UID: "x", Controller: &yes}}, "stalled ObjectNotOurs"},
+		"another Instance's":              {[]metav1.OwnerReference{{Kind: "Instance", Name: "emca", UID: "x", Controller: &yes}}, "stalled ObjectNotOurs"},
+		"an earlier Instance's":           {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "old", Controller: &yes}}, "waiting ObjectBeingDeleted"},
+		"ours, but not as its controller": {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &no}}, "stalled ObjectNotOurs"},
+	} {
+		object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "acme", OwnerReferences: test.owners}}
+		err := judgeOwner(acme(), "Service", object)
+		problemtest.Expect(t, name, err, test.want)
+		if err != nil && !strings.Contains(err.Error(), "Service acme") {
+			t.Errorf("%s: %v does not name the object", name, err)
+		}
+	}
+}
+
+func TestJudgeClaim(t *testing.T) {
+	t.Parallel()
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		uid     string
+		adopt   string
+		deleted *metav1.Time
+		want    string
+	}{
+		"ours":                       {uid: "new"},
+		"ours and being deleted":     {uid: "new", deleted: &now, want: "stalled VolumeBeingDeleted"},
+		"nobody's":                   {want: "stalled ObjectNotOurs"},
+		"nobody's and adopt nothing": {adopt: "", want: "stalled ObjectNotOurs"},
+		"retained":                   {uid: "old", want: "stalled DataOfAnotherInstance"},
+		"retained and adopted":       {uid: "old", adopt: "old"},
+		"another is adopted":         {uid: "old", adopt: "older", want: "stalled DataOfAnotherInstance"},
+		"being deleted":              {uid: "old", adopt: "old", deleted: &now, want: "waiting ObjectBeingDeleted"},
+	} {
+		instance := acme()
+		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: test.adopt}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+			Name: "acme-data", DeletionTimestamp: test.deleted, Labels: map[string]string{v1alpha1.InstanceUIDLabel: test.uid},
+		}}
+		problemtest.Expect(t, name, judgeClaim(instance, claim), test.want)
+	}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package problem_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+)
+
+func TestOfWrite(t *testing.T) {
+	t.Parallel()
+	resource := schema.GroupResource{Resource: "deployments"}
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":       {nil, ""},
+		"invalid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "acme", nil), "stalled RefusedByAPIServer"},
+		"a bad request": {apierrors.NewBadRequest("no"), "stalled RefusedByAPIServer"},
+		"too large":     {apierrors.NewRequestEntityTooLargeError("no"), "stalled RefusedByAPIServer"},
+		"forbidden":     {apierrors.NewForbidden(resource, "acme", errors.New("quota")), "stalled ForbiddenByAPIServer"},
+		"a conflict":    {apierrors.NewConflict(resource, "acme", errors.New("x")), "transient"},
+		"unavailable":   {apierrors.NewServiceUnavailable("x"), "transient"},
+		"no answer":     {errors.New("connection refused"), "transient"},
+		"wrapped":       {fmt.Errorf("applying: %w", apierrors.NewBadRequest("no")), "stalled RefusedByAPIServer"},
+	} {
+		problemtest.Expect(t, name, problem.OfWrite("", test.err), test.want)
+	}
+}
+
+func TestIsRace(t *testing.T) {
+	t.Parallel()
+	resource := schema.GroupResource{Resource: "secrets"}
+	if !problem.IsRace(fmt.Errorf("x: %w", apierrors.NewConflict(resource, "a", nil))) || !problem.IsRace(apierrors.NewAlreadyExists(resource, "a")) {
+		t.Error("a conflict, or what exists already, is a race")
+	}
+	if problem.IsRace(nil) || problem.IsRace(apierrors.NewNotFound(resource, "a")) || problem.IsRace(problem.Stalled("", "X", "x")) {
+		t.Error("nothing else is a race")
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// TemplateHash gives the hash that the template of a Deployment carries; of nil,
+// nothing.
+func TemplateHash(deployment *appsv1.Deployment) string {
+	if deployment == nil {
+		return ""
+	}
+	return deployment.Spec.Template.Annotations[resources.TemplateHashAnnotation]
+}
+
+// A State is how far the Deployment controller has come.
+type State int
+
+const (
+	// Absent: there is no Deployment yet.
+	Absent State = iota
+	// Progressing: pods are being replaced, started or stopped.
+	Progressing
+	// Settled: all pods are as the template says, and ready.
+	Settled
+	// Overdue: the deadline has passed.
+	Overdue
+)
+
+// Judge says how far a Deployment has come, by what its controller
+// reports of the generation that there is.
+func Judge(deployment *appsv1.Deployment) (state State, message string) {
+	if deployment == nil {
+		return Absent, "there is no Deployment yet"
+	}
+	status, wanted := deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
+	switch {
+	case status.ObservedGeneration < deployment.Generation:
+		return Progressing, "the Deployment's change is not taken up yet"
+	case IsOverdue(status):
+		return Overdue, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, resources.ProgressDeadline)
+	case status.UpdatedReplicas < wanted:
+		return Progressing, fmt.Sprintf("%d of %d pods are as wanted", status.UpdatedReplicas, wanted)
+	case status.Replicas > status.UpdatedReplicas:
+		return Progressing, fmt.Sprintf("%d earlier pods are still there", status.Replicas-status.UpdatedReplicas)
+	case status.Replicas > wanted:
+		return Progressing, fmt.Sprintf("%d pods too many are still there", status.Replicas-wanted)
+	case status.AvailableReplicas < wanted:
+		return Progressing, fmt.Sprintf("%d of %d pods are ready", status.AvailableReplicas, wanted)
+	}
+	return Settled, ""
+}
+
+// IsOverdue says whether the Deployment controller gave a rollout up.
+func IsOverdue(status appsv1.DeploymentStatus) bool {
+	for _, condition := range status.Conditions {
+		if condition.Type == appsv1.DeploymentProgressing {
+			return condition.Status == corev1.ConditionFalse && condition.Reason == "ProgressDeadlineExceeded"
+		}
+	}
+	return false
+}
+
+// CreationTrouble says what keeps pods from being made at all, such as a quota
+// that is used up.
+func CreationTrouble(deployment *appsv1.Deployment) string {
+	if deployment == nil {
+		return ""
+	}
+	for _, condition := range deployment.Status.Conditions {
+		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+			return "pods cannot be made: " + condition.Message
+		}
+	}
+	return ""
+}

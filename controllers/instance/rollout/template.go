@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// ReplicaSetOf gives the ReplicaSet that a Deployment made of a template, or
+// nil. Where somebody changed the template by hand, which leaves its hash, there
+// are several: the first one made is that of what the operator wrote.
+func ReplicaSetOf(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash string) *appsv1.ReplicaSet {
+	var first *appsv1.ReplicaSet
+	for i := range sets {
+		set := &sets[i]
+		if set.Spec.Template.Annotations[resources.TemplateHashAnnotation] != hash || !metav1.IsControlledBy(set, deployment) {
+			continue
+		}
+		if first == nil || set.CreationTimestamp.Before(&first.CreationTimestamp) {
+			first = set
+		}
+	}
+	return first
+}
+
+// TemplateToApply makes a ReplicaSet's template one for a Deployment again.
+func TemplateToApply(live corev1.PodTemplateSpec) (*coreapply.PodTemplateSpecApplyConfiguration, error) {
+	live = *live.DeepCopy()
+	delete(live.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	encoded, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a pod template: %w", err)
+	}
+	restored := coreapply.PodTemplateSpec()
+	if err := json.Unmarshal(encoded, restored); err != nil {
+		return nil, fmt.Errorf("decoding a pod template: %w", err)
+	}
+	return restored, nil
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package status sums up in an Instance's conditions how a visit ended, as kstatus
+// reads them, and says which events that is worth.
+package status
+
+import (
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+)
+
+// Reasons of Ready and Available when nothing is wrong.
+const (
+	ReasonReady      = "Ready"
+	ReasonHibernated = "Hibernated"
+	ReasonSuspended  = "Suspended"
+	ReasonServing    = "Serving"
+	ReasonNoPodReady = "NoPodReady"
+)
+
+// Mark sets a condition of an Instance as of its generation and a time.
+func Mark(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&instance.Status.Conditions, metav1.Condition{
+		Type:               kind,
+		Status:             status,
+		ObservedGeneration: instance.Generation,
+		LastTransitionTime: metav1.NewTime(now),
+		Reason:             reason,
+		Message:            message,
+	})
+}
+
+// Summarize says in Ready, Reconciling and Stalled how a visit ended: nil,
+// a problem, or an error that is transient. Of Reconciling and Stalled at most
+// one is there, and none when all is well, as kstatus reads them.
+func Summarize(instance *v1alpha1.Instance, now time.Time, err error) {
+	instance.Status.ObservedGeneration = instance.Generation
+	found := problem.Of(err)
+	if found != nil && found.Condition != "" {
+		Mark(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+	}
+	conditions := &instance.Status.Conditions
+	switch {
+	case err == nil:
+		reason, message := readiness(instance)
+		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
+	case found == nil:
+		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
+		Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
+	case found.Stalled:
+		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
+		Mark(instance, now, v1alpha1.ConditionStalled, metav1.ConditionTrue, found.Reason, found.Message)
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
+	default:
+		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
+		Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, found.Reason, found.Message)
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
+	}
+}
+
+func readiness(instance *v1alpha1.Instance) (reason, message string) {
+	if instance.Spec.Hibernate {
+		return ReasonHibernated, "no pods run; the data is kept"
+	}
+	return ReasonReady, "serves as the spec says"
+}
+
+// Suspend says that nothing is reconciled. Ready keeps its value: what was so
+// may well be so still.
+func Suspend(instance *v1alpha1.Instance, now time.Time) {
+	instance.Status.ObservedGeneration = instance.Generation
+	status := metav1.ConditionUnknown
+	if ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		status = ready.Status
+	}
+	Mark(instance, now, v1alpha1.ConditionReady, status, ReasonSuspended, "suspended: nothing is reconciled")
+	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionReconciling)
+	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
+}
+
+// ObservePods reports the pods that there are, whether or not they are as the
+// spec says.
+func ObservePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.Deployment) {
+	instance.Status.Replicas, instance.Status.ReadyReplicas = 0, 0
+	if deployment != nil {
+		instance.Status.Replicas = deployment.Status.Replicas
+		instance.Status.ReadyReplicas = deployment.Status.ReadyReplicas
+	}
+	switch {
+	case deployment != nil && deployment.Status.AvailableReplicas > 0:
+		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ReasonServing, "at least one pod serves")
+	case instance.Spec.Hibernate:
+		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonHibernated, "no pods run")
+	default:
+		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonNoPodReady, "no pod serves")
+	}
+}
+
+// ModelIDs gives the ids of models in one line.
+func ModelIDs(models []v1alpha1.Model) string {
+	ids := make([]string, len(models))
+	for i, model := range models {
+		ids[i] = model.ID
+	}
+	return strings.Join(ids, ",")
+}
+
+// A Note is an event to be written: Normal or Warning, with a reason and a
+// message.
+type Note struct{ Type, Reason, Message string }
+
+// Transitions are the events between two statuses: one when the Instance became
+// ready, stalled, or started to wait for something else. The same trouble again
+// is none.
+func Transitions(before, after []metav1.Condition) []Note {
+	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
+	if is == nil {
+		return nil
+	}
+	wasStalled, isStalled := meta.IsStatusConditionTrue(before, v1alpha1.ConditionStalled), meta.IsStatusConditionTrue(after, v1alpha1.ConditionStalled)
+	same := was != nil && was.Status == is.Status && was.Reason == is.Reason && wasStalled == isStalled
+	if same && (!isStalled || was.Message == is.Message) {
+		return nil
+	}
+	if isStalled {
+		return []Note{{corev1.EventTypeWarning, is.Reason, is.Message}}
+	}
+	return []Note{{corev1.EventTypeNormal, is.Reason, is.Message}}
+}

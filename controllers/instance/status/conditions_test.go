@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func acme() *v1alpha1.Instance {
+	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "new", Generation: 3}}
+}
+
+// lines gives the conditions of an Instance, one line each, in order.
+func lines(instance *v1alpha1.Instance) []string {
+	var all []string
+	for _, condition := range instance.Status.Conditions {
+		all = append(all, fmt.Sprintf("%s=%s %s@%d", condition.Type, condition.Status, condition.Reason, condition.ObservedGeneration))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func kstatusOf(t *testing.T, instance *v1alpha1.Instance) kstatus.Status {
+	t.Helper()
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := kstatus.Compute(&unstructured.Unstructured{Object: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Status
+}
+
+// TestSummarize goes from every end of a visit to every other one.
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	type end struct {
+		err       error
+		hibernate bool
+		want      []string
+		kstatus   kstatus.Status
+	}
+	ends := map[string]end{
+		"ready":      {nil, false, []string{"Ready=True Ready@3"}, kstatus.CurrentStatus},
+		"hibernated": {nil, true, []string{"Ready=True Hibernated@3"}, kstatus.CurrentStatus},
+		"waiting":    {problem.Waiting("", "SecretNotFound", "x"), false, []string{"Ready=False SecretNotFound@3", "Reconciling=True SecretNotFound@3"}, kstatus.InProgressStatus},
+		"stalled":    {fmt.Errorf("a step: %w", problem.Stalled("", "Refused", "x")), false, []string{"Ready=False Refused@3", "Stalled=True Refused@3"}, kstatus.FailedStatus},
+		"transient":  {errors.New("x"), false, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}, kstatus.InProgressStatus},
+	}
+	for before, first := range ends {
+		for after, second := range ends {
+			instance := acme()
+			instance.Spec.Hibernate = first.hibernate
+			Summarize(instance, noon, first.err)
+			instance.Spec.Hibernate = second.hibernate
+			Summarize(instance, noon.Add(time.Minute), second.err)
+			if diff := cmp.Diff(second.want, lines(instance)); diff != "" {
+				t.Errorf("from %s to %s (-want +got):\n%s", before, after, diff)
+			}
+			if got := kstatusOf(t, instance); got != second.kstatus {
+				t.Errorf("from %s to %s: kstatus %s, want %s", before, after, got, second.kstatus)
+			}
+		}
+	}
+}
+
+func TestProblemMarksTheConditionItBelongsTo(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	Mark(instance, noon, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, "VolumeBound", "")
+	Summarize(instance, noon, problem.Stalled(v1alpha1.ConditionStorageReady, "VolumeLost", "gone"))
+	want := []string{"Ready=False VolumeLost@3", "Stalled=True VolumeLost@3", "StorageReady=False VolumeLost@3"}
+	if diff := cmp.Diff(want, lines(instance)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSameEndLeavesTheTimeOfTransition(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	Summarize(instance, noon, nil)
+	before := instance.DeepCopy()
+	Summarize(instance, noon.Add(time.Hour), nil)
+	if diff := cmp.Diff(before.Status, instance.Status); diff != "" {
+		t.Errorf("a visit that found nothing new changed the status (-before +after):\n%s", diff)
+	}
+}
+
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err     error
+		visited bool
+		want    string
+		kstatus kstatus.Status
+	}{
+		"ready":         {nil, true, "Ready=True Suspended@3", kstatus.CurrentStatus},
+		"stalled":       {problem.Stalled("", "Refused", "x"), true, "Ready=False Suspended@3", kstatus.InProgressStatus},
+		"never visited": {nil, false, "Ready=Unknown Suspended@3", kstatus.InProgressStatus},
+	} {
+		instance := acme()
+		instance.Status.ObservedGeneration = -1
+		if test.visited {
+			Summarize(instance, noon, test.err)
+		}
+		Suspend(instance, noon)
+		if diff := cmp.Diff([]string{test.want}, lines(instance)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if got := kstatusOf(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
+			t.Errorf("%s: kstatus %s at generation %d, want %s", name, got, instance.Status.ObservedGeneration, test.kstatus)
+		}
+	}
+}
+
+func TestObservePods(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		hibernate  bool
+		want       string
+		replicas   int32
+	}{
+		"none":           {nil, false, "Available=False NoPodReady@3", 0},
+		"starting":       {&appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 2}}, false, "Available=False NoPodReady@3", 2},
+		"one serves":     {&appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 2, ReadyReplicas: 1, AvailableReplicas: 1}}, false, "Available=True Serving@3", 2},
+		"asleep":         {&appsv1.Deployment{}, true, "Available=False Hibernated@3", 0},
+		"falling asleep": {&appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 1, AvailableReplicas: 1}}, true, "Available=True Serving@3", 1},
+	} {
+		instance := acme()
+		instance.Spec.Hibernate = test.hibernate
+		instance.Status.Replicas = 7
+		ObservePods(instance, noon, test.deployment)
+		if diff := cmp.Diff([]string{test.want}, lines(instance)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if instance.Status.Replicas != test.replicas {
+			t.Errorf("%s: %d replicas, want %d", name, instance.Status.Replicas, test.replicas)
+		}
+	}
+}
+
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	after := func(err error) []metav1.Condition {
+		instance := acme()
+		Summarize(instance, noon, err)
+		return instance.Status.Conditions
+	}
+	for name, test := range map[string]struct {
+		before, after []metav1.Condition
+		want          []Note
+	}{
+		"becomes ready":                {nil, after(nil), []Note{{"Normal", "Ready", "serves as the spec says"}}},
+		"stays ready":                  {after(nil), after(nil), nil},
+		"waits":                        {after(nil), after(problem.Waiting("", "SecretNotFound", "x")), []Note{{"Normal", "SecretNotFound", "x"}}},
+		"waits on":                     {after(problem.Waiting("", "SecretNotFound", "1 of 2")), after(problem.Waiting("", "SecretNotFound", "2 of 2")), nil},
+		"stalls":                       {after(nil), after(problem.Stalled("", "Refused", "x")), []Note{{"Warning", "Refused", "x"}}},
+		"stays stalled":                {after(problem.Stalled("", "Refused", "x")), after(problem.Stalled("", "Refused", "x")), nil},
+		"stalls differently":           {after(problem.Stalled("", "Refused", "x")), after(problem.Stalled("", "Refused", "y")), []Note{{"Warning", "Refused", "y"}}},
+		"stalls on what it waited for": {after(problem.Waiting("", "Refused", "x")), after(problem.Stalled("", "Refused", "x")), []Note{{"Warning", "Refused", "x"}}},
+		"nothing is known":             {nil, nil, nil},
+	} {
+		if diff := cmp.Diff(test.want, Transitions(test.before, test.after)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package steps
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+)
+
+// applyApplications gives each application its key, once, and the server the
+// keys of all. A key whose Secret was deleted is made anew: that is how one is
+// rotated.
+func (v *Visit) applyApplications(ctx context.Context) error {
+	keys := map[string]string{}
+	for _, application := range resources.Applications(v.Instance) {
+		key, err := v.applyApplication(ctx, application)
+		if err != nil {
+			return err
+		}
+		keys[application.Name] = key
+	}
+	return v.put(ctx, "", resources.BuildCredentialsSecret(v.input, keys))
+}
+
+func (v *Visit) applyApplication(ctx context.Context, application v1alpha1.Application) (key string, err error) {
+	secret, err := v.Children.Secret(ctx, resources.ApplicationSecretName(v.Instance, application.Name))
+	if err != nil {
+		return "", err
+	}
+	if secret == nil {
+		key = pki.NewApplicationKey()
+		return key, v.Children.Create(ctx, resources.BuildApplicationSecret(v.input, application, key))
+	}
+	key = string(secret.Data[resources.ApplicationKeyKey])
+	if key == "" {
+		key = pki.NewApplicationKey()
+	}
+	return key, v.put(ctx, "", resources.BuildApplicationSecret(v.input, application, key))
+}
+
+// applySigningKeys gives the server keys to sign tokens with, the same for all
+// its pods. Keys that are there stay, also those that people added.
+func (v *Visit) applySigningKeys(ctx context.Context) error {
+	secret, err := v.Children.Secret(ctx, resources.SigningKeysName(v.Instance))
+	if err != nil {
+		return err
+	}
+	if files := signingKeys(secret); len(files) > 0 {
+		return v.put(ctx, "", resources.BuildSigningKeysSecret(v.input, files))
+	}
+	id, key, err := pki.NewSigningKey(v.Began)
+	if err != nil {
+		return err
+	}
+	object := resources.BuildSigningKeysSecret(v.input, map[string][]byte{id + ".pem": key})
+	if secret == nil {
+		return v.Children.Create(ctx, object)
+	}
+	return v.put(ctx, "", object)
+}
+
+// signingKeys are the files of a Secret that hold keys the server can use; none
+// of a Secret that does not exist.
+func signingKeys(secret *corev1.Secret) map[string][]byte {
+	if secret == nil {
+		return nil
+	}
+	files := maps.Clone(secret.Data)
+	maps.DeleteFunc(files, func(name string, content []byte) bool {
+		return !strings.HasSuffix(name, ".pem") || !pki.IsSigningKey(content)
+	})
+	return files
+}

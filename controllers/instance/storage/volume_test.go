@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestJudgeVolume(t *testing.T) {
+	t.Parallel()
+	claim := func(phase corev1.PersistentVolumeClaimPhase) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "acme-data", CreationTimestamp: metav1.NewTime(noon)},
+			Status:     corev1.PersistentVolumeClaimStatus{Phase: phase},
+		}
+	}
+	for name, test := range map[string]struct {
+		facts volumeFacts
+		age   time.Duration
+		want  string
+		says  string
+	}{
+		"just made":              {volumeFacts{}, 0, "waiting VolumePending", "just made"},
+		"bound":                  {volumeFacts{claim: claim(corev1.ClaimBound)}, time.Hour, "", ""},
+		"lost":                   {volumeFacts{claim: claim(corev1.ClaimLost)}, time.Hour, "stalled VolumeLost", "acme-data is gone"},
+		"pending":                {volumeFacts{claim: claim(corev1.ClaimPending)}, time.Minute, "waiting VolumePending", "not bound yet"},
+		"pending, and told why":  {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "ProvisioningFailed: no space"}, time.Minute, "waiting VolumePending", "ProvisioningFailed: no space"},
+		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "no space"}, resources.ProgressDeadline + 1, "stalled VolumeCannotBind", "within 10m0s: no space"},
+		"no class, for a moment": {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Second, "waiting VolumePending", ""},
+		"no class":               {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast", classes: []string{"a", "b"}}, time.Minute, "stalled VolumeCannotBind", "there are: a, b"},
+		"no class at all":        {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Minute, "stalled VolumeCannotBind", "there are: none"},
+	} {
+		test.facts.now = noon.Add(test.age)
+		found := judgeVolume(test.facts)
+		if found == nil {
+			problemtest.Expect(t, name, nil, test.want)
+			continue
+		}
+		problemtest.Expect(t, name, found, test.want)
+		if !strings.Contains(found.Message, test.says) {
+			t.Errorf("%s: got %q, want %q in it", name, found.Message, test.says)
+		}
+	}
+}
+
+func TestChecksumGivesNothingAway(t *testing.T) {
+	t.Parallel()
+	one, again, other, foreign := checksum("a", "postgres://x"), checksum("a", "postgres://x"), checksum("a", "postgres://y"), checksum("b", "postgres://x")
+	if one != again || one == other || one == foreign {
+		t.Errorf("checksums %s, %s, %s, %s", one, again, other, foreign)
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package surroundings reads what concerns an Instance and is not its child:
+// Secrets that its spec refers to, its pods, events about its objects, storage
+// classes. It is read from the API server every time, because it is looked at
+// seldom and the cache would have to hold everybody's.
+package surroundings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+)
+
+// Surroundings are those of the Instances of one namespace.
+type Surroundings struct {
+	// Live reads past the cache.
+	Live client.Reader
+	// Namespace of the Instances.
+	Namespace string
+}
+
+// Secret reads a Secret that a spec refers to and somebody else writes. While it
+// is not there, the problem is one of waiting, of the condition and reason; want
+// says what should be in it.
+func (s Surroundings) Secret(ctx context.Context, condition, reason, name, want string) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, problem.Waiting(condition, reason, "Secret %s does not exist: make it, with %s", name, want)
+	case err != nil:
+		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+// Pods lists pods by their labels.
+func (s Surroundings) Pods(ctx context.Context, labels client.MatchingLabels) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := s.Live.List(ctx, &pods, client.InNamespace(s.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// MissingClass gives the name back when there is no such storage class, with the
+// names of those there are. Who may not look is told that nothing is missing.
+func (s Surroundings) MissingClass(ctx context.Context, name string) (missing string, others []string, err error) {
+	err = s.Live.Get(ctx, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
+	if err == nil || apierrors.IsForbidden(err) {
+		return "", nil, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return "", nil, fmt.Errorf("reading storage class %s: %w", name, err)
+	}
+	var classes storagev1.StorageClassList
+	if err := s.Live.List(ctx, &classes); err != nil && !apierrors.IsForbidden(err) {
+		return "", nil, fmt.Errorf("listing storage classes: %w", err)
+	}
+	for _, class := range classes.Items {
+		others = append(others, class.Name)
+	}
+	return name, others, nil
+}
+
+// NewestEvent gives what was last said about an object by an event of a type;
+// an empty one stands for all types.
+func (s Surroundings) NewestEvent(ctx context.Context, uid types.UID, kind string) (string, error) {
+	which := client.MatchingFields{"involvedObject.uid": string(uid)}
+	if kind != "" {
+		which["type"] = kind
+	}
+	var events corev1.EventList
+	err := s.Live.List(ctx, &events, client.InNamespace(s.Namespace), which)
+	switch {
+	case apierrors.IsForbidden(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("listing events: %w", err)
+	case len(events.Items) == 0:
+		return "", nil
+	}
+	newest := slices.MaxFunc(events.Items, func(one, other corev1.Event) int { return eventTime(one).Compare(eventTime(other)) })
+	return newest.Reason + ": " + newest.Message, nil
+}
+
+func eventTime(event corev1.Event) time.Time {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	}
+	return event.EventTime.Time
+}
