@@ -339,7 +339,38 @@ type Rollout struct {
 	// FailedBecause is what kept the pods of Failed from becoming ready.
 	// +optional
 	FailedBecause string `json:"failedBecause,omitempty"`
+	// FailedServer is the build of the server that Failed was made with.
+	// +optional
+	FailedServer ServerPin `json:"failedServer,omitzero"`
+	// FailedAt is when Failed was given up.
+	// +optional
+	FailedAt *metav1.Time `json:"failedAt,omitempty"`
+	// FailedCause says whose trouble it was that Failed did not become ready.
+	// +optional
+	FailedCause FailureCause `json:"failedCause,omitempty"`
+	// ProvenAt is since when the spec is fulfilled with ProvenServer.
+	// +optional
+	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
+	// Tries is how many times Failed was tried again by itself.
+	// +optional
+	Tries int32 `json:"tries,omitempty"`
+	// Retried is the value of RetryAnnotation that was last heeded.
+	// +optional
+	Retried string `json:"retried,omitempty"`
 }
+
+// FailureCause says whose trouble it was that a template did not become ready.
+// +kubebuilder:validation:Enum=Server;Tenant
+type FailureCause string
+
+const (
+	// FailureCauseServer is trouble of the build of the server: others would
+	// have it too.
+	FailureCauseServer FailureCause = "Server"
+	// FailureCauseTenant is trouble of the Instance's own: its database, its
+	// volume, its quota, its nodes.
+	FailureCauseTenant FailureCause = "Tenant"
+)
 
 // InventoryEntry names one object that belongs to an Instance.
 type InventoryEntry struct {

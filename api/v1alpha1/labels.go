@@ -7,6 +7,10 @@ const (
 	// whose retained data it takes up.
 	AdoptAnnotation = "anamnesis.dev/adopt"
 
+	// RetryAnnotation on an Instance tries a rollout that failed again when its
+	// value changes; any new value does.
+	RetryAnnotation = "anamnesis.dev/retry"
+
 	// WatchLabel set to "true" on a Secret that an Instance refers to makes the
 	// operator react to its changes at once. Without it the Secret is read again
 	// at the next resync.
