@@ -195,7 +195,7 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 			p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
 			p.Expect(p.message("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("there are")))
 			p.settle()
-			p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(before.Generation), "the Deployment is untouched")
+			p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec), "the Deployment is untouched")
 			p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
 
 			p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].ID = "service-yy" })
@@ -476,7 +476,7 @@ func TestBadDatabaseSecretIsExplainedWithoutItsContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.reaches("acme", "Ready=False DatabaseSecretNotFound", "Available=True Serving")
-	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(served.Generation), "running pods keep serving")
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(served.Spec), "running pods keep serving")
 }
 
 func TestWhatTheAPIServerRefusesStalls(t *testing.T) {

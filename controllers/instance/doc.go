@@ -4,7 +4,11 @@
 // and says in its status how far that is true.
 //
 // A reconcile is a visit: a list of named steps run in order over one Instance,
-// then one patch of its status, and only if it changed. What the spec asks for
+// then one patch of its status, and only if it changed. A step says which facts it
+// needs and which it gives; each whose needs are met runs, so that one bad input
+// stops only what depends on it, and the status tells the worst that was met.
+// While an Instance is suspended, the steps that keep what runs go by the spec
+// that was applied last. What the spec asks for
 // is the wish; a wish is made of pure builders and compared with what is there.
 // Whoever judges says by a pure function what follows from what was found: a
 // Deployment's progress, a volume's state, the answer of a preflight check. Its

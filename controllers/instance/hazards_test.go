@@ -90,7 +90,7 @@ func TestKeyIsNotMadeTwiceWhenTheCacheIsBehind(t *testing.T) {
 	// A visit that has seen none of the children, as right after a restart.
 	means := &p.reconciler.means
 	v := steps.NewVisit(means, acme.DeepCopy(), children.None(means.Access, acme), time.Now())
-	if err := v.Run(t.Context()); problem.Of(err) == nil && err != nil && !problem.IsRace(err) {
+	if err := problem.Transient(v.Run(t.Context())); err != nil && !problem.IsRace(err) {
 		t.Fatal(err)
 	}
 	input := resources.Input{Instance: acme}

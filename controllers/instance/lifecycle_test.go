@@ -328,11 +328,11 @@ func TestHibernatedInstanceRunsNoPodsWhateverIsWrongWithIt(t *testing.T) {
 		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
 		instance.Spec.Models[0].ID = "service-xx"
 	})
-	p.reaches("acme", "Ready=False TLSSecretNotFound", "Available=True Serving")
+	p.reaches("acme", "Ready=False ModelsUnavailable", "Available=True Serving")
 	serving := read(p, "acme", &appsv1.Deployment{})
 
 	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true })
-	p.reaches("acme", "Ready=False TLSSecretNotFound", "Available=False Hibernated")
+	p.reaches("acme", "Ready=False ModelsUnavailable", "Available=False Hibernated")
 	asleep := read(p, "acme", &appsv1.Deployment{})
 	p.Expect(*asleep.Spec.Replicas).To(gomega.BeZero())
 	p.Expect(asleep.Spec.Template).To(gomega.Equal(serving.Spec.Template))
@@ -387,9 +387,9 @@ func TestDataThatWasNeverTakenUpIsKept(t *testing.T) {
 	again := p.instance("acme")
 	again.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}
 	again.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	again.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
+	again.Spec.Suspend = true
 	p.create(again)
-	p.reaches("acme", "Ready=False TLSSecretNotFound")
+	p.reaches("acme", "Ready=False Suspended")
 	p.remove("acme")
 	claim := read(p, "acme-data", &corev1.PersistentVolumeClaim{})
 	p.Expect(claim.DeletionTimestamp.IsZero()).To(gomega.BeTrue())

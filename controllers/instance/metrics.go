@@ -26,13 +26,15 @@ const (
 	outcomeTransient outcome = "transient"
 	outcomeSuspended outcome = "suspended"
 	outcomeDeleted   outcome = "deleted"
+	outcomeRace      outcome = "race"
 )
 
-// outcomeOf names how steps ended.
-func outcomeOf(err error) outcome {
-	found := problem.Of(err)
+// outcomeOf names how steps ended, by the worst of what kept them from it.
+func outcomeOf(failures []error) outcome {
+	worst := problem.Worst(failures)
+	found := problem.Of(worst)
 	switch {
-	case err == nil:
+	case worst == nil:
 		return outcomeReady
 	case found == nil:
 		return outcomeTransient

@@ -9,10 +9,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
@@ -44,9 +46,11 @@ import (
 // FieldManager is the name under which the operator owns fields.
 const FieldManager = "anamnesis-operator"
 
-// raceDelay is how soon to try again after somebody, often the operator itself a
-// moment ago, was faster than the cache.
-const raceDelay = 200 * time.Millisecond
+// firstRace and lastRace bound the pauses between tries while somebody is faster.
+const (
+	firstRace = 200 * time.Millisecond
+	lastRace  = time.Minute
+)
 
 // A Reconciler makes Instances what their specs say.
 type Reconciler struct {
@@ -56,7 +60,10 @@ type Reconciler struct {
 	wave         *wave.Wave
 	// resync is how often to look at what cannot be watched, before jitter.
 	resync time.Duration
-	now    func() time.Time
+	// races says how soon to try again after somebody, often the operator itself
+	// a moment ago, was faster than the cache.
+	races workqueue.TypedRateLimiter[reconcile.Request]
+	now   func() time.Time
 }
 
 // Reconcile visits one Instance.
@@ -67,9 +74,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	result, err := r.visit(ctx, instance)
 	if problem.IsRace(err) {
+		r.measurements.count(outcomeRace)
 		log.FromContext(ctx).V(1).Info("somebody was faster", "error", err.Error())
-		return ctrl.Result{RequeueAfter: raceDelay}, nil
+		return ctrl.Result{RequeueAfter: r.races.When(request)}, nil
 	}
+	r.races.Forget(request)
 	return result, err
 }
 
@@ -79,13 +88,8 @@ func (r *Reconciler) visit(ctx context.Context, instance *v1alpha1.Instance) (ct
 		return ctrl.Result{}, err
 	}
 	v := steps.NewVisit(&r.means, instance, found, r.now())
-	switch {
-	case !instance.DeletionTimestamp.IsZero():
+	if !instance.DeletionTimestamp.IsZero() {
 		return r.letGo(ctx, v)
-	case instance.Spec.Suspend:
-		before := instance.DeepCopy()
-		status.Suspend(instance, v.Began)
-		return ctrl.Result{}, r.report(ctx, v, before, outcomeSuspended)
 	}
 	if err := v.Hold(ctx); err != nil {
 		return ctrl.Result{}, err
@@ -101,32 +105,47 @@ func (r *Reconciler) letGo(ctx context.Context, v *steps.Visit) (ctrl.Result, er
 	}
 	before := v.Instance.DeepCopy()
 	if err := v.LetGo(ctx); err != nil {
-		return r.conclude(ctx, v, before, err)
+		return r.conclude(ctx, v, before, []error{err})
 	}
 	r.measurements.count(outcomeDeleted)
 	return ctrl.Result{}, nil
 }
 
 // conclude writes down how the steps ended, and says when to look again.
-func (r *Reconciler) conclude(ctx context.Context, v *steps.Visit, before *v1alpha1.Instance, err error) (ctrl.Result, error) {
-	if problem.IsRace(err) {
-		return ctrl.Result{}, err
+func (r *Reconciler) conclude(ctx context.Context, v *steps.Visit, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
+	accident := problem.Transient(failures)
+	if problem.IsRace(accident) {
+		return ctrl.Result{}, accident
 	}
+	outcome := outcomeOf(failures)
 	status.ObservePods(v.Instance, v.Began, v.Children.Deployment())
 	v.Instance.Status.Inventory = v.Children.Inventory()
-	status.Summarize(v.Instance, v.Began, err)
-	if failure := r.report(ctx, v, before, outcomeOf(err)); failure != nil {
-		return ctrl.Result{}, failure
+	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
+		outcome = outcomeSuspended
+		status.Suspend(v.Instance, v.Began, failures)
+	} else {
+		status.Summarize(v.Instance, v.Began, failures)
 	}
-	if found := problem.Of(err); found == nil && err != nil {
+	if err := r.report(ctx, v, before, outcome); err != nil {
 		return ctrl.Result{}, err
-	} else if found != nil && found.After > 0 {
-		v.LookAgainAt(v.Began.Add(found.After))
 	}
-	if err != nil || hasReferences(v.Instance) {
+	if accident != nil {
+		return ctrl.Result{}, accident
+	}
+	r.planNextVisit(v, failures)
+	return ctrl.Result{RequeueAfter: v.Pause()}, nil
+}
+
+// planNextVisit says when to look again at what is not watched.
+func (r *Reconciler) planNextVisit(v *steps.Visit, failures []error) {
+	for _, failure := range failures {
+		if found := problem.Of(failure); found != nil && found.After > 0 {
+			v.LookAgainAt(v.Began.Add(found.After))
+		}
+	}
+	if len(failures) > 0 || hasReferences(v.Instance) {
 		v.LookAgainAt(v.Began.Add(wait.Jitter(r.resync, 0.2)))
 	}
-	return ctrl.Result{RequeueAfter: v.Pause()}, nil
 }
 
 // report patches the status, if it changed, and tells the transitions to those

@@ -129,6 +129,7 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 		measurements: measurements,
 		wave:         waves,
 		resync:       options.Resync,
+		races:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRace, lastRace),
 		now:          time.Now,
 	}, nil
 }

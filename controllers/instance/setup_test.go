@@ -115,14 +115,14 @@ func TestFailuresOfOneInstanceDoNotSlowOthers(t *testing.T) {
 
 func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
-	for want, err := range map[outcome]error{
+	for want, failures := range map[outcome][]error{
 		outcomeReady:     nil,
-		outcomeWaiting:   problem.Waiting("", "X", "x"),
-		outcomeStalled:   problem.Stalled("", "X", "x"),
-		outcomeTransient: errors.New("x"),
+		outcomeWaiting:   {errors.New("x"), problem.Waiting("", "X", "x")},
+		outcomeStalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
+		outcomeTransient: {errors.New("x")},
 	} {
-		if got := outcomeOf(err); got != want {
-			t.Errorf("%v: got %s, want %s", err, got, want)
+		if got := outcomeOf(failures); got != want {
+			t.Errorf("%v: got %s, want %s", failures, got, want)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestOutcomeOf(t *testing.T) {
 func TestTimeToReady(t *testing.T) {
 	t.Parallel()
 	instance := acme()
-	status.Summarize(instance, noon, problem.Waiting("", "X", "x"))
+	status.Summarize(instance, noon, []error{problem.Waiting("", "X", "x")})
 	before := instance.DeepCopy().Status.Conditions
 	status.Summarize(instance, noon.Add(90*time.Second), nil)
 	after := instance.Status.Conditions
@@ -154,7 +154,7 @@ func TestCountConditions(t *testing.T) {
 	t.Parallel()
 	ready, stuck := acme(), acme()
 	status.Summarize(ready, noon, nil)
-	status.Summarize(stuck, noon, problem.Stalled("", "X", "x"))
+	status.Summarize(stuck, noon, []error{problem.Stalled("", "X", "x")})
 	want := map[conditionKey]int{
 		{"Ready", metav1.ConditionTrue}: 2, {"Ready", metav1.ConditionFalse}: 1, {"Stalled", metav1.ConditionTrue}: 1,
 	}

@@ -82,6 +82,9 @@ func (s *Set) Deployment() *appsv1.Deployment {
 	return As[*appsv1.Deployment](s, KindDeployment, resources.ServerName(s.instance))
 }
 
+// Has says whether a child was found.
+func (s *Set) Has(key Key) bool { return s.found[key] != nil }
+
 // Changed says whether this visit wrote a child.
 func (s *Set) Changed(key Key) bool { return s.changed[key] }
 

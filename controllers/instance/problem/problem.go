@@ -78,6 +78,39 @@ func Of(err error) *Problem {
 	return nil
 }
 
+// Worst gives the failure that is to be told first: one that somebody has to
+// solve, else one that time solves, else one that is transient; of several the
+// first. It gives nil when there is none.
+func Worst(failures []error) error {
+	var worst error
+	for _, failure := range failures {
+		if worst == nil || rank(failure) > rank(worst) {
+			worst = failure
+		}
+	}
+	return worst
+}
+
+func rank(failure error) int {
+	switch found := Of(failure); {
+	case found == nil:
+		return 0
+	case found.Stalled:
+		return 2
+	}
+	return 1
+}
+
+// Transient gives the first failure that is no problem, or nil.
+func Transient(failures []error) error {
+	for _, failure := range failures {
+		if Of(failure) == nil {
+			return failure
+		}
+	}
+	return nil
+}
+
 // IsRace says whether a write was refused because the cache was behind.
 func IsRace(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)

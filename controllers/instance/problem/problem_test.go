@@ -45,3 +45,21 @@ func TestIsRace(t *testing.T) {
 		t.Error("nothing else is a race")
 	}
 }
+
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	stalled, waiting, transient := problem.Stalled("", "S", "s"), problem.Waiting("", "W", "w"), errors.New("t")
+	for name, test := range map[string]struct {
+		failures        []error
+		worst, accident string
+	}{
+		"none":                    {nil, "", ""},
+		"stalled before all":      {[]error{transient, waiting, fmt.Errorf("a step: %w", stalled)}, "stalled S", "transient"},
+		"waiting before accident": {[]error{transient, waiting}, "waiting W", "transient"},
+		"the first":               {[]error{waiting, problem.Waiting("", "V", "v")}, "waiting W", ""},
+		"an accident":             {[]error{transient}, "transient", "transient"},
+	} {
+		problemtest.Expect(t, name, problem.Worst(test.failures), test.worst)
+		problemtest.Expect(t, name, problem.Transient(test.failures), test.accident)
+	}
+}

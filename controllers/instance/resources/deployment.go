@@ -37,6 +37,10 @@ const (
 	// that is put otherwise and answered alike replaces no pod.
 	PreflightHashAnnotation = "anamnesis.dev/preflight-hash"
 
+	// AppliedSpecAnnotation on a Deployment is the spec of the Instance, in JSON,
+	// that was last applied: what a suspended Instance is kept by.
+	AppliedSpecAnnotation = "anamnesis.dev/applied-spec"
+
 	// ModelsAnnotation is models at their versions, as FormatModels writes them:
 	// on a Deployment what the preflight check answered, on a pod template what
 	// it serves.
@@ -72,6 +76,7 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 		WithAnnotations(annotations(map[string]string{
 			ModelsAnnotation:        FormatModels(in.Models),
 			PreflightHashAnnotation: in.PreflightHash,
+			AppliedSpecAnnotation:   in.AppliedSpec,
 		})).
 		WithSpec(appsapply.DeploymentSpec().
 			WithReplicas(replicas(in.Instance)).

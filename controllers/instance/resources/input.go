@@ -31,6 +31,10 @@ type Input struct {
 	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
 	DatabasePorts []int32
 
+	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
+	// when empty.
+	AppliedSpec string
+
 	// TemplateHash goes into the pod template and PreflightHash into the
 	// Deployment, as TemplateHashAnnotation and PreflightHashAnnotation say, each
 	// left out when empty. PreflightHash also ends the preflight Job's name.

@@ -38,26 +38,31 @@ func Mark(instance *v1alpha1.Instance, now time.Time, kind string, status metav1
 	})
 }
 
-// Summarize says in Ready, Reconciling and Stalled how a visit ended: nil,
-// a problem, or an error that is transient. Of Reconciling and Stalled at most
-// one is there, and none when all is well, as kstatus reads them.
-func Summarize(instance *v1alpha1.Instance, now time.Time, err error) {
+// transientGrace is how long an Instance that was ready is believed to be so
+// while the operator meets transient errors.
+const transientGrace = 2 * time.Minute
+
+// Summarize says in Ready, Reconciling and Stalled how a visit ended, by the
+// worst of what kept its steps from coming to their end. Of Reconciling and
+// Stalled at most one is there, and none when all is well, as kstatus reads them.
+func Summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
 	instance.Status.ObservedGeneration = instance.Generation
-	found := problem.Of(err)
-	if found != nil && found.Condition != "" {
-		Mark(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+	for _, failure := range failures {
+		if found := problem.Of(failure); found != nil && found.Condition != "" {
+			Mark(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+		}
 	}
 	conditions := &instance.Status.Conditions
+	worst := problem.Worst(failures)
+	found := problem.Of(worst)
 	switch {
-	case err == nil:
+	case worst == nil:
 		reason, message := readiness(instance)
 		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	case found == nil:
-		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
-		Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
-		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
+		meetAccident(instance, now, worst)
 	case found.Stalled:
 		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
 		Mark(instance, now, v1alpha1.ConditionStalled, metav1.ConditionTrue, found.Reason, found.Message)
@@ -69,6 +74,19 @@ func Summarize(instance *v1alpha1.Instance, now time.Time, err error) {
 	}
 }
 
+// meetAccident says that a transient error was met. Ready says what was known
+// before, until the errors have lasted for transientGrace.
+func meetAccident(instance *v1alpha1.Instance, now time.Time, err error) {
+	conditions := &instance.Status.Conditions
+	Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
+	meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
+	since := meta.FindStatusCondition(*conditions, v1alpha1.ConditionReconciling).LastTransitionTime
+	if meta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionReady) && now.Sub(since.Time) < transientGrace {
+		return
+	}
+	Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
+}
+
 func readiness(instance *v1alpha1.Instance) (reason, message string) {
 	if instance.Spec.Hibernate {
 		return ReasonHibernated, "no pods run; the data is kept"
@@ -76,15 +94,16 @@ func readiness(instance *v1alpha1.Instance) (reason, message string) {
 	return ReasonReady, "serves as the spec says"
 }
 
-// Suspend says that nothing is reconciled. Ready keeps its value: what was so
-// may well be so still.
-func Suspend(instance *v1alpha1.Instance, now time.Time) {
-	instance.Status.ObservedGeneration = instance.Generation
-	status := metav1.ConditionUnknown
-	if ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		status = ready.Status
+// Suspend says that changes of the spec wait, and how far what runs goes on:
+// failures are what kept that from being observed or renewed.
+func Suspend(instance *v1alpha1.Instance, now time.Time, failures []error) {
+	Summarize(instance, now, failures)
+	message := "suspended: changes of the spec wait"
+	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady)
+	if len(failures) > 0 {
+		message += "; " + problem.Worst(failures).Error()
 	}
-	Mark(instance, now, v1alpha1.ConditionReady, status, ReasonSuspended, "suspended: nothing is reconciled")
+	Mark(instance, now, v1alpha1.ConditionReady, ready.Status, ReasonSuspended, message)
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionReconciling)
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
 }

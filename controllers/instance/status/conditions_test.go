@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,6 +36,13 @@ func lines(instance *v1alpha1.Instance) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+func failures(err error) []error {
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 func kstatusOf(t *testing.T, instance *v1alpha1.Instance) kstatus.Status {
@@ -63,15 +72,14 @@ func TestSummarize(t *testing.T) {
 		"hibernated": {nil, true, []string{"Ready=True Hibernated@3"}, kstatus.CurrentStatus},
 		"waiting":    {problem.Waiting("", "SecretNotFound", "x"), false, []string{"Ready=False SecretNotFound@3", "Reconciling=True SecretNotFound@3"}, kstatus.InProgressStatus},
 		"stalled":    {fmt.Errorf("a step: %w", problem.Stalled("", "Refused", "x")), false, []string{"Ready=False Refused@3", "Stalled=True Refused@3"}, kstatus.FailedStatus},
-		"transient":  {errors.New("x"), false, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}, kstatus.InProgressStatus},
 	}
 	for before, first := range ends {
 		for after, second := range ends {
 			instance := acme()
 			instance.Spec.Hibernate = first.hibernate
-			Summarize(instance, noon, first.err)
+			Summarize(instance, noon, failures(first.err))
 			instance.Spec.Hibernate = second.hibernate
-			Summarize(instance, noon.Add(time.Minute), second.err)
+			Summarize(instance, noon.Add(transientGrace), failures(second.err))
 			if diff := cmp.Diff(second.want, lines(instance)); diff != "" {
 				t.Errorf("from %s to %s (-want +got):\n%s", before, after, diff)
 			}
@@ -86,7 +94,7 @@ func TestProblemMarksTheConditionItBelongsTo(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	Mark(instance, noon, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, "VolumeBound", "")
-	Summarize(instance, noon, problem.Stalled(v1alpha1.ConditionStorageReady, "VolumeLost", "gone"))
+	Summarize(instance, noon, []error{problem.Stalled(v1alpha1.ConditionStorageReady, "VolumeLost", "gone")})
 	want := []string{"Ready=False VolumeLost@3", "Stalled=True VolumeLost@3", "StorageReady=False VolumeLost@3"}
 	if diff := cmp.Diff(want, lines(instance)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -106,27 +114,53 @@ func TestSameEndLeavesTheTimeOfTransition(t *testing.T) {
 
 func TestSuspend(t *testing.T) {
 	t.Parallel()
+	expired := problem.Stalled("", "TLSSecretInvalid", "the certificate expired")
 	for name, test := range map[string]struct {
-		err     error
-		visited bool
-		want    string
-		kstatus kstatus.Status
+		before, now error
+		want        string
+		says        string
+		kstatus     kstatus.Status
 	}{
-		"ready":         {nil, true, "Ready=True Suspended@3", kstatus.CurrentStatus},
-		"stalled":       {problem.Stalled("", "Refused", "x"), true, "Ready=False Suspended@3", kstatus.InProgressStatus},
-		"never visited": {nil, false, "Ready=Unknown Suspended@3", kstatus.InProgressStatus},
+		"well":               {nil, nil, "Ready=True Suspended@3", "changes of the spec wait", kstatus.CurrentStatus},
+		"was stalled":        {expired, nil, "Ready=True Suspended@3", "changes of the spec wait", kstatus.CurrentStatus},
+		"cannot renew":       {nil, expired, "Ready=False Suspended@3", "the certificate expired", kstatus.InProgressStatus},
+		"meets an accident":  {nil, errors.New("no answer"), "Ready=True Suspended@3", "no answer", kstatus.CurrentStatus},
+		"waits for its pods": {nil, problem.Waiting("", "RolloutProgressing", "0 of 1"), "Ready=False Suspended@3", "0 of 1", kstatus.InProgressStatus},
 	} {
 		instance := acme()
+		Summarize(instance, noon, failures(test.before))
 		instance.Status.ObservedGeneration = -1
-		if test.visited {
-			Summarize(instance, noon, test.err)
-		}
-		Suspend(instance, noon)
+		Suspend(instance, noon, failures(test.now))
 		if diff := cmp.Diff([]string{test.want}, lines(instance)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+		if message := meta.FindStatusCondition(instance.Status.Conditions, "Ready").Message; !strings.Contains(message, test.says) {
+			t.Errorf("%s: says %q, want %q in it", name, message, test.says)
+		}
 		if got := kstatusOf(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
 			t.Errorf("%s: kstatus %s at generation %d, want %s", name, got, instance.Status.ObservedGeneration, test.kstatus)
+		}
+	}
+}
+
+// TestOneAccidentDoesNotMakeReadyUnknown: one transient error is told in
+// Reconciling only; when errors last, nobody knows any more.
+func TestOneAccidentDoesNotMakeReadyUnknown(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	Summarize(instance, noon, nil)
+	accident := []error{errors.New("no answer")}
+	for _, test := range []struct {
+		after time.Duration
+		want  []string
+	}{
+		{0, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
+		{transientGrace - time.Second, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
+		{transientGrace, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}},
+	} {
+		Summarize(instance, noon.Add(test.after), accident)
+		if diff := cmp.Diff(test.want, lines(instance)); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", test.after, diff)
 		}
 	}
 }
@@ -162,7 +196,7 @@ func TestTransitions(t *testing.T) {
 	t.Parallel()
 	after := func(err error) []metav1.Condition {
 		instance := acme()
-		Summarize(instance, noon, err)
+		Summarize(instance, noon, failures(err))
 		return instance.Status.Conditions
 	}
 	for name, test := range map[string]struct {

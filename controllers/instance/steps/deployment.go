@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,28 +61,20 @@ func (v *Visit) explainFailure(ctx context.Context) error {
 	return err
 }
 
-// stopPods ends the pods of an Instance that hibernates before anything else is
-// asked of its spec: what is wrong with that must not keep them running. All
-// else of the Deployment stays until the steps that follow come to it.
-func (v *Visit) stopPods(ctx context.Context) error {
-	live := v.Children.Deployment()
-	if !v.Instance.Spec.Hibernate || live == nil || ptr.Deref(live.Spec.Replicas, 1) == 0 {
-		return nil
-	}
-	in := v.input
-	in.Models = resources.ParseModels(live.Annotations[resources.ModelsAnnotation])
-	in.PreflightHash = live.Annotations[resources.PreflightHashAnnotation]
-	kept, err := rollout.TemplateToApply(live.Spec.Template)
-	if err != nil {
+// applyDeployment runs the server, as many pods of it as the spec says. While it
+// cannot be decided which template the spec asks for, the pods that there are
+// stay as they are, and no first one is started.
+func (v *Visit) applyDeployment(ctx context.Context) (err error) {
+	if v.input.AppliedSpec, err = encodeSpec(v.Instance.Spec); err != nil {
 		return err
 	}
-	deployment := resources.BuildDeployment(in)
-	deployment.Spec.Template = kept
-	return v.put(ctx, "", deployment)
-}
-
-// applyDeployment runs the server.
-func (v *Visit) applyDeployment(ctx context.Context) error {
+	live := v.Children.Deployment()
+	switch {
+	case live == nil && !v.knows(template, credentials, signingKeys, certificate):
+		return nil
+	case !v.knows(template):
+		return v.keepTemplate(ctx, live)
+	}
 	deployment := resources.BuildDeployment(v.input)
 	if v.template.PutBack {
 		restored, err := v.lastReadyTemplate(ctx)
@@ -90,6 +83,43 @@ func (v *Visit) applyDeployment(ctx context.Context) error {
 		}
 		deployment.Spec.Template = restored
 	}
+	return v.putDeployment(ctx, deployment)
+}
+
+// keepTemplate applies all of the Deployment but what is decided together with
+// the pod template: that stays as it was sent before.
+func (v *Visit) keepTemplate(ctx context.Context, live *appsv1.Deployment) error {
+	sent, err := v.sentDeployment(ctx, live)
+	if err != nil {
+		return err
+	}
+	in := v.input
+	in.Models = resources.ParseModels(live.Annotations[resources.ModelsAnnotation])
+	in.PreflightHash = live.Annotations[resources.PreflightHashAnnotation]
+	deployment := resources.BuildDeployment(in)
+	deployment.Spec.Template = sent.Spec.Template
+	return v.putDeployment(ctx, deployment)
+}
+
+// sentDeployment gives what the operator sent of a Deployment. The cache keeps
+// no record of who owns which field, so it is read from the API server.
+func (v *Visit) sentDeployment(ctx context.Context, live *appsv1.Deployment) (*appsapply.DeploymentApplyConfiguration, error) {
+	found := &appsv1.Deployment{}
+	if err := v.Live.Get(ctx, client.ObjectKeyFromObject(live), found); err != nil {
+		return nil, fmt.Errorf("reading Deployment %s: %w", live.Name, err)
+	}
+	sent, err := appsapply.ExtractDeployment(found, v.Applier.Manager)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was sent of Deployment %s: %w", live.Name, err)
+	}
+	if sent.Spec == nil || sent.Spec.Template == nil {
+		return nil, problem.Stalled("", rollout.ReasonFailed,
+			"somebody else took over the pod template of Deployment %s: mend the other problems, and it is applied anew", live.Name)
+	}
+	return sent, nil
+}
+
+func (v *Visit) putDeployment(ctx context.Context, deployment *appsapply.DeploymentApplyConfiguration) error {
 	v.Instance.Status.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
 	v.Instance.Status.ModelIDs = status.ModelIDs(v.Instance.Status.Models)
 	return v.put(ctx, "", deployment)

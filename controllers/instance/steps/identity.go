@@ -47,6 +47,9 @@ func (v *Visit) applyNetwork(ctx context.Context) error {
 // prune deletes what an earlier spec wanted and this one does not.
 func (v *Visit) prune(ctx context.Context) error {
 	for _, key := range v.Children.Unwanted() {
+		if v.mayBeWanted(key) {
+			continue
+		}
 		if err := v.Children.Delete(ctx, key); err != nil {
 			return err
 		}

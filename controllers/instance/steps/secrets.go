@@ -52,7 +52,7 @@ func (v *Visit) applySigningKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if files := signingKeys(secret); len(files) > 0 {
+	if files := usableKeys(secret); len(files) > 0 {
 		return v.put(ctx, "", resources.BuildSigningKeysSecret(v.input, files))
 	}
 	id, key, err := pki.NewSigningKey(v.Began)
@@ -66,9 +66,9 @@ func (v *Visit) applySigningKeys(ctx context.Context) error {
 	return v.put(ctx, "", object)
 }
 
-// signingKeys are the files of a Secret that hold keys the server can use; none
+// usableKeys are the files of a Secret that hold keys the server can use; none
 // of a Secret that does not exist.
-func signingKeys(secret *corev1.Secret) map[string][]byte {
+func usableKeys(secret *corev1.Secret) map[string][]byte {
 	if secret == nil {
 		return nil
 	}

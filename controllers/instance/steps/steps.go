@@ -5,34 +5,154 @@ package steps
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 )
 
-// steps are run in this order until one cannot come to its end.
-var steps = []struct {
+// A fact is what a step comes to know or makes, and other steps need.
+type fact string
+
+const (
+	// credentials, signingKeys and certificate: the Secrets are there, without
+	// which no pod starts.
+	credentials fact = "credentials"
+	signingKeys fact = "signing keys"
+	certificate fact = "certificate"
+	// place: it is known where the data is.
+	place fact = "place of the data"
+	// models: the image was found to hold the models.
+	models fact = "models"
+	// template: it is decided which pod template the spec asks for.
+	template fact = "pod template"
+)
+
+// A step is one subject of a visit. It is run when what it needs is known; that
+// another one failed does not concern it otherwise.
+type step struct {
 	name string
-	run  func(*Visit, context.Context) error
-}{
-	{"pin the server", (*Visit).pinServer},
-	{"stop the pods that hibernate", (*Visit).stopPods},
-	{"give it an address", (*Visit).applyAddress},
-	{"give applications their keys", (*Visit).applyApplications},
-	{"give it keys to sign tokens", (*Visit).applySigningKeys},
-	{"give it a certificate", (*Visit).applyCertificate},
-	{"give the data a place", (*Visit).applyStorage},
-	{"say who may talk to it", (*Visit).applyNetwork},
-	{"check the models", (*Visit).checkModels},
-	{"choose a pod template", (*Visit).planRollout},
-	{"run the server", (*Visit).applyDeployment},
-	{"delete what is no longer wanted", (*Visit).prune},
-	{"wait for the pods", (*Visit).awaitRollout},
+	// needs and gives are the facts that it cannot do without, and that hold once
+	// it came to its end.
+	needs, gives []fact
+	// lasting gives the name of the Secret because of which the facts hold also
+	// when the step failed this time: it was made by an earlier visit.
+	lasting func(*v1alpha1.Instance) string
+	// makes says whether a child is one that the step may ask for. While the step
+	// has not come to its end, nobody knows that the child is unwanted.
+	makes func(*v1alpha1.Instance, children.Key) bool
+	// keeps says that the step goes on while the Instance is suspended.
+	keeps bool
+	run   func(*Visit, context.Context) error
 }
 
-// Run runs the steps.
-func (v *Visit) Run(ctx context.Context) error {
+// steps are run in this order.
+var steps = []step{
+	{name: "pin the server", keeps: true, run: (*Visit).pinServer},
+	{name: "give it an address", run: (*Visit).applyAddress},
+	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
+	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
+	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName), keeps: true, run: (*Visit).applyCertificate},
+	{name: "give the data a place", gives: []fact{place}, run: (*Visit).applyStorage},
+	{name: "say who may talk to it", needs: []fact{place}, makes: isKind("NetworkPolicy"), run: (*Visit).applyNetwork},
+	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
+	{name: "choose a pod template", needs: []fact{place, models}, gives: []fact{template}, run: (*Visit).planRollout},
+	{name: "run the server", makes: isKind(children.KindDeployment), run: (*Visit).applyDeployment},
+	{name: "delete what is no longer wanted", run: (*Visit).prune},
+	{name: "wait for the pods", keeps: true, run: (*Visit).awaitRollout},
+}
+
+// Run runs every step whose needs are met, and gives what kept steps from coming
+// to their end, in their order. A write that came too late ends the visit: what
+// it rests on has changed. Of a suspended Instance only the steps are run that
+// keep what was applied before going.
+func (v *Visit) Run(ctx context.Context) []error {
+	if !v.Instance.Spec.Suspend {
+		return v.runSteps(ctx)
+	}
+	release, keeps := v.holdSpec()
+	defer release()
+	if !keeps {
+		return []error{problem.Waiting("", status.ReasonSuspended, "nothing of it was made yet")}
+	}
+	return v.runSteps(ctx)
+}
+
+func (v *Visit) runSteps(ctx context.Context) []error {
+	var failures []error
 	for _, step := range steps {
-		if err := step.run(v, ctx); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
+		switch err := v.runStep(ctx, step); {
+		case err == nil:
+		case problem.IsRace(err), ctx.Err() != nil:
+			return []error{err}
+		default:
+			failures = append(failures, err)
 		}
 	}
+	return failures
+}
+
+// runStep runs a step, if it is due and can be run.
+func (v *Visit) runStep(ctx context.Context, step step) error {
+	if v.Instance.Spec.Suspend && !step.keeps {
+		return nil
+	}
+	if !v.knows(step.needs...) {
+		v.unfinished = append(v.unfinished, step)
+		return nil
+	}
+	if err := step.run(v, ctx); err != nil {
+		v.unfinished = append(v.unfinished, step)
+		if step.lasting != nil && v.Children.Has(children.Key{Kind: children.KindSecret, Name: step.lasting(v.Instance)}) {
+			v.give(step.gives...)
+		}
+		return fmt.Errorf("%s: %w", step.name, err)
+	}
+	v.give(step.gives...)
 	return nil
+}
+
+// give notes facts, and knows says whether all of some are known.
+func (v *Visit) give(facts ...fact) {
+	for _, fact := range facts {
+		v.known[fact] = true
+	}
+}
+
+func (v *Visit) knows(facts ...fact) bool {
+	for _, fact := range facts {
+		if !v.known[fact] {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeWanted says whether a step that has not come to its end could have asked
+// for a child.
+func (v *Visit) mayBeWanted(key children.Key) bool {
+	for _, step := range v.unfinished {
+		if step.makes != nil && step.makes(v.Instance, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func isKind(kind string) func(*v1alpha1.Instance, children.Key) bool {
+	return func(_ *v1alpha1.Instance, key children.Key) bool { return key.Kind == kind }
+}
+
+func isSecret(name func(*v1alpha1.Instance) string) func(*v1alpha1.Instance, children.Key) bool {
+	return func(instance *v1alpha1.Instance, key children.Key) bool {
+		return key == children.Key{Kind: children.KindSecret, Name: name(instance)}
+	}
+}
+
+func isApplicationSecret(instance *v1alpha1.Instance, key children.Key) bool {
+	return key.Kind == children.KindSecret &&
+		(key.Name == resources.CredentialsName(instance) || strings.HasPrefix(key.Name, resources.ApplicationSecretName(instance, "")))
 }

@@ -50,6 +50,10 @@ type Visit struct {
 	Began    time.Time
 	Children *children.Set
 
+	// known are the facts that steps gave, and unfinished the steps that did not
+	// come to their end, or could not be run.
+	known      map[fact]bool
+	unfinished []step
 	// input is what builders are given, filled in on the way.
 	input resources.Input
 	// template says which pod template is asked for, and why.
@@ -69,6 +73,7 @@ func NewVisit(means *Means, instance *v1alpha1.Instance, found *children.Set, be
 		Instance:     instance,
 		Began:        began,
 		Children:     found,
+		known:        map[fact]bool{},
 		input:        resources.Input{Instance: instance},
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
 func TestPause(t *testing.T) {
 	t.Parallel()
-	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	v := &Visit{Began: noon}
 	if v.Pause() != 0 {
 		t.Error("nothing was asked for")

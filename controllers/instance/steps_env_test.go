@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// One bad input never stops what does not depend on it.
+
+func TestMissingTLSSecretStopsNothingElse(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	instance.Spec.Applications = []v1alpha1.Application{{Name: "portal"}, {Name: "kiosk"}}
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
+		instance.Spec.Replicas = 3
+		instance.Spec.Applications = instance.Spec.Applications[:1]
+	})
+	p.reaches("acme", "Ready=False TLSSecretNotFound", "Available=True Serving", "StorageReady=True DatabaseConfigured")
+	p.Eventually(func() int32 { return ptr.Deref(read(p, "acme", &appsv1.Deployment{}).Spec.Replicas, 0) }).Should(gomega.BeEquivalentTo(3), "scaling")
+	p.Eventually(func() bool { return p.get("acme-app-kiosk", &corev1.Secret{}) }).Should(gomega.BeFalse(), "pruning")
+
+	if err := p.Delete(t.Context(), read(p, "acme", &networkingv1.NetworkPolicy{})); err != nil {
+		t.Fatal(err)
+	}
+	p.Eventually(func() bool { return p.get("acme", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue(), "repair")
+	p.Expect(p.get("acme-serving-tls", &corev1.Secret{})).To(gomega.BeTrue(), "the certificate that is served stays")
+
+	before := read(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	secret := read(p, "acme-db", &corev1.Secret{})
+	secret.Data["url"] = []byte("postgres://acme:new@db/acme")
+	if err := p.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Annotations = map[string]string{"looked-at": "again"} })
+	p.Eventually(func() string {
+		return read(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	}).ShouldNot(gomega.Equal(before), "a new database URL")
+}
+
+func TestMissingDatabaseSecretDoesNotStopScaling(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	before := read(p, "acme", &appsv1.Deployment{})
+	if err := p.Delete(t.Context(), read(p, "acme-db", &corev1.Secret{})); err != nil {
+		t.Fatal(err)
+	}
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Replicas = 3 })
+	p.reaches("acme", "Ready=False DatabaseSecretNotFound", "StorageReady=False DatabaseSecretNotFound", "Available=True Serving")
+	p.Eventually(func() int32 { return ptr.Deref(read(p, "acme", &appsv1.Deployment{}).Spec.Replicas, 0) }).Should(gomega.BeEquivalentTo(3))
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(before.Spec.Template), "no pod is replaced")
+	p.Expect(p.get("acme", &networkingv1.NetworkPolicy{})).To(gomega.BeTrue(), "the pods stay behind their policy")
+	p.settle()
+}
+
+// Suspended means that changes of the spec wait, and that what runs goes on.
+
+func TestSuspendedInstanceKeepsItsCertificateAndKeys(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Suspend = true
+		instance.Spec.Models[0].ID = "service-de"
+		instance.Spec.Applications = []v1alpha1.Application{{Name: "portal"}}
+		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
+	})
+	p.reaches("acme", "Ready=True Suspended", "Available=True Serving")
+	certificate := read(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]
+	deployment := read(p, "acme", &appsv1.Deployment{})
+
+	p.ahead.Store(int64(80 * 24 * time.Hour))
+	if err := p.Delete(t.Context(), read(p, "acme-app-default", &corev1.Secret{})); err != nil {
+		t.Fatal(err)
+	}
+	p.Eventually(func() bool { return p.get("acme-app-default", &corev1.Secret{}) }).Should(gomega.BeTrue(), "a key is made anew")
+	p.Eventually(func() []byte { return read(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(certificate), "the certificate is renewed")
+	p.Expect(p.get("acme-app-portal", &corev1.Secret{})).To(gomega.BeFalse(), "a change of the spec waits")
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(deployment.Spec))
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Suspend = false
+		instance.Spec.TLS = nil
+	})
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(p.get("acme-app-portal", &corev1.Secret{})).To(gomega.BeTrue())
+}
+
+func TestSuspendedInstanceSaysWhatItObserves(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend = true })
+	p.reaches("acme", "Ready=True Suspended")
+	p.world.change(func(w *world) { w.broken = func(corev1.PodTemplateSpec) bool { return true } })
+	p.reaches("acme", "Ready=False Suspended", "Available=False NoPodReady")
+	p.world.change(func(w *world) { w.broken = func(corev1.PodTemplateSpec) bool { return false } })
+	p.reaches("acme", "Ready=True Suspended", "Available=True Serving")
+}
