@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	reasonNotOurs  = "ObjectNotOurs"
-	reasonLeaving  = "ObjectBeingDeleted"
-	reasonRetained = "DataOfAnotherInstance"
+	reasonNotOurs   = "ObjectNotOurs"
+	reasonLeaving   = "ObjectBeingDeleted"
+	reasonRetained  = "DataOfAnotherInstance"
+	reasonVanishing = "VolumeBeingDeleted"
 )
 
 // KindInstance is the kind of the owner of children.
@@ -42,7 +43,7 @@ func judgeClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 	uid := claim.GetLabels()[v1alpha1.InstanceUIDLabel]
 	switch {
 	case uid == string(instance.UID) && claim.GetDeletionTimestamp() != nil:
-		return problem.Stalled(v1alpha1.ConditionStorageReady, "VolumeBeingDeleted",
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonVanishing,
 			"volume claim %s is being deleted, and its data goes with the last pod that uses it: save the data now; to go on with an empty volume, hibernate and wake the Instance", claim.GetName())
 	case claim.GetDeletionTimestamp() != nil:
 		return problem.Waiting(v1alpha1.ConditionStorageReady, reasonLeaving, "volume claim %s of an earlier Instance is being deleted", claim.GetName())

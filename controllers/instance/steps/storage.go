@@ -12,11 +12,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/storage"
 )
 
+const reasonStorageMissing = "StorageMissing"
+
 // applyStorage gives the data a place.
 func (v *Visit) applyStorage(ctx context.Context) error {
 	kind := storage.Of(v.Instance)
 	if kind == nil {
-		return problem.Stalled(v1alpha1.ConditionStorageReady, "StorageMissing", "spec.storage names no kind of storage: choose embedded or external")
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonStorageMissing, "spec.storage names no kind of storage: choose embedded or external")
 	}
 	v.Instance.Status.Storage = kind.Name()
 	place, err := kind.Prepare(ctx, v.ground())

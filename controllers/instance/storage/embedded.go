@@ -24,7 +24,7 @@ func (embedded) Prepare(ctx context.Context, on Ground) (Place, error) {
 		return Place{}, err
 	}
 	if found != nil && !owned(found.GetLabels(), on.Instance.UID) {
-		on.Announce("DataAdopted", "takes up the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
+		on.Announce(reasonDataAdopted, "takes up the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
 	}
 	if err := on.Children.Put(ctx, v1alpha1.ConditionStorageReady, resources.BuildPersistentVolumeClaim(on.Input)); err != nil {
 		return Place{}, err
@@ -74,7 +74,7 @@ func (embedded) Release(ctx context.Context, on Ground) error {
 	if on.Instance.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
 		return on.Children.Delete(ctx, key)
 	}
-	on.Announce("DataRetained", "volume claim %s keeps the data: a new Instance of this name takes it up with the annotation %s: %s",
+	on.Announce(reasonDataRetained, "volume claim %s keeps the data: a new Instance of this name takes it up with the annotation %s: %s",
 		key.Name, v1alpha1.AdoptAnnotation, on.Instance.UID)
 	return nil
 }

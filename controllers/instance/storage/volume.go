@@ -19,6 +19,8 @@ const (
 	reasonVolumeLost       = "VolumeLost"
 	reasonVolumePending    = "VolumePending"
 	reasonVolumeCannotBind = "VolumeCannotBind"
+	reasonDataAdopted      = "DataAdopted"
+	reasonDataRetained     = "DataRetained"
 )
 
 // classGrace is how long a claim may name a storage class that does not exist:

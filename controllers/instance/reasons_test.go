@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// reasonsPage is where a platform team finds what to do.
+const reasonsPage = "../../charts/anamnesis/docs/conditions.md"
+
+// TestEveryReasonIsExplained holds the page of conditions complete: what the
+// operator can say is explained there, and what is explained there can be said.
+func TestEveryReasonIsExplained(t *testing.T) {
+	t.Parallel()
+	said := reasonsInSource(t)
+	page, err := os.ReadFile(reasonsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		explained[row[1]] = true
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(said)), slices.Sorted(maps.Keys(explained))); diff != "" {
+		t.Errorf("reasons in the source and on %s (-said +explained):\n%s", reasonsPage, diff)
+	}
+}
+
+// reasonsInSource gives the values of all constants named reason… or Reason… of
+// the packages below, and the condition types of the API.
+func reasonsInSource(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	visit := func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.ValueSpec:
+				collectReasons(node, found)
+			case *ast.CallExpr:
+				refuseLiteralReason(t, path, node)
+			}
+			return true
+		})
+		return nil
+	}
+	for _, root := range []string{".", "../../api/v1alpha1"} {
+		if err := filepath.WalkDir(root, visit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+func collectReasons(spec *ast.ValueSpec, found map[string]bool) {
+	for i, name := range spec.Names {
+		lower := strings.ToLower(name.Name)
+		if i >= len(spec.Values) || !strings.HasPrefix(lower, "reason") && !strings.HasPrefix(lower, "condition") {
+			continue
+		}
+		if literal, ok := spec.Values[i].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			value, _ := strconv.Unquote(literal.Value)
+			found[value] = true
+		}
+	}
+}
+
+// reasonAt says which argument of a function is a reason.
+var reasonAt = map[string]int{"Stalled": 1, "Waiting": 1, "Announce": 0, "normal": 0, "mark": 2}
+
+// refuseLiteralReason holds that reasons are constants, so that they are found.
+func refuseLiteralReason(t *testing.T, path string, call *ast.CallExpr) {
+	t.Helper()
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	at, takesReason := reasonAt[selector.Sel.Name]
+	if !takesReason || at >= len(call.Args) {
+		return
+	}
+	if literal, ok := call.Args[at].(*ast.BasicLit); ok && literal.Value != `""` {
+		t.Errorf("%s: the reason %s is no constant named reason…", path, literal.Value)
+	}
+}
