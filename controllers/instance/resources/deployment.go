@@ -18,12 +18,6 @@ import (
 )
 
 const (
-	// Revision of the objects that this operator builds around a server image.
-	// It grows when a pod template changes for a reason that is not in the
-	// Instance, so that an upgrade of the operator restarts nobody: an Instance
-	// keeps its revision until it moves to another image.
-	Revision int32 = 2
-
 	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
 	// database's URL changes: it is the one thing that the server cannot read
 	// again. Credentials, certificates and the configuration file it can.
@@ -152,7 +146,7 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 		WithPorts(
 			coreapply.ContainerPort().WithName(portTenant).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
 			coreapply.ContainerPort().WithName(portAdmin).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
-	if memory := memoryEnv(in.Server, resources); memory != nil {
+	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
 	if external := in.Instance.Spec.Storage.External; external != nil {

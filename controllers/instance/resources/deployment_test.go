@@ -3,8 +3,6 @@
 package resources
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,25 +11,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
-
-// TestBuildDeployment compares whole objects: what is in testdata is what a
-// cluster gets.
-func TestBuildDeployment(t *testing.T) {
-	t.Parallel()
-	for file, in := range map[string]Input{
-		"deployment-embedded.yaml": embedded(),
-		"deployment-external.yaml": external(),
-	} {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			want, err := os.ReadFile(filepath.Join("testdata", file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantYAML(t, BuildDeployment(in), string(want))
-		})
-	}
-}
 
 func TestDeploymentReplicas(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+// Revision of the objects that this operator builds around a server image. An
+// Instance keeps the revision that it is pinned to until it moves to another
+// server image, so that an upgrade of the operator restarts nobody: every
+// revision that an Instance may be pinned to is still built as it was.
+const Revision int32 = 2
+
+// A change is one thing that builders do since some revision, for a reason that
+// is not in the Instance. Its value is that revision.
+//
+// To make one: raise Revision unless its objects are not released yet, add a
+// line here, and ask Input.has for it where the objects differ, so that what
+// was written before stays beside what is written now. Then write the objects
+// down by `go test ./controllers/instance/resources -run TestRevisions -update`.
+// A field of the spec that is left out changes nothing and needs no line; one
+// that is set counts in every revision.
+//
+// To drop a revision that no Instance is pinned to any more, delete the lines of
+// the one after it, which is then the oldest: what asked for them no longer
+// compiles, and shows what goes.
+type change int32
+
+const (
+	// tellsMemory: the server is told how much memory it has.
+	tellsMemory change = 2
+)
+
+// has says whether a change is part of the revision that the Instance is pinned
+// to. An operator that is older than the pin builds the newest that it knows.
+func (in Input) has(c change) bool { return in.Server.Revision >= int32(c) }
