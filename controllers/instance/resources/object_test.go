@@ -81,8 +81,11 @@ func inputs() *rapid.Generator[Input] {
 			},
 		}
 		in := Input{
-			Instance:      instance,
-			Server:        v1alpha1.ServerPin{Image: rapid.StringMatching(`[a-z]{1,9}/[a-z]{1,9}:[0-9]`).Draw(t, "image"), Revision: Revision},
+			Instance: instance,
+			Server: v1alpha1.ServerPin{
+				Image:    rapid.StringMatching(`[a-z]{1,9}/[a-z]{1,9}:[0-9]`).Draw(t, "image"),
+				Revision: rapid.Int32Range(oldestRevision, Revision).Draw(t, "revision"),
+			},
 			Models:        rapid.SliceOfN(models(), 1, 4).Draw(t, "pinned"),
 			TemplateHash:  rapid.StringMatching(`[0-9a-f]{10}|`).Draw(t, "template hash"),
 			PreflightHash: rapid.StringMatching(`[0-9a-f]{10}`).Draw(t, "preflight hash"),

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	batchapply "k8s.io/client-go/applyconfigurations/batch/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 const (
@@ -48,6 +50,33 @@ func preflightContainer(in Input) *coreapply.ContainerApplyConfiguration {
 		WithTerminationMessagePath(terminationLog).
 		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile).
 		WithResources(defaultResources())
+}
+
+// preflightQuestion is all that the answer of a preflight check depends on.
+type preflightQuestion struct {
+	Image     string   `json:"image"`
+	Arguments []string `json:"arguments"`
+}
+
+// PreflightQuestion tells preflight checks apart: those with the same question
+// have the same answer, whatever nodes, credentials for the image or resources
+// their pods get. The hash of its JSON is Input.PreflightHash; the question does
+// not depend on that.
+func PreflightQuestion(in Input) any {
+	if !in.has(knowsQuestions) {
+		return firstPreflightTemplate(in)
+	}
+	return preflightQuestion{in.Server.Image, modelArguments(in.Instance.Spec.Models)}
+}
+
+// firstPreflightTemplate is what revisions 1 and 2 told checks apart by: the pod
+// template of the Job, which then depended on nothing else of the Instance.
+// Another value would make every tenant ask again.
+func firstPreflightTemplate(in Input) *coreapply.PodTemplateSpecApplyConfiguration {
+	instance := &v1alpha1.Instance{}
+	instance.Name, instance.Namespace = in.Instance.Name, in.Instance.Namespace
+	instance.Spec.Models = in.Instance.Spec.Models
+	return BuildPreflightJob(Input{Instance: instance, Server: in.Server}).Spec.Template
 }
 
 func ignoreDisruption() *batchapply.PodFailurePolicyApplyConfiguration {

@@ -6,7 +6,7 @@ package resources
 // Instance keeps the revision that it is pinned to until it moves to another
 // server image, so that an upgrade of the operator restarts nobody: every
 // revision that an Instance may be pinned to is still built as it was.
-const Revision int32 = 2
+const Revision int32 = 3
 
 // A change is one thing that builders do since some revision, for a reason that
 // is not in the Instance. Its value is that revision.
@@ -26,6 +26,10 @@ type change int32
 const (
 	// tellsMemory: the server is told how much memory it has.
 	tellsMemory change = 2
+
+	// knowsQuestions: a preflight check is known by what it asks and no longer by
+	// how its pod is made.
+	knowsQuestions change = 3
 )
 
 // has says whether a change is part of the revision that the Instance is pinned
