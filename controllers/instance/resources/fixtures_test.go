@@ -74,6 +74,18 @@ func fields(t *testing.T, object any) map[string]any {
 	return parseYAML(t, string(encoded))
 }
 
+// decode gives what is sent of an object as the API server's type.
+func decode(t *testing.T, object, into any) {
+	t.Helper()
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		t.Fatalf("encoding %T: %v", object, err)
+	}
+	if err := json.Unmarshal(encoded, into); err != nil {
+		t.Fatalf("decoding into %T: %v", into, err)
+	}
+}
+
 func parseYAML(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var parsed map[string]any

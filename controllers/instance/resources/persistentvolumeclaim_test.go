@@ -21,6 +21,9 @@ metadata:
     app.kubernetes.io/instance: acme
     app.kubernetes.io/managed-by: anamnesis-operator
     anamnesis.dev/instance-uid: 6f1f7a53
+  annotations:
+    argocd.argoproj.io/sync-options: Prune=false,Delete=false
+    argocd.argoproj.io/compare-options: IgnoreExtraneous
 `
 
 func TestBuildPersistentVolumeClaim(t *testing.T) {

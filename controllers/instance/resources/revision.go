@@ -30,6 +30,8 @@ const (
 	// knowsQuestions: a preflight check is known by what it asks and no longer by
 	// how its pod is made.
 	knowsQuestions change = 3
+	// sparesData: Argo CD is told to leave volume claims alone.
+	sparesData change = 3
 )
 
 // has says whether a change is part of the revision that the Instance is pinned
