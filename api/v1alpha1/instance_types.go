@@ -99,6 +99,16 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported"
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
+	// Rollout says how and when changes replace the pods. Left out: at once, each
+	// change within 10 minutes.
+	// +optional
+	Rollout *RolloutSpec `json:"rollout,omitempty"`
+
+	// Pods says where the pods run, under which user, and what they carry for
+	// others in the cluster. Left out: anywhere, under the user of the image.
+	// +optional
+	Pods *Pods `json:"pods,omitempty"`
+
 	// Suspend leaves everything as it is: nothing is reconciled.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
@@ -159,14 +169,52 @@ type EmbeddedStorage struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName *string `json:"storageClassName,omitempty"`
+
+	// AccessMode of the volume: ReadWriteOnce, or ReadWriteOncePod where the
+	// storage class has it, by which Kubernetes itself never lets two pods write.
+	// It is chosen when the Instance is made.
+	// +optional
+	// +kubebuilder:default=ReadWriteOnce
+	// +kubebuilder:validation:Enum=ReadWriteOnce;ReadWriteOncePod
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the access mode of a volume cannot change: make a new Instance and move the data"
+	AccessMode corev1.PersistentVolumeAccessMode `json:"accessMode,omitempty"`
 }
 
 // ExternalStorage is a database that somebody else manages.
 type ExternalStorage struct {
-	// SecretRef names a Secret in the Instance's namespace whose key url holds
-	// a postgres:// URL.
-	SecretRef SecretReference `json:"secretRef"`
+	// SecretRef names a Secret in the Instance's namespace, and the key that
+	// holds a postgres:// URL, such as
+	// postgres://user:password@host:5432/database?sslmode=verify-full. The pods
+	// are replaced when the URL changes.
+	SecretRef SecretKeyReference `json:"secretRef"`
+
+	// CARef names the certificates of the authorities that the database's
+	// certificate is checked against, in PEM. Left out: those of the server image,
+	// which are the public ones. The pods are replaced when they change.
+	// +optional
+	CARef *CertificateReference `json:"caRef,omitempty"`
+
+	// CIDRs are the networks that the database is in. The pods reach its ports
+	// there and nowhere else, so name the addresses of pods for a database in
+	// this cluster. Left out: at any address but those of the Kubernetes API and of
+	// the cloud's metadata.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	CIDRs []CIDR `json:"cidrs,omitempty"`
+
+	// AllowInsecure accepts a URL by which the database is not proven to be the
+	// one that is meant, or by which others can read along: one whose sslmode is
+	// weaker than verify-full. PostgreSQL's own default, prefer, is.
+	// +optional
+	AllowInsecure bool `json:"allowInsecure,omitempty"`
 }
+
+// CIDR is a network such as 10.20.0.0/16 or 2001:db8::/32.
+// +kubebuilder:validation:MaxLength=43
+// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="a network is an address and the length of its prefix, with zeros behind that: such as 10.20.0.0/16, or 10.20.30.40/32 for one address"
+type CIDR string
 
 // TLS is where the certificate comes from.
 type TLS struct {
@@ -181,6 +229,43 @@ type SecretReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
+}
+
+// SecretKeyReference names one key of a Secret in the Instance's namespace.
+type SecretKeyReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Key of the Secret whose value is meant.
+	// +optional
+	// +kubebuilder:default=url
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
+	Key string `json:"key,omitempty"`
+}
+
+// CertificateReference names certificates in the Instance's namespace, which are
+// no secret and may be in a ConfigMap too.
+type CertificateReference struct {
+	// Kind of the object: Secret or ConfigMap.
+	// +optional
+	// +kubebuilder:default=Secret
+	// +kubebuilder:validation:Enum=Secret;ConfigMap
+	Kind string `json:"kind,omitempty"`
+
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Key whose value is the certificates in PEM.
+	// +optional
+	// +kubebuilder:default=ca.crt
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
+	Key string `json:"key,omitempty"`
 }
 
 // Application is a program that calls the Instance with an id and a key.

@@ -31,7 +31,7 @@ func TestBadInputIsRefusedAtApply(t *testing.T) {
 	}{
 		"two kinds of storage": {
 			func(i *v1alpha1.Instance) {
-				i.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}
+				i.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}
 			},
 			"choose exactly one kind of storage",
 		},
@@ -143,7 +143,7 @@ func TestBadEditsAreRefusedAtApply(t *testing.T) {
 		"another kind of storage": {
 			"embedded",
 			func(i *v1alpha1.Instance) {
-				i.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}}
+				i.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}}
 			},
 			"the kind of storage cannot change",
 		},

@@ -300,7 +300,7 @@ func (p *platform) external(name string) *v1alpha1.Instance {
 		StringData: map[string]string{"url": "postgres://acme:secret-password@db.example:6432/acme"},
 	})
 	instance := p.instance(name)
-	instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: name + "-db"}}}
+	instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: name + "-db"}}}
 	instance.Spec.Replicas = 2
 	return instance
 }

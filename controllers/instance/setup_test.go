@@ -93,7 +93,7 @@ func TestReferencedSecrets(t *testing.T) {
 		t.Error("there are none")
 	}
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "tls"}}
-	instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}
+	instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}
 	if diff := cmp.Diff([]string{"tls", "db"}, referencedSecrets(instance)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

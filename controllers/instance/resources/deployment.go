@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -40,8 +41,9 @@ const (
 	// it serves.
 	ModelsAnnotation = "anamnesis.dev/models"
 
-	// ProgressDeadline is how long a rollout may take before it has failed. It
-	// leaves time to pull the image on a slow network.
+	// ProgressDeadline is how long a rollout may take before it has failed, where
+	// the Instance says nothing else. It leaves time to pull the image on a slow
+	// network.
 	ProgressDeadline = 10 * time.Minute
 
 	// historyLimit is how many templates are kept to put the last good one back.
@@ -75,7 +77,7 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 		WithSpec(appsapply.DeploymentSpec().
 			WithReplicas(replicas(in.Instance)).
 			WithRevisionHistoryLimit(historyLimit).
-			WithProgressDeadlineSeconds(int32(ProgressDeadline.Seconds())).
+			WithProgressDeadlineSeconds(int32(Deadline(in.Instance).Seconds())).
 			WithStrategy(strategy(in.Instance)).
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(Selector(in.Instance))).
 			WithTemplate(coreapply.PodTemplateSpec().
@@ -98,6 +100,14 @@ func replicas(instance *v1alpha1.Instance) int32 {
 	default:
 		return max(instance.Spec.Replicas, 1)
 	}
+}
+
+// Deadline is how long a rollout of this Instance may take before it has failed.
+func Deadline(instance *v1alpha1.Instance) time.Duration {
+	if instance.Spec.Rollout == nil {
+		return ProgressDeadline
+	}
+	return cmp.Or(instance.Spec.Rollout.Deadline.Duration, ProgressDeadline)
 }
 
 // strategy starts new pods before it stops old ones, except where one volume

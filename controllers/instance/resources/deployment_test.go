@@ -4,10 +4,12 @@ package resources
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -28,6 +30,26 @@ func TestDeploymentReplicas(t *testing.T) {
 			t.Parallel()
 			if got := *BuildDeployment(test.in).Spec.Replicas; got != test.want {
 				t.Errorf("got %d replicas, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDeploymentDeadline(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rollout *v1alpha1.RolloutSpec
+		want    int32
+	}{
+		"none said":                {nil, 600},
+		"a rollout without one":    {&v1alpha1.RolloutSpec{Pause: true}, 600},
+		"as long as the spec says": {&v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: 90 * time.Second}}, 90},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Rollout = test.rollout })
+			if got := *BuildDeployment(in).Spec.ProgressDeadlineSeconds; got != test.want {
+				t.Errorf("got %d seconds, want %d", got, test.want)
 			}
 		})
 	}
@@ -54,11 +76,14 @@ func TestDeploymentTemplate(t *testing.T) {
 		"another preflight":       {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), false},
 		"another database Secret": {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
 		"resources":               {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
-		"scaling out":             {external(replicated(9)), false},
-		"scaling in":              {external(replicated(1)), false},
-		"hibernation":             {external(hibernated), false},
-		"applications":            {external(applications(v1alpha1.Application{Name: "portal"})), false},
-		"CORS":                    {external(func(i *v1alpha1.Instance) { i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}} }), false},
+		"rollout": {external(func(i *v1alpha1.Instance) {
+			i.Spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Minute}, Pause: true, Image: "pinned", Window: &v1alpha1.Window{}}
+		}), false},
+		"scaling out":  {external(replicated(9)), false},
+		"scaling in":   {external(replicated(1)), false},
+		"hibernation":  {external(hibernated), false},
+		"applications": {external(applications(v1alpha1.Application{Name: "portal"})), false},
+		"CORS":         {external(func(i *v1alpha1.Instance) { i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}} }), false},
 		"a certificate of its own": {external(func(i *v1alpha1.Instance) {
 			i.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}}
 		}), false},

@@ -42,7 +42,7 @@ func external(options ...func(*v1alpha1.Instance)) Input {
 	in := embedded(append([]func(*v1alpha1.Instance){func(instance *v1alpha1.Instance) {
 		instance.Spec.Replicas = 2
 		instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{
-			SecretRef: v1alpha1.SecretReference{Name: "acme-db"},
+			SecretRef: v1alpha1.SecretKeyReference{Name: "acme-db"},
 		}}
 	}}, options...)...)
 	in.DatabaseChecksum = "cccccccccc"

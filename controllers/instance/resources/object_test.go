@@ -113,7 +113,7 @@ func drawStorage(t *rapid.T, in *Input) {
 		return
 	}
 	in.Instance.Spec.Replicas = rapid.Int32Range(1, 9).Draw(t, "replicas")
-	in.Instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretReference{Name: "db"}}
+	in.Instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}
 	in.DatabaseChecksum = rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "checksum")
 	in.DatabasePorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 3).Draw(t, "ports")
 }

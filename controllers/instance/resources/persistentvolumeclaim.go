@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -29,7 +31,7 @@ func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyC
 		return nil
 	}
 	spec := coreapply.PersistentVolumeClaimSpec().
-		WithAccessModes(corev1.ReadWriteOnce).
+		WithAccessModes(cmp.Or(embedded.AccessMode, corev1.ReadWriteOnce)).
 		WithResources(coreapply.VolumeResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceStorage: embedded.Size}))
 	if embedded.StorageClassName != nil {

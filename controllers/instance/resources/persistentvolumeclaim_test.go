@@ -5,6 +5,7 @@ package resources
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -51,6 +52,16 @@ spec:
   accessModes: [ReadWriteOnce]
   resources: {requests: {storage: 20Gi}}
   storageClassName: fast
+`,
+		},
+		"a volume for one pod alone": {
+			in: embedded(func(instance *v1alpha1.Instance) {
+				instance.Spec.Storage.Embedded.AccessMode = corev1.ReadWriteOncePod
+			}),
+			want: claimMetadata + `
+spec:
+  accessModes: [ReadWriteOncePod]
+  resources: {requests: {storage: 1Gi}}
 `,
 		},
 		"hibernation keeps the data": {
