@@ -4,70 +4,56 @@ package resources
 
 import (
 	"errors"
-	"net/url"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// DatabaseURLKey is the key of the Secret of external storage whose value is
-// the database's URL.
+// DatabaseURLKey is the key of the Secret of external storage whose value is the
+// database's URL, where the Instance names no other.
 const DatabaseURLKey = "url"
 
-const defaultDatabasePort = 5432
+const (
+	defaultDatabasePort = 5432
+
+	sslModeParameter     = "sslmode"
+	rootCertParameter    = "sslrootcert"
+	rootCertOfTheSystem  = "system"
+	verifyFull           = "verify-full"
+	howToVerify          = ": use sslmode=verify-full, and caRef for an authority of your own, or accept it by allowInsecure: true"
+	loopbackOfTheMachine = "localhost"
+)
+
+var (
+	errPort = errors.New("the database URL has a port that is not a number from 1 to 65535: " +
+		"special characters in the password must be percent-encoded")
+	errPortCount = errors.New("the database URL has more or fewer ports than hosts: give one port for all, or one for each")
+
+	errNoSSLMode = errors.New("the database URL names no sslmode, and PostgreSQL's default, prefer, " +
+		"does without encryption where the other side has none" + howToVerify)
+	errUnencrypted = errors.New("by its sslmode the database URL does without encryption, always or where the other side has none" + howToVerify)
+	errUnverified  = errors.New("by its sslmode the database URL takes any server for the database" + howToVerify)
+	errAnyHost     = errors.New("by its sslmode the database URL takes any server for the database that has a certificate of the authority" + howToVerify)
+	errSSLMode     = errors.New("the database URL has an sslmode that does not exist" + howToVerify)
+)
 
 // DatabasePorts are the ports that pods connect to by the URL of an external
 // database, ascending. The URL is read the way libpq and pgx do, with several
 // hosts, and with host and port as parameters too. Errors say what is wrong
 // without repeating any of the URL.
 func DatabasePorts(databaseURL string) ([]int32, error) {
-	rest, isPostgres := strings.CutPrefix(databaseURL, "postgres://")
-	if !isPostgres {
-		rest, isPostgres = strings.CutPrefix(databaseURL, "postgresql://")
-	}
-	if !isPostgres {
-		return nil, errors.New("the database URL does not begin with postgres://")
-	}
-	texts, err := portTexts(rest)
+	parsed, err := parseDatabaseURL(databaseURL)
 	if err != nil {
 		return nil, err
 	}
-	return parsePorts(texts)
-}
-
-// portTexts are the ports of a URL without its scheme, as written: one
-// for every host, empty where it is left out.
-func portTexts(rest string) ([]string, error) {
-	if end := strings.IndexAny(rest, "@/"); end >= 0 && rest[end] == '@' {
-		rest = rest[end+1:]
+	if strings.Join(parsed.hosts, "") == "" {
+		return nil, errNoHost
 	}
-	address, query, _ := strings.Cut(rest, "?")
-	hosts, _, _ := strings.Cut(address, "/")
-	parameters, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, errors.New("the parameters of the database URL cannot be read: special characters must be percent-encoded")
+	if len(parsed.ports) > 1 && len(parsed.ports) != len(parsed.hosts) {
+		return nil, errPortCount
 	}
-	if hosts == "" && parameters.Get("host") == "" {
-		return nil, errors.New("the database URL names no host: it should look like postgres://user:password@host:5432/database")
-	}
-	if parameters.Has("port") {
-		return strings.Split(parameters.Get("port"), ","), nil
-	}
-	var texts []string
-	for host := range strings.SplitSeq(hosts, ",") {
-		texts = append(texts, portText(host))
-	}
-	return texts, nil
-}
-
-// portText is what follows the colon of host:port, where the host may be an
-// IPv6 address in brackets.
-func portText(host string) string {
-	colon := strings.LastIndexByte(host, ':')
-	if colon <= strings.LastIndexByte(host, ']') {
-		return ""
-	}
-	return host[colon+1:]
+	return parsePorts(parsed.ports)
 }
 
 // parsePorts are the ports as numbers, ascending and once each.
@@ -79,10 +65,58 @@ func parsePorts(texts []string) ([]int32, error) {
 		}
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
-			return nil, errors.New("the database URL has a port that is not a number from 1 to 65535: special characters in the password must be percent-encoded")
+			return nil, errPort
 		}
 		ports = append(ports, int32(port))
 	}
 	slices.Sort(ports)
 	return slices.Compact(ports), nil
+}
+
+// CheckDatabaseIsVerified says how the URL of an external database is weaker than
+// sslmode=verify-full, which spec.storage.external.allowInsecure accepts; nil
+// when it is not, and for a database that is reached within the pod, by loopback
+// or a socket, where nobody can stand between. sslmode is what pgx and libpq take
+// it for: prefer where it is left out, verify-full with sslrootcert=system, which
+// pgx would put above any sslmode, and libpq beside no weaker one. Errors hold
+// nothing of the URL; one that cannot be read is an error too.
+func CheckDatabaseIsVerified(databaseURL string) error {
+	parsed, err := parseDatabaseURL(databaseURL)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(parsed.hosts, isElsewhere) {
+		return nil
+	}
+	mode := parsed.parameters[sslModeParameter]
+	if mode == "" && parsed.parameters[rootCertParameter] == rootCertOfTheSystem {
+		return nil
+	}
+	return checkSSLMode(mode)
+}
+
+func checkSSLMode(mode string) error {
+	switch mode {
+	case verifyFull:
+		return nil
+	case "":
+		return errNoSSLMode
+	case "disable", "allow", "prefer":
+		return errUnencrypted
+	case "require":
+		return errUnverified
+	case "verify-ca":
+		return errAnyHost
+	}
+	return errSSLMode
+}
+
+// isElsewhere says whether a host is reached over the network. A host that is
+// left out is a socket or this machine.
+func isElsewhere(host string) bool {
+	if host == "" || host == loopbackOfTheMachine || strings.HasPrefix(host, "/") {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	return err != nil || !address.IsLoopback()
 }

@@ -3,10 +3,17 @@
 package resources
 
 import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+	"pgregory.net/rapid"
 )
 
 func TestDatabasePorts(t *testing.T) {
@@ -21,7 +28,14 @@ func TestDatabasePorts(t *testing.T) {
 		"postgres://user:secret@[2001:db8::1]/acme":                  {5432},
 		"postgres://user:secret@[2001:db8::1],[2001:db8::2]:99/acme": {99, 5432},
 		"postgres:///acme?host=db.example&port=6432":                 {6432},
-		"postgres://user@ignored:1/acme?port=6432,6433":              {6432, 6433},
+		"postgres://user@one:1,two:1/acme?port=6432,6433":            {6432, 6433},
+		"postgres://user@one:1,two:1/acme?port=6432":                 {6432},
+		"postgres://user@one:1/acme?port=2&port=3":                   {3},
+		"postgres://user@one/acme?p%6Frt=6432&":                      {6432},
+		"postgres://one%2Ctwo:1%2C2":                                 {1, 2},
+		"postgres://user@one:6432/acme?password=a+b":                 {6432},
+		"postgres://user:a?b@one:6432/acme":                          {6432},
+		"postgres://one?host=/var/run/postgresql":                    {5432},
 		"postgres://user:what?ever@db.example:6432/acme":             {6432},
 		"postgres://db.example:/acme":                                {5432},
 	} {
@@ -50,6 +64,18 @@ func TestDatabasePortsRefuses(t *testing.T) {
 		"postgres://db.example:0/acme?user=hunter2":  "not a number from 1 to 65535",
 		"postgres://db.example:65536/hunter2":        "not a number from 1 to 65535",
 		"postgres://db.example/?password=hunter2%zz": "must be percent-encoded",
+		"postgres://db.example/?password=hunter2&x":  "should look like ?name=value",
+		"postgres://db.example/?password=hunter2=":   "should look like ?name=value",
+		"postgres://db.example/hunter2%":             "must be percent-encoded",
+		"postgres://db.example/hunter2\x00":          "must be percent-encoded",
+		"postgres://hunter2%@db.example%":            "must be percent-encoded",
+		"postgres://db.example:5%%/hunter2":          "must be percent-encoded",
+		"postgres://db example/hunter2":              "must be percent-encoded",
+		"postgres://[hunter2":                        "brackets that hold no IPv6 address",
+		"postgres://[]:5432/hunter2":                 "brackets that hold no IPv6 address",
+		"postgres://[2001:db8::1]hunter2":            "brackets that hold no IPv6 address",
+		"postgres://one,two?port=1,2,3&user=hunter2": "more or fewer ports than hosts",
+		"postgres://one:1:hunter2/acme":              "not a number from 1 to 65535",
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
@@ -67,19 +93,189 @@ func TestDatabasePortsRefuses(t *testing.T) {
 	}
 }
 
-func FuzzDatabasePorts(f *testing.F) {
-	for _, seed := range []string{"postgres://u:p@[::1]:5432,b/c?port=1,2&host=x", "postgresql://@:", "postgres://a,,b:"} {
+func TestCheckDatabaseIsVerified(t *testing.T) {
+	t.Parallel()
+	const user = "postgres://user:hunter2@"
+	for url, want := range map[string]string{
+		user + "db.example/acme?sslmode=verify-full":                         "",
+		user + "db.example/acme?user=x&sslmode=verify%2Dfull":                "",
+		user + "db.example/acme?sslmode=disable&sslmode=verify-full":         "",
+		user + "db.example/acme?ssl=true&sslmode=verify-full":                "",
+		user + "db.example/acme?sslmode=verify-full&ssl=false":               "",
+		user + "db.example/acme?sslrootcert=system":                          "",
+		user + "db.example/acme?sslmode=verify-full&sslrootcert=system":      "",
+		user + "db.example/acme?sslmode=verify-full&sslrootcert=/ca.crt":     "",
+		user + "[2001:db8::1]/acme?sslmode=verify-full":                      "",
+		user + "db.example/acme":                                             "names no sslmode",
+		user + "db.example":                                                  "names no sslmode",
+		user + "db.example/acme?sslrootcert=/ca.crt":                         "names no sslmode",
+		user + "db.example/acme?sslmode=":                                    "names no sslmode",
+		user + "db.example/acme?sslmode=disable":                             "does without encryption",
+		user + "db.example/acme?sslmode=allow":                               "does without encryption",
+		user + "db.example/acme?sslmode=prefer":                              "does without encryption",
+		user + "db.example/acme?%73slmode=disable":                           "does without encryption",
+		user + "db.example/acme?sslmode=verify-full&sslmode=disable":         "does without encryption",
+		user + "db.example/acme?sslmode=disable&sslrootcert=system":          "does without encryption",
+		user + "db.example/acme?sslmode=require":                             "takes any server for the database:",
+		user + "db.example/acme?sslmode=require&sslrootcert=/ca.crt":         "takes any server for the database:",
+		user + "db.example/acme?sslmode=verify-full&ssl=true":                "takes any server for the database:",
+		user + "db.example/acme?sslmode=verify-ca":                           "a certificate of the authority",
+		user + "db.example/acme?sslmode=hunter2":                             "does not exist",
+		user + "db.example/acme?sslmode=VERIFY-FULL":                         "does not exist",
+		user + "db.example/acme?sslmode=verify-full%0A":                      "does not exist",
+		user + "db.example,localhost/acme?sslmode=disable":                   "does without encryption",
+		user + "localhost.example/acme?sslmode=disable":                      "does without encryption",
+		user + "128.0.0.1/acme?sslmode=disable":                              "does without encryption",
+		user + "localhost/acme?host=db.example&sslmode=disable":              "does without encryption",
+		user + "localhost:5432/acme":                                         "",
+		user + "127.0.0.1,[::1]/acme?sslmode=disable":                        "",
+		user + "db.example/acme?host=/var/run/postgresql":                    "",
+		user + "%2Fvar%2Frun%2Fpostgresql/acme?sslmode=disable":              "",
+		"host=db.example password=hunter2 sslmode=verify-full":               "does not begin with postgres://",
+		"postgres://db.example/acme?password=hunter2%zz&sslmode=verify-full": "must be percent-encoded",
+	} {
+		t.Run(url, func(t *testing.T) {
+			t.Parallel()
+			err := CheckDatabaseIsVerified(url)
+			if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
+				t.Errorf("got error %q, want one that says %q", got, want)
+			}
+		})
+	}
+}
+
+// TestDatabaseURLIsReadAsByTheServer draws URLs of pieces that are meant well and
+// of some that are not.
+func TestDatabaseURLIsReadAsByTheServer(t *testing.T) {
+	forgetPostgres(t.Setenv, t.TempDir())
+	rapid.Check(t, func(t *rapid.T) {
+		compareWithServer(t, drawURL(t))
+	})
+}
+
+func drawURL(t *rapid.T) string {
+	one := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
+	location := rapid.Custom(func(t *rapid.T) string {
+		host := rapid.SampledFrom([]string{
+			"db.example", "128.0.0.1", "[2001:db8::1]", "localhost", "127.0.0.1", "[::1]", "%2Ftmp", "", "a b", " c", "d%2Ce", "[]", "[f", "%zz",
+		}).Draw(t, "host")
+		return host + rapid.SampledFrom([]string{"", "", ":5432", ":6432", ":%36432", ":", ": 1", ":0", ":65536", ":1:2"}).Draw(t, "port")
+	})
+	parameter := rapid.Custom(func(t *rapid.T) string {
+		name := rapid.SampledFrom([]string{"sslmode", "sslmode", "%73slmode", "ssl", "sslrootcert", "host", "port", "application_name"}).Draw(t, "name")
+		values := map[string][]string{
+			"ssl": {"true", "false"}, "sslrootcert": {"system"}, "application_name": {"a+b", "a b", "a=b", "%zz", ""},
+			"host": {"db.example", "localhost", "/tmp", "", "db.example,localhost"}, "port": {"5432", "1,2", "", "x"},
+		}[name]
+		if values == nil {
+			values = []string{"verify-full", "verify%2Dfull", " verify-full ", "verify-ca", "require", "prefer", "allow", "disable", "", "VERIFY-FULL"}
+		}
+		return name + rapid.SampledFrom([]string{"=", "=", "=", "=", ""}).Draw(t, "assigned") + rapid.SampledFrom(values).Draw(t, "value")
+	})
+	return one("scheme", "postgres://", "postgresql://", "mysql://") +
+		one("user", "", "u@", "u:p%40@", "u:a?b@", "u:%@") +
+		strings.Join(rapid.SliceOfN(location, 1, 3).Draw(t, "locations"), ",") +
+		one("path", "", "/", "/acme", "/%zz") + one("query", "?", "?", "") +
+		strings.Join(rapid.SliceOfN(parameter, 0, 4).Draw(t, "parameters"), one("separator", "&", "&", "&&")) + one("end", "", "", "&")
+}
+
+// FuzzDatabaseURL does the same with what no generator thinks of.
+func FuzzDatabaseURL(f *testing.F) {
+	forgetPostgres(f.Setenv, f.TempDir())
+	for _, seed := range []string{
+		"postgres://u:p@[::1]:5432,b/c?port=1,2&host=x", "postgresql://@:", "postgres://a,,b:",
+		"postgres://u:p%40@db.example:6432/acme?sslmode=verify-full&pool_max_conns=10", "postgres://a?ssl=true",
+		"postgres://a: 1 ?sslmode= verify-full ", "postgres://a%2Cb?port=%31%2C2",
+	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, url string) {
-		ports, err := DatabasePorts(url)
-		if err == nil && len(ports) == 0 {
-			t.Errorf("no port and no error for %q", url)
+	f.Fuzz(func(t *testing.T, text string) { compareWithServer(t, text) })
+}
+
+// forgetPostgres hides what a developer's own PostgreSQL is told.
+func forgetPostgres(setenv func(name, value string), home string) {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PG") {
+			setenv(name, "")
 		}
-		for i, port := range ports {
-			if port < 1 || port > 65535 || i > 0 && port <= ports[i-1] {
-				t.Errorf("ports of %q are not ascending numbers from 1 to 65535: %v", url, ports)
-			}
+	}
+	setenv("HOME", home)
+}
+
+// compareWithServer compares with pgx, which the server connects with: what that
+// reads is read here, alike, and nothing counts as verified that it would not
+// verify. Errors are of a fixed set, so that none holds a piece of a URL.
+func compareWithServer(t rapid.TB, text string) {
+	t.Helper()
+	ports, err := DatabasePorts(text)
+	weakness := CheckDatabaseIsVerified(text)
+	for _, failure := range []error{err, weakness} {
+		if failure != nil && !slices.Contains(databaseErrors, failure) {
+			t.Errorf("%q: the error is none of those that hold nothing of a URL: %v", text, failure)
 		}
+	}
+	server := asServer(text)
+	switch {
+	case server != nil && err == nil:
+		if diff := cmp.Diff(portsOf(server), ports); diff != "" {
+			t.Errorf("%q: other ports than the server's (-server +here):\n%s", text, diff)
+		}
+		if verified := isVerified(server); weakness == nil && !verified {
+			t.Errorf("%q counts as verified, and the server would not verify it", text)
+		} else if contradicts := strings.Contains(text, rootCertParameter); verified && weakness != nil && !contradicts {
+			t.Errorf("%q: the server verifies it, and here it is refused: %v", text, weakness)
+		}
+	case server != nil && err != errNoHost && err != errBrackets:
+		t.Errorf("%q: the server reads what is refused here: %v", text, err)
+	case err == nil && len(ports) == 0:
+		t.Errorf("%q has no ports and no error", text)
+	}
+}
+
+var databaseErrors = []error{
+	errNotPostgres, errNoHost, errEncoding, errParameters, errBrackets, errPort, errPortCount,
+	errNoSSLMode, errUnencrypted, errUnverified, errAnyHost, errSSLMode,
+}
+
+// asServer reads a URL as the server does: where it would connect to, in turn. It
+// gives none for a URL that the server refuses, or would have to read files for.
+func asServer(text string) []*pgconn.FallbackConfig {
+	decoded, err := url.PathUnescape(text)
+	if err != nil || !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
+		return nil
+	}
+	for _, file := range []string{"sslcert", "sslkey", "passfile", "service"} {
+		if strings.Contains(decoded, file) {
+			return nil
+		}
+	}
+	if strings.Count(decoded, "sslrootcert") != strings.Count(decoded, "sslrootcert=system") {
+		return nil
+	}
+	config, err := pgconn.ParseConfig(text)
+	if err != nil {
+		return nil
+	}
+	first := &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}
+	return append([]*pgconn.FallbackConfig{first}, config.Fallbacks...)
+}
+
+func portsOf(server []*pgconn.FallbackConfig) []int32 {
+	var ports []int32
+	for _, one := range server {
+		ports = append(ports, int32(one.Port))
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
+}
+
+// isVerified says whether every connection that leaves the machine is made to a
+// server that proved to be the one that the URL names.
+func isVerified(server []*pgconn.FallbackConfig) bool {
+	return !slices.ContainsFunc(server, func(one *pgconn.FallbackConfig) bool {
+		network, _ := pgconn.NetworkAddress(one.Host, one.Port)
+		address, err := netip.ParseAddr(one.Host)
+		local := network == "unix" || one.Host == "localhost" || err == nil && address.IsLoopback()
+		return !local && (one.TLSConfig == nil || one.TLSConfig.InsecureSkipVerify)
 	})
 }
