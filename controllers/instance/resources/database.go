@@ -10,10 +10,6 @@ import (
 	"strings"
 )
 
-// DatabaseURLKey is the key of the Secret of external storage whose value is the
-// database's URL, where the Instance names no other.
-const DatabaseURLKey = "url"
-
 const (
 	defaultDatabasePort = 5432
 

@@ -20,8 +20,8 @@ import (
 
 const (
 	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
-	// database's URL changes: it is the one thing that the server cannot read
-	// again. Credentials, certificates and the configuration file it can.
+	// database's URL or its authorities change: these are what the server cannot
+	// read again. Credentials, certificates and the configuration file it can.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
 	// TemplateHashAnnotation on a pod template is the hash of all else in it.
@@ -60,8 +60,6 @@ const (
 	tenantPort      = 8443
 	portAdmin       = "admin"
 	adminPort       = 8081
-
-	databaseVariable = "ANAMNESIS_DATABASE"
 )
 
 // BuildDeployment runs the server: the pinned build, with the models at the
@@ -159,12 +157,7 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	if external := in.Instance.Spec.Storage.External; external != nil {
-		container.WithEnv(coreapply.EnvVar().WithName(databaseVariable).
-			WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
-				WithName(external.SecretRef.Name).WithKey(DatabaseURLKey))))
-	}
-	return container
+	return container.WithEnv(databaseEnv(in.Instance)...)
 }
 
 func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []string {

@@ -23,8 +23,10 @@ type Input struct {
 	// models, where a version may be left out.
 	Models []v1alpha1.Model
 
-	// DatabaseChecksum changes when the URL of the external database does, which
-	// pods read only when they start; empty with embedded storage.
+	// DatabaseChecksum changes when the URL of the external database does, or the
+	// authorities that spec.storage.external.caRef names, which pods read only when
+	// they start. Without caRef it is that of the URL alone, as it always was. The
+	// step that reads both fills it in; empty with embedded storage.
 	DatabaseChecksum string
 
 	// DatabasePorts are the ports that the external database's URL names, as

@@ -18,6 +18,8 @@ const (
 	configDirectory      = "/etc/anamnesis/config"
 	dataDirectory        = "/var/lib/anamnesis"
 
+	databaseAuthorityDirectory = "/etc/anamnesis/database-ca"
+
 	configFileName = "config.yaml"
 )
 
@@ -49,6 +51,9 @@ func mounts(instance *v1alpha1.Instance) []mount {
 	}
 	if instance.Spec.Storage.Embedded != nil {
 		all = append(all, mount{claimVolume("data", DataName(instance)), dataDirectory, false})
+	}
+	if external := instance.Spec.Storage.External; external != nil && external.CARef != nil {
+		all = append(all, mount{databaseAuthorityVolume(external.CARef), databaseAuthorityDirectory, true})
 	}
 	return all
 }
