@@ -116,3 +116,31 @@ func isElsewhere(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return err != nil || !address.IsLoopback()
 }
+
+// notePorts writes the ports of an external database in one line.
+func notePorts(in Input) string {
+	if !in.has(notesPorts) || in.Instance.Spec.Storage.External == nil {
+		return ""
+	}
+	words := make([]string, len(in.DatabasePorts))
+	for i, port := range in.DatabasePorts {
+		words[i] = strconv.Itoa(int(port))
+	}
+	return strings.Join(words, ",")
+}
+
+// NotedPorts reads DatabasePortsAnnotation from the annotations of a pod template:
+// the ports of the database that its pods connect to, as Input.PutBackPorts takes
+// them. There are none where it was written before revision 3, or by somebody
+// else.
+func NotedPorts(annotations map[string]string) []int32 {
+	noted := annotations[DatabasePortsAnnotation]
+	if noted == "" {
+		return nil
+	}
+	ports, err := parsePorts(strings.Split(noted, ","))
+	if err != nil {
+		return nil
+	}
+	return ports
+}

@@ -24,6 +24,10 @@ const (
 	// read again. Credentials, certificates and the configuration file it can.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
+	// DatabasePortsAnnotation on a pod template is the ports of the database that
+	// its pods connect to, by the URL that they start with: 5432,6432.
+	DatabasePortsAnnotation = "anamnesis.dev/database-ports"
+
 	// TemplateHashAnnotation on a pod template is the hash of all else in it.
 	TemplateHashAnnotation = "anamnesis.dev/template-hash"
 
@@ -83,6 +87,7 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 				WithAnnotations(annotations(map[string]string{
 					ModelsAnnotation:           FormatModels(in.Models),
 					DatabaseChecksumAnnotation: in.DatabaseChecksum,
+					DatabasePortsAnnotation:    notePorts(in),
 					TemplateHashAnnotation:     in.TemplateHash,
 				})).
 				WithSpec(serverPod(in))))

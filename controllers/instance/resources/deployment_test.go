@@ -90,7 +90,9 @@ func TestDeploymentTemplate(t *testing.T) {
 		"deletion policy":           {external(func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete }), false},
 		"suspension":                {external(func(i *v1alpha1.Instance) { i.Spec.Suspend = true }), false},
 		"labels on the Instance":    {external(func(i *v1alpha1.Instance) { i.Labels = map[string]string{"team": "a"} }), false},
-		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), false},
+		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), true}, // with the checksum
+		"what is put back":          {edited(func(in *Input) { in.PutBackPorts = []int32{6432} }), false},
+		"the cluster's addresses":   {edited(func(in *Input) { in.Resolvers, in.KubernetesAPI = guarded().Resolvers, guarded().KubernetesAPI }), false},
 		"a revision that sets more": {edited(func(in *Input) { in.Server.Revision = 1 }), true},
 		"a newer operator":          {edited(func(in *Input) { in.Server.Revision = Revision + 1 }), false},
 	} {

@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"net/netip"
+
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -36,6 +38,20 @@ type Input struct {
 	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
 	// when empty.
 	AppliedSpec string
+
+	// PutBackPorts are the ports of the database that the pods of another template
+	// connect to: one that is put back, or goes on serving, because that of the
+	// spec failed. They are what NotedPorts reads from its annotations.
+	PutBackPorts []int32
+
+	// Resolvers are addresses where the cluster's resolver is asked beside those
+	// that every cluster has, from a flag of the operator.
+	Resolvers []netip.Prefix
+
+	// KubernetesAPI are the addresses of the Kubernetes API: of the Service
+	// kubernetes in the namespace default, and of its endpoints. Databases are not
+	// reached there.
+	KubernetesAPI []netip.Prefix
 
 	// TemplateHash goes into the pod template and PreflightHash into the
 	// Deployment, as TemplateHashAnnotation and PreflightHashAnnotation say, each

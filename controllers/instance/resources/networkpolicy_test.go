@@ -4,76 +4,242 @@ package resources
 
 import (
 	"net/netip"
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-const policyUpToDatabase = `
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata:
-  name: acme
-  namespace: tenants
-  labels:
-    app.kubernetes.io/name: anamnesis
-    app.kubernetes.io/instance: acme
-    app.kubernetes.io/managed-by: anamnesis-operator
-spec:
-  podSelector:
-    matchLabels:
-      app.kubernetes.io/name: anamnesis
-      app.kubernetes.io/instance: acme
-  policyTypes: [Ingress, Egress]
-  ingress:
-    - ports:
-        - {protocol: TCP, port: 8443}
-    - from:
-        - namespaceSelector: {matchLabels: {anamnesis.dev/admin-access: "true"}}
-        - podSelector: {matchLabels: {anamnesis.dev/admin-access: "true"}}
-      ports:
-        - {protocol: TCP, port: 8081}
-  egress:
-    - ports:
-        - {protocol: UDP, port: 53}
-        - {protocol: TCP, port: 53}
-        - {protocol: UDP, port: 5353}
-        - {protocol: TCP, port: 5353}
-`
+// A target is whom a pod may want to talk to.
+type target struct {
+	address  string
+	port     int32
+	protocol corev1.Protocol
+	// namespace and labels of a pod; of anything else none.
+	namespace string
+	labels    labels.Set
+}
 
-const policyToWebhooks = `
-    - to:
-        - ipBlock:
-            cidr: 0.0.0.0/0
-            except: [10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16]
-        - ipBlock:
-            cidr: ::/0
-            except: ["fc00::/7", "fe80::/10"]
-      ports:
-        - {protocol: TCP, port: 443}
-`
+func tcp(address string, port int32) target {
+	return target{address: address, port: port, protocol: corev1.ProtocolTCP}
+}
 
-func TestBuildNetworkPolicy(t *testing.T) {
+// reaches says whether the pods of an Instance may talk to a target. Where strict
+// is set, blocks of addresses do not stand for pods, as on Cilium.
+func reaches(t *testing.T, in Input, to target, strict bool) bool {
+	t.Helper()
+	var policy networkingv1.NetworkPolicy
+	decode(t, BuildNetworkPolicy(in), &policy)
+	return slices.ContainsFunc(policy.Spec.Egress, func(rule networkingv1.NetworkPolicyEgressRule) bool {
+		port := slices.ContainsFunc(rule.Ports, func(port networkingv1.NetworkPolicyPort) bool {
+			return *port.Protocol == to.protocol && port.Port.IntVal == to.port
+		})
+		peer := len(rule.To) == 0 || slices.ContainsFunc(rule.To, func(peer networkingv1.NetworkPolicyPeer) bool {
+			return isPeer(t, peer, to, strict)
+		})
+		return port && peer
+	})
+}
+
+func isPeer(t *testing.T, peer networkingv1.NetworkPolicyPeer, to target, strict bool) bool {
+	t.Helper()
+	isPod := to.namespace != ""
+	if peer.IPBlock != nil {
+		inside := func(network string) bool {
+			return netip.MustParsePrefix(network).Contains(netip.MustParseAddr(to.address))
+		}
+		return !(strict && isPod) && inside(peer.IPBlock.CIDR) && !slices.ContainsFunc(peer.IPBlock.Except, inside)
+	}
+	return isPod && selects(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": to.namespace}) && selects(t, peer.PodSelector, to.labels)
+}
+
+func selects(t *testing.T, selector *metav1.LabelSelector, set labels.Set) bool {
+	t.Helper()
+	if selector == nil {
+		return true
+	}
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Matches(set)
+}
+
+// guarded is an Instance with a database, on a cluster whose Kubernetes API has a
+// Service and an endpoint.
+func guarded(options ...func(*v1alpha1.Instance)) Input {
+	in := external(options...)
+	in.KubernetesAPI = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32"), netip.MustParsePrefix("192.168.49.2/32")}
+	in.Resolvers = []netip.Prefix{netip.MustParsePrefix("10.96.0.10/32")}
+	return in
+}
+
+func within(networks ...v1alpha1.CIDR) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.CIDRs = networks }
+}
+
+func TestEgressToResolvers(t *testing.T) {
 	t.Parallel()
-	unread := external()
-	unread.DatabasePorts = nil
-	several := external()
-	several.DatabasePorts = []int32{5432, 6432}
+	dns := labels.Set{"k8s-app": "kube-dns"}
+	udp := func(port int32, address, namespace string, set labels.Set) target {
+		return target{address: address, port: port, protocol: corev1.ProtocolUDP, namespace: namespace, labels: set}
+	}
 	for name, test := range map[string]struct {
-		in       Input
-		database string
+		to   target
+		want bool
 	}{
-		"embedded storage reaches no database":   {embedded(), ""},
-		"the port that the URL names":            {external(), "    - ports: [{protocol: TCP, port: 5432}]"},
-		"every port that the URL names":          {several, "    - ports: [{protocol: TCP, port: 5432}, {protocol: TCP, port: 6432}]"},
-		"PostgreSQL's own where none is known":   {unread, "    - ports: [{protocol: TCP, port: 5432}]"},
-		"hibernation changes nothing":            {external(hibernated), "    - ports: [{protocol: TCP, port: 5432}]"},
-		"the number of replicas changes nothing": {external(replicated(5)), "    - ports: [{protocol: TCP, port: 5432}]"},
+		"CoreDNS":                       {udp(53, "10.244.0.2", "kube-system", dns), true},
+		"CoreDNS, long answers":         {target{"10.244.0.2", 53, corev1.ProtocolTCP, "kube-system", dns}, true},
+		"the resolver of OpenShift":     {udp(5353, "10.128.0.2", "openshift-dns", labels.Set{"dns.operator.openshift.io/daemonset-dns": "default"}), true},
+		"NodeLocal DNSCache":            {udp(53, "169.254.20.10", "", nil), true},
+		"a resolver of the flag":        {udp(53, "10.96.0.10", "", nil), true},
+		"another port of CoreDNS":       {udp(9153, "10.244.0.2", "kube-system", dns), false},
+		"another pod of kube-system":    {udp(53, "10.244.0.3", "kube-system", labels.Set{"k8s-app": "metrics-server"}), false},
+		"a resolver of a tenant's own":  {udp(53, "10.244.1.2", "tenants", dns), false},
+		"a resolver on the internet":    {udp(53, "8.8.8.8", "", nil), false},
+		"a resolver of the same nodes":  {udp(53, "192.168.49.2", "", nil), false},
+		"a neighbour of NodeLocal":      {udp(53, "169.254.20.11", "", nil), false},
+		"the metadata's resolver":       {udp(53, "169.254.169.254", "", nil), false},
+		"NodeLocal DNSCache, elsewhere": {tcp("169.254.20.10", 80), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantYAML(t, BuildNetworkPolicy(test.in), policyUpToDatabase+test.database+policyToWebhooks)
+			for _, strict := range []bool{false, true} {
+				if got := reaches(t, guarded(), test.to, strict); got != test.want {
+					t.Errorf("reached: %t, want %t", got, test.want)
+				}
+			}
 		})
+	}
+}
+
+func TestEgressToDatabases(t *testing.T) {
+	t.Parallel()
+	pod := func(port int32) target {
+		return target{"10.244.3.4", port, corev1.ProtocolTCP, "databases", labels.Set{"app": "postgres"}}
+	}
+	onPort := func(in Input, ports ...int32) Input {
+		in.DatabasePorts = ports
+		return in
+	}
+	putBack := func(in Input, ports ...int32) Input {
+		in.PutBackPorts = ports
+		return in
+	}
+	for name, test := range map[string]struct {
+		in   Input
+		to   target
+		want bool
+	}{
+		"a database on the internet":           {guarded(), tcp("203.0.113.9", 5432), true},
+		"a database over IPv6":                 {guarded(), tcp("2001:db8::9", 5432), true},
+		"a database of the company":            {guarded(), tcp("10.20.30.40", 5432), true},
+		"a database in this cluster":           {guarded(), pod(5432), true},
+		"a database at another port":           {guarded(), tcp("203.0.113.9", 6432), false},
+		"PostgreSQL's port where none is read": {onPort(guarded()), tcp("203.0.113.9", 5432), true},
+		"every port of the URL":                {onPort(guarded(), 5432, 6432), tcp("203.0.113.9", 6432), true},
+		"no database with embedded storage":    {embedded(), tcp("203.0.113.9", 5432), false},
+		"the port of what is put back":         {putBack(guarded(), 6432), tcp("203.0.113.9", 6432), true},
+		"the port of the URL beside that":      {putBack(guarded(), 6432), tcp("203.0.113.9", 5432), true},
+		"what is put back with embedded":       {putBack(embedded(), 6432), tcp("203.0.113.9", 6432), false},
+		"the web":                              {guarded(), tcp("203.0.113.9", 443), false},
+		"the Kubernetes API":                   {onPort(guarded(), 6443), tcp("192.168.49.2", 6443), false},
+		"the Service of the Kubernetes API":    {onPort(guarded(), 443), tcp("10.96.0.1", 443), false},
+		"the metadata of the cloud":            {onPort(guarded(), 80), tcp("169.254.169.254", 80), false},
+		"the metadata of Alibaba":              {onPort(guarded(), 80), tcp("100.100.100.200", 80), false},
+		"the metadata of Azure":                {onPort(guarded(), 80), tcp("168.63.129.16", 80), false},
+		"the metadata of Amazon over IPv6":     {onPort(guarded(), 80), tcp("fd00:ec2::254", 80), false},
+		"within the networks of the spec":      {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.20.30.40", 5432), true},
+		"within the other one":                 {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("2001:db8::9", 5432), true},
+		"outside of them":                      {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.21.0.1", 5432), false},
+		"another port within them":             {guarded(within("10.20.0.0/16")), tcp("10.20.30.40", 443), false},
+		"the Kubernetes API within them":       {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.2", 6443), false},
+		"beside the Kubernetes API":            {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.3", 6443), true},
+		"nothing but the Kubernetes API":       {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("192.168.49.2", 6443), false},
+		"nothing is not anywhere":              {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("203.0.113.9", 6443), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, strict := range []bool{false, true} {
+				if got := reaches(t, test.in, test.to, strict); got != test.want {
+					t.Errorf("reached: %t, want %t (blocks stand for pods: %t)", got, test.want, !strict)
+				}
+			}
+		})
+	}
+}
+
+// TestNetworksOfTheSpecCountAtOnce in revisions, too, that left databases open.
+func TestNetworksOfTheSpecCountAtOnce(t *testing.T) {
+	t.Parallel()
+	for revision := oldestRevision; revision <= Revision; revision++ {
+		in := guarded(within("10.20.0.0/16"))
+		in.Server.Revision = revision
+		if !reaches(t, in, tcp("10.20.30.40", 5432), false) || reaches(t, in, tcp("10.21.0.1", 5432), false) {
+			t.Errorf("revision %d: the networks of the spec are not what is reached", revision)
+		}
+	}
+}
+
+// TestEgressFitsTheLocalCluster holds the rule against the resolver that
+// hack/cluster installs, as kubeadm does.
+func TestEgressFitsTheLocalCluster(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("../../../hack/cluster/lifecycle/addons/coredns.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	decoder := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	var resolver appsv1.Deployment
+	for resolver.Kind != "Deployment" {
+		resolver = appsv1.Deployment{}
+		if err := decoder.Decode(&resolver); err != nil {
+			t.Fatalf("looking for the Deployment: %v", err)
+		}
+	}
+	ports := resolver.Spec.Template.Spec.Containers[0].Ports
+	for _, port := range ports {
+		to := target{"10.244.0.2", port.ContainerPort, port.Protocol, resolver.Namespace, resolver.Spec.Template.Labels}
+		if !reaches(t, embedded(), to, true) {
+			t.Errorf("pods do not reach %s of the resolver", port.Name)
+		}
+	}
+	if len(ports) < 2 {
+		t.Errorf("the resolver has %d ports", len(ports))
+	}
+}
+
+// TestPortsAreNoted writes down what the pods of a template connect to, and reads
+// it again for the policy, which must stay open for them.
+func TestPortsAreNoted(t *testing.T) {
+	t.Parallel()
+	in := external()
+	in.DatabasePorts = []int32{5432, 6432}
+	noted := BuildDeployment(in).Spec.Template.Annotations
+	if diff := cmp.Diff(in.DatabasePorts, NotedPorts(noted)); diff != "" {
+		t.Errorf("ports (-written +read):\n%s", diff)
+	}
+	in.Server.Revision = int32(notesPorts) - 1
+	if ports := NotedPorts(BuildDeployment(in).Spec.Template.Annotations); ports != nil {
+		t.Errorf("revision %d notes %v", in.Server.Revision, ports)
+	}
+	if ports := NotedPorts(BuildDeployment(embedded()).Spec.Template.Annotations); ports != nil {
+		t.Errorf("embedded storage notes %v", ports)
+	}
+	for _, wrong := range []string{"", "x", "0", "5432,x", "65536", "5432 "} {
+		if ports := NotedPorts(map[string]string{DatabasePortsAnnotation: wrong}); ports != nil {
+			t.Errorf("%q reads as %v", wrong, ports)
+		}
 	}
 }
 

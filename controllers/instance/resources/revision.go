@@ -32,6 +32,12 @@ const (
 	knowsQuestions change = 3
 	// sparesData: Argo CD is told to leave volume claims alone.
 	sparesData change = 3
+	// closesEgress: pods reach the cluster's resolver and no other, no webhooks,
+	// and databases neither at the Kubernetes API nor at the metadata of clouds.
+	closesEgress change = 3
+	// notesPorts: a pod template says to which ports of a database its pods
+	// connect.
+	notesPorts change = 3
 )
 
 // has says whether a change is part of the revision that the Instance is pinned
