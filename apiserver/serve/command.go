@@ -40,6 +40,7 @@ type Command struct {
 
 	Database string         `env:"ANAMNESIS_DATABASE" placeholder:"URL" help:"sqlite:<path> or a postgres:// URL. Left out: sqlite: in the data directory."`
 	Drain    *time.Duration `env:"ANAMNESIS_DRAIN" placeholder:"DURATION" help:"How long to go on serving after SIGTERM, while clients are sent elsewhere. Left out: 10s, with --dev 0s."`
+	LogLevel string         `env:"ANAMNESIS_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"From which level on to log: debug, info, warn or error. Left out: info."`
 	Dev      bool           `env:"ANAMNESIS_DEV" help:"For development: plain HTTP on loopback, application dev with key dev-key, pages on localhost allowed."`
 }
 
@@ -52,9 +53,8 @@ func (c *Command) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o.log = slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	o.log = c.logger(os.Stderr)
 	if c.Dev {
-		o.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 		o.announce = func(s started) { fmt.Fprint(out, greeting(s)) }
 	}
 	if o.Models == "" {
@@ -63,6 +63,17 @@ func (c *Command) Run(out io.Writer) error {
 		}
 	}
 	return run(ctx, o)
+}
+
+var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+// logger writes from the wanted level on: JSON, or lines for a developer.
+func (c *Command) logger(to io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: logLevels[c.LogLevel]}
+	if c.Dev {
+		return slog.New(slog.NewTextHandler(to, options))
+	}
+	return slog.New(slog.NewJSONHandler(to, options))
 }
 
 // compiled is the directory of releases made of the content of this program.

@@ -235,9 +235,51 @@ func TestFlagsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Command{
-		TLSCertFile: "/c", TLSKeyFile: "/k", Model: []string{"service-en@" + november, "service-de"}, Drain: new(2 * time.Second), InstanceID: "acme",
+		TLSCertFile: "/c", TLSKeyFile: "/k", Model: []string{"service-en@" + november, "service-de"}, Drain: new(2 * time.Second), InstanceID: "acme", LogLevel: "info",
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestLogLevel counts which of four records, one of each level, get into the log.
+func TestLogLevel(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[string]int{"debug": 4, "info": 3, "": 3, "warn": 2, "error": 1} {
+		arguments := []string{}
+		if level != "" {
+			arguments = append(arguments, "--log-level="+level)
+		}
+		for _, mode := range [][]string{nil, {"--dev"}} {
+			var c Command
+			parser, err := kong.New(&c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parser.Parse(append(mode, arguments...)); err != nil {
+				t.Fatal(err)
+			}
+			var written strings.Builder
+			log := c.logger(&written)
+			log.Debug("d")
+			log.Info("i")
+			log.Warn("w")
+			log.Error("e")
+			if got := strings.Count(written.String(), "\n"); got != want {
+				t.Errorf("level %q, %v: %d records are written, expected %d:\n%s", level, mode, got, want, &written)
+			}
+		}
+	}
+}
+
+func TestLogLevelIsRefused(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&Command{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `--log-level must be one of "debug","info","warn","error" but got "loud"`
+	if _, err := parser.Parse([]string{"--log-level=loud"}); err == nil || err.Error() != want {
+		t.Errorf("got %v, expected %s", err, want)
 	}
 }
