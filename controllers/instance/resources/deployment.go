@@ -59,6 +59,8 @@ const (
 	// terminationGrace is drain and the time that requests then have to end.
 	terminationGrace = 40 * time.Second
 
+	logVariable = "ANAMNESIS_LOG_LEVEL"
+
 	containerServer = "apiserver"
 	portTenant      = "https"
 	tenantPort      = 8443
@@ -83,13 +85,8 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 			WithStrategy(strategy(in.Instance)).
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(Selector(in.Instance))).
 			WithTemplate(coreapply.PodTemplateSpec().
-				WithLabels(podLabels(in.Instance, containerServer)).
-				WithAnnotations(annotations(map[string]string{
-					ModelsAnnotation:           FormatModels(in.Models),
-					DatabaseChecksumAnnotation: in.DatabaseChecksum,
-					DatabasePortsAnnotation:    notePorts(in),
-					TemplateHashAnnotation:     in.TemplateHash,
-				})).
+				WithLabels(serverLabels(in.Instance)).
+				WithAnnotations(serverAnnotations(in)).
 				WithSpec(serverPod(in))))
 }
 
@@ -126,6 +123,21 @@ func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyCon
 			WithMaxUnavailable(intstr.FromInt32(0)))
 }
 
+// serverAnnotations are those of the spec, and the operator's own, which win.
+func serverAnnotations(in Input) map[string]string {
+	all := map[string]string{}
+	if wanted := in.Instance.Spec.Pods; wanted != nil {
+		maps.Copy(all, wanted.Annotations)
+	}
+	maps.Copy(all, annotations(map[string]string{
+		ModelsAnnotation:           FormatModels(in.Models),
+		DatabaseChecksumAnnotation: in.DatabaseChecksum,
+		DatabasePortsAnnotation:    notePorts(in),
+		TemplateHashAnnotation:     in.TemplateHash,
+	}))
+	return all
+}
+
 // annotations leaves out those without a value.
 func annotations(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
@@ -145,7 +157,7 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	for _, mount := range mounts {
 		pod.WithVolumes(mount.volume)
 	}
-	return spread(pod, in.Instance)
+	return befriend(spread(pod, in.Instance), in.Instance.Spec.Pods)
 }
 
 func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
@@ -162,7 +174,16 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	return container.WithEnv(databaseEnv(in.Instance)...)
+	return container.WithEnv(databaseEnv(in.Instance)...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+}
+
+// logEnv tells the server from which level on to log, by a variable and no
+// argument: a server image that is older than either must still start.
+func logEnv(wanted *v1alpha1.Pods) []*coreapply.EnvVarApplyConfiguration {
+	if wanted == nil || wanted.LogLevel == "" {
+		return nil
+	}
+	return []*coreapply.EnvVarApplyConfiguration{coreapply.EnvVar().WithName(logVariable).WithValue(string(wanted.LogLevel))}
 }
 
 func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []string {
@@ -209,22 +230,26 @@ func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirement
 }
 
 // spread asks for different zones and nodes where there are some. It is the
-// same for every number of replicas, so that scaling replaces no pod.
+// same for every number of replicas, so that scaling replaces no pod. What pods
+// want of nodes is left as it is.
 func spread(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
 	if instance.Spec.Storage.Embedded != nil {
 		return pod
 	}
 	selector := metaapply.LabelSelector().WithMatchLabels(Selector(instance))
+	if pod.Affinity == nil {
+		pod.WithAffinity(coreapply.Affinity())
+	}
+	pod.Affinity.WithPodAntiAffinity(coreapply.PodAntiAffinity().
+		WithPreferredDuringSchedulingIgnoredDuringExecution(coreapply.WeightedPodAffinityTerm().
+			WithWeight(100).
+			WithPodAffinityTerm(coreapply.PodAffinityTerm().
+				WithTopologyKey(corev1.LabelHostname).
+				WithLabelSelector(selector))))
 	return pod.
 		WithTopologySpreadConstraints(coreapply.TopologySpreadConstraint().
 			WithMaxSkew(1).
 			WithTopologyKey(corev1.LabelTopologyZone).
 			WithWhenUnsatisfiable(corev1.ScheduleAnyway).
-			WithLabelSelector(selector)).
-		WithAffinity(coreapply.Affinity().WithPodAntiAffinity(coreapply.PodAntiAffinity().
-			WithPreferredDuringSchedulingIgnoredDuringExecution(coreapply.WeightedPodAffinityTerm().
-				WithWeight(100).
-				WithPodAffinityTerm(coreapply.PodAffinityTerm().
-					WithTopologyKey(corev1.LabelHostname).
-					WithLabelSelector(selector)))))
+			WithLabelSelector(selector))
 }

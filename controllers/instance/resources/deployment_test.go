@@ -68,14 +68,21 @@ func TestDeploymentTemplate(t *testing.T) {
 		in       Input
 		replaces bool
 	}{
-		"another image":           {edited(func(in *Input) { in.Server.Image = "registry.example/apiserver:2" }), true},
-		"another model version":   {edited(func(in *Input) { in.Models[0].Version = "2027-01-01T00:00:00Z" }), true},
-		"another model":           {edited(func(in *Input) { in.Models[0].ID = "service-de" }), true},
-		"another database URL":    {edited(func(in *Input) { in.DatabaseChecksum = "dddddddddd" }), true},
-		"another hash":            {edited(func(in *Input) { in.TemplateHash = "dddddddddd" }), true},
-		"another preflight":       {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), false},
-		"another database Secret": {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
-		"resources":               {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
+		"another image":               {edited(func(in *Input) { in.Server.Image = "registry.example/apiserver:2" }), true},
+		"another model version":       {edited(func(in *Input) { in.Models[0].Version = "2027-01-01T00:00:00Z" }), true},
+		"another model":               {edited(func(in *Input) { in.Models[0].ID = "service-de" }), true},
+		"another database URL":        {edited(func(in *Input) { in.DatabaseChecksum = "dddddddddd" }), true},
+		"another hash":                {edited(func(in *Input) { in.TemplateHash = "dddddddddd" }), true},
+		"another preflight":           {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), false},
+		"another database Secret":     {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
+		"resources":                   {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
+		"another key of the Secret":   {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Key = "uri" }), true},
+		"authorities of the database": {external(trusting(v1alpha1.CertificateReference{Name: "ca"})), true},
+		"networks of the database":    {external(within("10.20.0.0/16")), false},
+		"an insecure database":        {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.AllowInsecure = true }), false},
+		"nothing about pods":          {external(pods("{}")), false},
+		"labels of pods":              {external(pods("labels: {team: a}")), true},
+		"nodes":                       {external(pods("nodeSelector: {disk: ssd}")), true},
 		"rollout": {external(func(i *v1alpha1.Instance) {
 			i.Spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Minute}, Pause: true, Image: "pinned", Window: &v1alpha1.Window{}}
 		}), false},

@@ -57,3 +57,15 @@ func podLabels(instance *v1alpha1.Instance, component string) map[string]string 
 	labels[componentLabel] = component
 	return labels
 }
+
+// serverLabels are those of the spec, and the operator's own, which win.
+func serverLabels(instance *v1alpha1.Instance) map[string]string {
+	labels := map[string]string{}
+	if wanted := instance.Spec.Pods; wanted != nil {
+		for key, value := range wanted.Labels {
+			labels[key] = string(value)
+		}
+	}
+	maps.Copy(labels, podLabels(instance, containerServer))
+	return labels
+}

@@ -91,6 +91,7 @@ func inputs() *rapid.Generator[Input] {
 			PreflightHash: rapid.StringMatching(`[0-9a-f]{10}`).Draw(t, "preflight hash"),
 		}
 		drawStorage(t, &in)
+		drawPods(t, instance)
 		if rapid.Bool().Draw(t, "resources") {
 			instance.Spec.Resources = memory("1Gi")
 		}
@@ -113,9 +114,41 @@ func drawStorage(t *rapid.T, in *Input) {
 		return
 	}
 	in.Instance.Spec.Replicas = rapid.Int32Range(1, 9).Draw(t, "replicas")
-	in.Instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}
+	in.Instance.Spec.Storage.External = &v1alpha1.ExternalStorage{
+		SecretRef: v1alpha1.SecretKeyReference{Name: "db", Key: rapid.SampledFrom([]string{"", "url", "uri"}).Draw(t, "key")},
+		CIDRs:     rapid.SliceOfN(rapid.SampledFrom([]v1alpha1.CIDR{"10.0.0.0/8", "10.96.0.1/32", "0.0.0.0/0", "2001:db8::/32"}), 0, 3).Draw(t, "networks"),
+	}
+	if rapid.Bool().Draw(t, "authority") {
+		in.Instance.Spec.Storage.External.CARef = &v1alpha1.CertificateReference{Kind: rapid.SampledFrom([]string{"", "Secret", "ConfigMap"}).Draw(t, "kind"), Name: "ca"}
+	}
+	in.KubernetesAPI = rapid.SliceOfN(rapid.SampledFrom(guarded().KubernetesAPI), 0, 3).Draw(t, "API")
+	in.Resolvers = rapid.SliceOfN(rapid.SampledFrom(guarded().Resolvers), 0, 2).Draw(t, "resolvers")
+	in.PutBackPorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 2).Draw(t, "other ports")
 	in.DatabaseChecksum = rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "checksum")
 	in.DatabasePorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 3).Draw(t, "ports")
+}
+
+// drawPods leaves each field out as often as not.
+func drawPods(t *rapid.T, instance *v1alpha1.Instance) {
+	if rapid.Bool().Draw(t, "no pods") {
+		return
+	}
+	some := func(what string, text string) string {
+		if rapid.Bool().Draw(t, what) {
+			return text + "\n"
+		}
+		return ""
+	}
+	pods("{}\n")(instance)
+	text := some("pull secrets", "imagePullSecrets: [{name: registry}]") + some("nodes", "nodeSelector: {disk: ssd}") +
+		some("tolerations", `tolerations: [{key: a, tolerationSeconds: 0}, {operator: Exists}, {key: "", value: ""}]`) +
+		some("priority", "priorityClassName: high") + some("labels", `labels: {team: a, empty: ""}`) +
+		some("annotations", `annotations: {note: "", other: b}`) + some("log", "logLevel: warn") +
+		some("user", rapid.SampledFrom([]string{"securityContext: {}", "securityContext: {runAsUser: 1}"}).Draw(t, "which user")) +
+		some("affinity", rapid.SampledFrom([]string{"affinity: {}", "affinity: {nodeAffinity: {}}", onFastNodes, nearTheCache, farFromOthers}).Draw(t, "which affinity"))
+	if text != "" {
+		pods(text)(instance)
+	}
 }
 
 func models() *rapid.Generator[v1alpha1.Model] {

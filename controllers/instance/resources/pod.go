@@ -14,24 +14,38 @@ import (
 const nonRootID = 65532
 
 // podSpec is what every pod of an Instance has: it meets the restricted Pod
-// Security Standard and cannot talk to the Kubernetes API.
+// Security Standard, cannot talk to the Kubernetes API, and runs where the
+// Instance says.
 func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyConfiguration) *coreapply.PodSpecApplyConfiguration {
-	return coreapply.PodSpec().
+	pod := coreapply.PodSpec().
 		WithServiceAccountName(ServerName(instance)).
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithSecurityContext(coreapply.PodSecurityContext().
-			WithRunAsNonRoot(true).
-			WithRunAsUser(nonRootID).
-			WithRunAsGroup(nonRootID).
-			WithFSGroup(nonRootID).
-			WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
-			WithSeccompProfile(coreapply.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithSecurityContext(podSecurity(instance.Spec.Pods)).
 		WithContainers(container.
 			WithSecurityContext(coreapply.SecurityContext().
 				WithAllowPrivilegeEscalation(false).
 				WithReadOnlyRootFilesystem(true).
 				WithCapabilities(coreapply.Capabilities().WithDrop("ALL"))))
+	return place(pod, instance.Spec.Pods)
+}
+
+// podSecurity makes pods run without privileges, under the user of the spec: the
+// image's own where it says nothing, one of the platform's choosing where it
+// leaves the choice, with all groups.
+func podSecurity(wanted *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
+	security := coreapply.PodSecurityContext().
+		WithRunAsNonRoot(true).
+		WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
+		WithSeccompProfile(coreapply.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
+	user := int64(nonRootID)
+	if wanted != nil && wanted.SecurityContext != nil {
+		if wanted.SecurityContext.RunAsUser == nil {
+			return security
+		}
+		user = *wanted.SecurityContext.RunAsUser
+	}
+	return security.WithRunAsUser(user).WithRunAsGroup(nonRootID).WithFSGroup(nonRootID)
 }
 
 // defaultResources suit a small tenant. There is no limit on processor time: it

@@ -3,8 +3,11 @@
 package resources
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -24,6 +27,9 @@ func revisionFixtures() map[string]revisionFixture {
 		"external":   {1, external()},
 		"hibernated": {1, embedded(hibernated, onFastVolume)},
 		"everything": {1, everythingSet()},
+
+		"embedded-placed": {3, embedded(forOnePod, pods(podsWithAll))},
+		"external-placed": {3, everythingPlaced()},
 	}
 }
 
@@ -50,5 +56,29 @@ func everythingSet() Input {
 	})
 	in.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-10-01T00:00:00Z"}, {ID: "service-en", Version: "2026-11-21T00:00:00Z"}}
 	in.DatabasePorts = []int32{5432, 6432}
+	return in
+}
+
+func forOnePod(instance *v1alpha1.Instance) {
+	instance.Spec.Storage.Embedded.AccessMode = corev1.ReadWriteOncePod
+}
+
+// everythingPlaced says something in every field that came with revision 3.
+func everythingPlaced() Input {
+	in := guarded(
+		pods(podsWithAll),
+		within("10.20.0.0/16", "10.96.0.0/12", "2001:db8::/32"),
+		trusting(v1alpha1.CertificateReference{Kind: "ConfigMap", Name: "rds", Key: "global-bundle.pem"}),
+		func(instance *v1alpha1.Instance) {
+			instance.Spec.Storage.External.SecretRef.Key = "uri"
+			instance.Spec.Storage.External.AllowInsecure = true
+			instance.Spec.Rollout = &v1alpha1.RolloutSpec{
+				Deadline: metav1.Duration{Duration: 20 * time.Minute},
+				Pause:    true,
+				Image:    "registry.example/apiserver:1",
+				Window:   &v1alpha1.Window{Start: "22:00", End: "05:00", TimeZone: "Europe/Berlin"},
+			}
+		})
+	in.PutBackPorts = []int32{6432}
 	return in
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// pods reads spec.pods as people write it.
+func pods(text string) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) {
+		instance.Spec.Pods = &v1alpha1.Pods{}
+		if err := yaml.UnmarshalStrict([]byte(text), instance.Spec.Pods); err != nil {
+			panic(err)
+		}
+	}
+}
+
+const (
+	onFastNodes = `affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+  {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}]}}}`
+	nearTheCache  = `affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + nearby + `]}}`
+	farFromOthers = `affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + nearby + `]}}`
+	nearby        = `{weight: 1, podAffinityTerm: {topologyKey: zone, labelSelector: {matchLabels: {app: cache}}}}`
+
+	apartByDefault = `{weight: 100, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {
+  app.kubernetes.io/name: anamnesis, app.kubernetes.io/instance: acme, app.kubernetes.io/component: apiserver}}}}`
+)
+
+// TestPodsAreAsTheSpecSays has what each field makes of the pods that serve and
+// of the check before them, in every revision: a field that is set counts at once.
+func TestPodsAreAsTheSpecSays(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spec          string
+		serves, check string
+	}{
+		"nothing": {"{}", ``, ``},
+		"pull secrets": {
+			"imagePullSecrets: [{name: one}, {name: two}]",
+			"imagePullSecrets: [{name: one}, {name: two}]", "imagePullSecrets: [{name: one}, {name: two}]",
+		},
+		"nodes":    {"nodeSelector: {disk: ssd}", "nodeSelector: {disk: ssd}", "nodeSelector: {disk: ssd}"},
+		"priority": {"priorityClassName: high", "priorityClassName: high", "priorityClassName: high"},
+		"tolerations": {
+			"tolerations: [{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 0}, {operator: Exists}]",
+			"tolerations: [{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 0}, {operator: Exists}]",
+			"tolerations: [{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 0}, {operator: Exists}]",
+		},
+		"affinity to nodes": {onFastNodes, onFastNodes, onFastNodes},
+		"affinity to pods":  {nearTheCache, nearTheCache, ``},
+		"a user": {
+			"securityContext: {runAsUser: 1234}",
+			"securityContext: {runAsUser: 1234}", "securityContext: {runAsUser: 1234}",
+		},
+		"the platform's user": {
+			"securityContext: {}",
+			"securityContext: {runAsUser: null, runAsGroup: null, fsGroup: null}", "securityContext: {runAsUser: null, runAsGroup: null, fsGroup: null}",
+		},
+		"a log level": {"logLevel: debug", "containers: [{env: [{name: ANAMNESIS_LOG_LEVEL, value: debug}]}]", ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for revision := oldestRevision; revision <= Revision; revision++ {
+				plain, in := embedded(), embedded(pods(test.spec))
+				plain.Server.Revision, in.Server.Revision = revision, revision
+				wantMerged(t, "the server", fields(t, BuildDeployment(plain).Spec.Template.Spec), test.serves, fields(t, BuildDeployment(in).Spec.Template.Spec))
+				wantMerged(t, "the check", fields(t, BuildPreflightJob(plain).Spec.Template.Spec), test.check, fields(t, BuildPreflightJob(in).Spec.Template.Spec))
+			}
+		})
+	}
+}
+
+// wantMerged compares a pod with a plain one and what is to be different in it.
+func wantMerged(t *testing.T, what string, plain map[string]any, change string, got map[string]any) {
+	t.Helper()
+	merge(plain, parseYAML(t, change))
+	if diff := cmp.Diff(plain, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// merge puts fields into an object: objects are merged, lists appended to or, for
+// the one container, merged too, and null takes a field away.
+func merge(into, change map[string]any) {
+	for key, value := range change {
+		switch value := value.(type) {
+		case nil:
+			delete(into, key)
+		case map[string]any:
+			if _, there := into[key]; !there {
+				into[key] = map[string]any{}
+			}
+			merge(into[key].(map[string]any), value)
+		case []any:
+			list, _ := into[key].([]any)
+			if key == "containers" {
+				merge(list[0].(map[string]any), value[0].(map[string]any))
+			} else {
+				into[key] = append(list, value...)
+			}
+		default:
+			into[key] = value
+		}
+	}
+}
+
+// TestAffinityReplacesOursOfItsKind leaves what the spec says nothing of.
+func TestAffinityReplacesOursOfItsKind(t *testing.T) {
+	t.Parallel()
+	nodes := `nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+  {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}]}}`
+	ours := `podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + apartByDefault + `]}`
+	for name, test := range map[string]struct{ spec, want string }{
+		"nothing said":           {"{}", ours},
+		"empty":                  {"affinity: {}", ours},
+		"affinity to nodes":      {onFastNodes, nodes + "\n" + ours},
+		"affinity to pods":       {nearTheCache, "podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + nearby + "]}\n" + ours},
+		"antiaffinity":           {farFromOthers, "podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + nearby + "]}"},
+		"no antiaffinity at all": {"affinity: {podAntiAffinity: {}}", "podAntiAffinity: {}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := BuildDeployment(external(pods(test.spec))).Spec.Template.Spec
+			wantYAML(t, pod.Affinity, test.want)
+			if len(pod.TopologySpreadConstraints) != 1 {
+				t.Errorf("pods are no longer spread over zones")
+			}
+		})
+	}
+}
+
+// TestLabelsAndAnnotationsOfTheSpec are for the pods that serve, and never instead
+// of those that the operator finds its pods by.
+func TestLabelsAndAnnotationsOfTheSpec(t *testing.T) {
+	t.Parallel()
+	in := embedded(pods(`{labels: {example.com/team: care, empty: "", app.kubernetes.io/instance: other},
+  annotations: {example.com/note: "a: b", anamnesis.dev/template-hash: other}}`))
+	template := BuildDeployment(in).Spec.Template
+	wantLabels := podLabels(in.Instance, containerServer)
+	wantLabels["example.com/team"], wantLabels["empty"] = "care", ""
+	if diff := cmp.Diff(wantLabels, template.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	wantAnnotations := BuildDeployment(embedded()).Spec.Template.Annotations
+	wantAnnotations["example.com/note"] = "a: b"
+	if diff := cmp.Diff(wantAnnotations, template.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(fields(t, BuildPreflightJob(embedded()).Spec.Template), fields(t, BuildPreflightJob(in).Spec.Template)); diff != "" {
+		t.Errorf("the check gets them too (-without +with):\n%s", diff)
+	}
+	if diff := cmp.Diff(Selector(in.Instance), Selector(embedded().Instance)); diff != "" {
+		t.Errorf("the selector changed:\n%s", diff)
+	}
+}
+
+// TestPlacementAsksNothingAgain has the same question whatever the pods get, also
+// in revisions that told checks apart by their pods.
+func TestPlacementAsksNothingAgain(t *testing.T) {
+	t.Parallel()
+	for revision := oldestRevision; revision <= Revision; revision++ {
+		plain, in := external(), external(pods(podsWithAll))
+		plain.Server.Revision, in.Server.Revision = revision, revision
+		if preflightHash(t, plain) != preflightHash(t, in) {
+			t.Errorf("revision %d asks again", revision)
+		}
+	}
+}
+
+const podsWithAll = `
+imagePullSecrets: [{name: registry}]
+nodeSelector: {kubernetes.io/arch: amd64}
+tolerations: [{key: tenants, operator: Exists, effect: NoSchedule}]
+` + onFastNodes + `
+priorityClassName: tenants-high
+labels: {example.com/team: care}
+annotations: {prometheus.io/scrape: "true"}
+logLevel: debug
+securityContext: {runAsUser: 1000680000}
+`
+
+// TestTypedPartsAreApplied compares what is sent with what the spec said, for the
+// parts that are handed on as they are.
+func TestTypedPartsAreApplied(t *testing.T) {
+	t.Parallel()
+	want := corev1.Toleration{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(0))}
+	in := embedded(func(instance *v1alpha1.Instance) {
+		instance.Spec.Pods = &v1alpha1.Pods{Tolerations: []corev1.Toleration{want}, Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{}, NamespaceSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"k"},
+			}},
+		}}}
+	})
+	pod := serverOf(t, in)
+	if diff := cmp.Diff([]corev1.Toleration{want}, pod.Tolerations); diff != "" {
+		t.Errorf("tolerations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(in.Instance.Spec.Pods.Affinity, pod.Affinity); diff != "" {
+		t.Errorf("affinity (-want +got):\n%s", diff)
+	}
+}
