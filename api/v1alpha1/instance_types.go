@@ -190,14 +190,15 @@ type ExternalStorage struct {
 
 	// CARef names the certificates of the authorities that the database's
 	// certificate is checked against, in PEM. Left out: those of the server image,
-	// which are the public ones. The pods are replaced when they change.
+	// which are the public ones. A sslrootcert in the URL counts instead of either.
+	// The pods are replaced when the certificates change.
 	// +optional
 	CARef *CertificateReference `json:"caRef,omitempty"`
 
 	// CIDRs are the networks that the database is in. The pods reach its ports
 	// there and nowhere else, so name the addresses of pods for a database in
-	// this cluster. Left out: at any address but those of the Kubernetes API and of
-	// the cloud's metadata.
+	// this cluster. Left out: at any address. Those of the Kubernetes API and of
+	// the cloud's metadata are never among them.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32

@@ -43,8 +43,9 @@ type Pods struct {
 
 	// Affinity of the pods to nodes and to other pods. Each of its kinds that is
 	// set replaces what the operator asks for: by podAntiAffinity, that the pods
-	// of one Instance would rather be on different nodes. That they are spread
-	// over zones stays.
+	// of one Instance would rather be on different nodes; an empty one asks for
+	// nothing. That they are spread over zones stays. The pod that checks the
+	// models follows nodeAffinity alone.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
