@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
@@ -221,7 +221,7 @@ func TestOwnNamespaceRole(t *testing.T) {
 		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
 		{
-			APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{instance.AuthoritySecretName},
+			APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{authority.SecretName},
 			Verbs: []string{"get", "list", "watch", "update"},
 		},
 	}

@@ -452,7 +452,7 @@ func TestBadDatabaseSecretIsExplainedWithoutItsContent(t *testing.T) {
 
 	secret := &corev1.Secret{
 		ObjectMeta: objectMeta(p.namespace, "acme-db"),
-		StringData: map[string]string{"url": "mysql://acme:secret-password@db.example/acme"},
+		StringData: map[string]string{"url": "mysql://acme:secret-password@db.example/acme?sslmode=verify-full"},
 	}
 	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
 	p.create(secret)
@@ -460,13 +460,13 @@ func TestBadDatabaseSecretIsExplainedWithoutItsContent(t *testing.T) {
 	p.Expect(p.message("acme", "Ready")).To(gomega.And(gomega.ContainSubstring("postgres://"), gomega.Not(gomega.ContainSubstring("secret-password"))))
 
 	edit(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
-		secret.StringData = map[string]string{"url": "postgres://acme:secret-password@db.example/acme"}
+		secret.StringData = map[string]string{"url": "postgres://acme:secret-password@db.example/acme?sslmode=verify-full"}
 	})
 	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
 	generation := read(p, "acme", &appsv1.Deployment{}).Generation
 
 	edit(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
-		secret.StringData = map[string]string{"url": "postgres://acme:new-password@db.example/acme"}
+		secret.StringData = map[string]string{"url": "postgres://acme:new-password@db.example/acme?sslmode=verify-full"}
 	})
 	p.Eventually(func() int64 { return read(p, "acme", &appsv1.Deployment{}).Generation }).Should(gomega.BeNumerically(">", generation), "a new URL replaces the pods")
 	p.reaches("acme", "Ready=True Ready")
@@ -493,4 +493,73 @@ func TestWhatTheAPIServerRefusesStalls(t *testing.T) {
 	p.reaches("acme", "Ready=False RefusedByAPIServer", "Stalled=True RefusedByAPIServer", "Available=True Serving")
 	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("must be less than or equal to memory limit"))
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(generation))
+}
+
+// TestDatabaseThatIsNotVerifiedIsRefused: whoever may stand between is told of
+// before the first pod starts, and pods that serve are left in peace.
+func TestDatabaseThatIsNotVerifiedIsRefused(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	rewrite := func(url string) {
+		secret := read(p, "acme-db", &corev1.Secret{})
+		secret.StringData = map[string]string{"url": url}
+		if err := p.Update(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const unverified = "postgres://acme:secret-password@db.example/acme?sslmode=require"
+	rewrite(unverified)
+	p.create(instance)
+	p.reaches("acme", "Ready=False DatabaseNotVerified", "StorageReady=False DatabaseNotVerified")
+	p.Expect(p.message("acme", "StorageReady")).To(gomega.And(gomega.ContainSubstring("allowInsecure"), gomega.Not(gomega.ContainSubstring("secret-password"))))
+	p.Expect(p.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod starts")
+
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = true })
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = false })
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseNotVerified")
+}
+
+func TestDatabaseURLAndAuthorityAreReadWhereTheSpecSays(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	secret := read(p, "acme-db", &corev1.Secret{})
+	secret.Data["uri"] = secret.Data["url"]
+	delete(secret.Data, "url")
+	if err := p.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	external := instance.Spec.Storage.External
+	external.SecretRef.Key = "uri"
+	external.CARef = &v1alpha1.CertificateReference{Kind: "ConfigMap", Name: "acme-db-ca", Key: "root.pem"}
+	p.create(instance)
+	p.reaches("acme", "Ready=False DatabaseAuthorityNotFound")
+	authority, err := pki.NewAuthority(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	configMap := &corev1.ConfigMap{ObjectMeta: objectMeta(p.namespace, "acme-db-ca"), Data: map[string]string{"root.pem": "nothing"}}
+	p.create(configMap)
+	again := func() {
+		p.editInstance("acme", func(instance *v1alpha1.Instance) {
+			instance.Annotations = map[string]string{"looked-at": time.Now().String()}
+		})
+	}
+	again()
+	p.reaches("acme", "Ready=False DatabaseAuthorityInvalid")
+	configMap.Data["root.pem"] = string(authority.Certificate)
+	if err := p.Update(t.Context(), configMap); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	p.reaches("acme", "Ready=True Ready")
+	before := read(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	configMap.Data["root.pem"] += string(authority.Certificate)
+	if err := p.Update(t.Context(), configMap); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	p.Eventually(func() string {
+		return read(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	}).ShouldNot(gomega.Equal(before), "pods read authorities only when they start")
 }

@@ -297,7 +297,7 @@ func (p *platform) external(name string) *v1alpha1.Instance {
 	p.t.Helper()
 	p.create(&corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name + "-db", Namespace: p.namespace, Labels: map[string]string{v1alpha1.WatchLabel: "true"}},
-		StringData: map[string]string{"url": "postgres://acme:secret-password@db.example:6432/acme"},
+		StringData: map[string]string{"url": "postgres://acme:secret-password@db.example:6432/acme?sslmode=verify-full"},
 	})
 	instance := p.instance(name)
 	instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: name + "-db"}}}

@@ -39,6 +39,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list
@@ -180,6 +181,9 @@ func referencedSecrets(instance *v1alpha1.Instance) []string {
 	}
 	if external := instance.Spec.Storage.External; external != nil {
 		names = append(names, external.SecretRef.Name)
+		if external.CARef != nil && external.CARef.Kind != "ConfigMap" {
+			names = append(names, external.CARef.Name)
+		}
 	}
 	return names
 }

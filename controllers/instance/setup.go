@@ -5,6 +5,9 @@ package instance
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/netip"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +36,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
@@ -55,6 +59,9 @@ type Options struct {
 	MaxConcurrentImageUpdates int
 	// Concurrency is how many Instances are reconciled at a time.
 	Concurrency int
+	// Resolvers are addresses of the cluster's resolver beside those that every
+	// cluster has.
+	Resolvers []netip.Prefix
 	// Resync is how often to look at what cannot be watched.
 	Resync time.Duration
 }
@@ -120,11 +127,13 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 	}
 	return &Reconciler{
 		means: steps.Means{
-			Access:    access,
-			Recorder:  manager.GetEventRecorder(FieldManager),
-			Authority: &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace},
-			Target:    target,
-			Granted:   waves.IsGranted,
+			Access:        access,
+			Recorder:      manager.GetEventRecorder(FieldManager),
+			Authority:     &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace},
+			Target:        target,
+			Granted:       waves.IsGranted,
+			KubernetesAPI: &surroundings.KubernetesAPI{Live: access.Live, Service: kubernetesService()},
+			Resolvers:     options.Resolvers,
 		},
 		measurements: measurements,
 		wave:         waves,
@@ -132,6 +141,16 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 		races:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRace, lastRace),
 		now:          time.Now,
 	}, nil
+}
+
+// kubernetesService gives the address of the Kubernetes API as pods are told it;
+// an invalid one outside of a cluster.
+func kubernetesService() netip.AddrPort {
+	address, err := netip.ParseAddrPort(net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")))
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return address
 }
 
 // addTo has a manager run the reconciler, and the wave beside it.

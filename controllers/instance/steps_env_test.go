@@ -41,7 +41,7 @@ func TestMissingTLSSecretStopsNothingElse(t *testing.T) {
 
 	before := read(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
 	secret := read(p, "acme-db", &corev1.Secret{})
-	secret.Data["url"] = []byte("postgres://acme:new@db/acme")
+	secret.Data["url"] = []byte("postgres://acme:new@db/acme?sslmode=verify-full")
 	if err := p.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func external(t *testing.T, namespace string) v1alpha1.InstanceSpec {
 	}
 	return v1alpha1.InstanceSpec{
 		Models:   []v1alpha1.Model{{ID: "service-en"}},
-		Storage:  v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "database"}}},
+		Storage:  v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "database"}, AllowInsecure: true}},
 		Replicas: 2,
 	}
 }

@@ -48,9 +48,9 @@ type Input struct {
 	// that every cluster has, from a flag of the operator.
 	Resolvers []netip.Prefix
 
-	// KubernetesAPI are the addresses of the Kubernetes API: of the Service
-	// kubernetes in the namespace default, and of its endpoints. Databases are not
-	// reached there.
+	// KubernetesAPI are the addresses of the Kubernetes API, of the Service
+	// kubernetes and of its endpoints, that serve it on a port of the database's
+	// URL. Databases are not reached there.
 	KubernetesAPI []netip.Prefix
 
 	// TemplateHash goes into the pod template and PreflightHash into the

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
 	networkapply "k8s.io/client-go/applyconfigurations/networking/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -145,6 +146,23 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 		ports = append(ports, policyPort(corev1.ProtocolTCP, port))
 	}
 	return ports
+}
+
+// OpenPorts are the TCP ports that a policy lets pods reach and that are not those
+// of the resolver: what databases were reached by when it was written.
+func OpenPorts(policy *networkingv1.NetworkPolicy) []int32 {
+	var open []int32
+	for _, rule := range policy.Spec.Egress {
+		for _, port := range rule.Ports {
+			if port.Port == nil || ptr.Deref(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
+				continue
+			}
+			if number := port.Port.IntVal; number != webhookPort && !slices.Contains(dnsPorts, number) {
+				open = append(open, number)
+			}
+		}
+	}
+	return open
 }
 
 // networkPeers are the networks of a spec, less what is closed.

@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"encoding/json"
 	"net/netip"
 	"os"
 	"slices"
@@ -260,5 +261,33 @@ func TestPrivateNetworksAreCovered(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("private addresses (-want +got):\n%s", diff)
+	}
+}
+
+// TestOpenPortsAreThoseOfTheDatabase reads back what each revision opened.
+func TestOpenPortsAreThoseOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	for revision := int32(1); revision <= Revision; revision++ {
+		for name, test := range map[string]struct {
+			in    Input
+			ports []int32
+		}{
+			"embedded": {embedded(), nil},
+			"external": {external(), []int32{5432, 6543}},
+		} {
+			in := test.in
+			in.Server.Revision, in.DatabasePorts = revision, test.ports
+			encoded, err := json.Marshal(BuildNetworkPolicy(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy := &networkingv1.NetworkPolicy{}
+			if err := json.Unmarshal(encoded, policy); err != nil {
+				t.Fatal(err)
+			}
+			if got := OpenPorts(policy); !slices.Equal(got, test.ports) {
+				t.Errorf("revision %d, %s: got %v, want %v", revision, name, got, test.ports)
+			}
+		}
 	}
 }

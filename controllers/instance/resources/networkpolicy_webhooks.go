@@ -14,6 +14,9 @@ var (
 	privateIPv6 = []string{"fc00::/7", "fe80::/10"}
 )
 
+// webhookPort is where webhooks would have been sent.
+const webhookPort = 443
+
 // webhookEgress was there before there were webhooks, and up to revision 2.
 func webhookEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	return networkapply.NetworkPolicyEgressRule().
@@ -22,5 +25,5 @@ func webhookEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 				WithCIDR("0.0.0.0/0").WithExcept(privateIPv4...)),
 			networkapply.NetworkPolicyPeer().WithIPBlock(networkapply.IPBlock().
 				WithCIDR("::/0").WithExcept(privateIPv6...))).
-		WithPorts(policyPort(corev1.ProtocolTCP, 443))
+		WithPorts(policyPort(corev1.ProtocolTCP, webhookPort))
 }

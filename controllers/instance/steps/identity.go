@@ -38,12 +38,6 @@ func (v *Visit) applyAddress(ctx context.Context) error {
 	return nil
 }
 
-// applyNetwork says who may talk to the pods and to whom they may talk, which
-// depends on where the database is.
-func (v *Visit) applyNetwork(ctx context.Context) error {
-	return v.put(ctx, "", resources.BuildNetworkPolicy(v.input))
-}
-
 // prune deletes what an earlier spec wanted and this one does not.
 func (v *Visit) prune(ctx context.Context) error {
 	for _, key := range v.Children.Unwanted() {

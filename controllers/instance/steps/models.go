@@ -24,7 +24,7 @@ import (
 // versions. The Deployment remembers which question was answered last and how,
 // so that nothing is asked twice.
 func (v *Visit) checkModels(ctx context.Context) error {
-	hash, err := preflightHash(v.input)
+	hash, err := apply.Hash(resources.PreflightQuestion(v.input))
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,6 @@ func answered(deployment *appsv1.Deployment, hash string) []v1alpha1.Model {
 		return nil
 	}
 	return resources.ParseModels(deployment.Annotations[resources.ModelsAnnotation])
-}
-
-// preflightHash tells questions to images apart.
-func preflightHash(in resources.Input) (string, error) {
-	in.PreflightHash = ""
-	return apply.Hash(resources.BuildPreflightJob(in).Spec.Template)
 }
 
 func (v *Visit) pinModels(models []v1alpha1.Model) {

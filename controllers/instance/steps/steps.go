@@ -57,7 +57,7 @@ var steps = []step{
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
 	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName), keeps: true, run: (*Visit).applyCertificate},
 	{name: "give the data a place", gives: []fact{place}, run: (*Visit).applyStorage},
-	{name: "say who may talk to it", needs: []fact{place}, makes: isKind("NetworkPolicy"), run: (*Visit).applyNetwork},
+	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
 	{name: "choose a pod template", needs: []fact{place, models}, gives: []fact{template}, run: (*Visit).planRollout},
 	{name: "run the server", makes: isKind(children.KindDeployment), run: (*Visit).applyDeployment},

@@ -11,6 +11,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,9 @@ type Means struct {
 	// end, and Granted says whether one that has another may move to it.
 	Target  v1alpha1.ServerPin
 	Granted func(types.UID) bool
+	// KubernetesAPI and Resolvers are what pods must not and must reach.
+	KubernetesAPI *surroundings.KubernetesAPI
+	Resolvers     []netip.Prefix
 }
 
 // A Visit is one reconcile of one Instance.

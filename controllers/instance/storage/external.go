@@ -3,8 +3,10 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,9 +17,11 @@ import (
 )
 
 const (
-	reasonDatabaseConfigured     = "DatabaseConfigured"
-	reasonDatabaseSecretNotFound = "DatabaseSecretNotFound"
-	reasonDatabaseSecretInvalid  = "DatabaseSecretInvalid"
+	reasonDatabaseConfigured       = "DatabaseConfigured"
+	reasonDatabaseSecretNotFound   = "DatabaseSecretNotFound"
+	reasonDatabaseSecretInvalid    = "DatabaseSecretInvalid"
+	reasonDatabaseNotVerified      = "DatabaseNotVerified"
+	reasonDatabaseAuthorityInvalid = "DatabaseAuthorityInvalid"
 )
 
 // external keeps the data in a PostgreSQL database that somebody else manages.
@@ -28,27 +32,68 @@ func (external) Name() string { return "External" }
 // Prepare learns what the pods depend on of the database's URL. Whether the
 // database answers, only the pods can tell, by becoming ready.
 func (e external) Prepare(ctx context.Context, on Ground) (Place, error) {
-	const want = "a postgres:// URL under the key " + resources.DatabaseURLKey
-	name := e.spec.SecretRef.Name
+	name, key := e.spec.SecretRef.Name, cmp.Or(e.spec.SecretRef.Key, resources.DatabaseURLKey)
+	want := "a postgres:// URL under the key " + key
 	secret, err := on.Secret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, want)
 	if err != nil {
 		return Place{}, err
 	}
-	url := string(secret.Data[resources.DatabaseURLKey])
+	url := string(secret.Data[key])
 	if url == "" {
 		return Place{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid,
-			"Secret %s has nothing under the key %s: put %s", name, resources.DatabaseURLKey, want)
+			"Secret %s has nothing under the key %s: put %s", name, key, want)
 	}
 	ports, err := resources.DatabasePorts(url)
 	if err != nil {
 		return Place{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid, "Secret %s: %v", name, err)
 	}
-	return Place{
+	authorities, err := e.authorities(ctx, on)
+	if err != nil {
+		return Place{}, err
+	}
+	place := Place{
 		Reason:           reasonDatabaseConfigured,
 		Message:          "the database's URL is in Secret " + name,
 		DatabasePorts:    ports,
-		DatabaseChecksum: checksum(on.Instance.UID, url),
-	}, nil
+		DatabaseChecksum: checksum(on.Instance.UID, url+authorities),
+	}
+	return place, e.judgeTrust(on, url, &place)
+}
+
+// judgeTrust refuses a first start with a database that is not verified, unless
+// the spec accepts that. One that serves already goes on, and is told of.
+func (e external) judgeTrust(on Ground, url string, place *Place) error {
+	weakness := resources.CheckDatabaseIsVerified(url)
+	switch {
+	case weakness == nil:
+		return nil
+	case e.spec.AllowInsecure:
+		place.Message += "; allowInsecure accepts this: " + weakness.Error()
+		return nil
+	case on.Children.Deployment() == nil:
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseNotVerified, "Secret %s: %v", e.spec.SecretRef.Name, weakness)
+	}
+	place.Reason = reasonDatabaseNotVerified
+	place.Message += ", and a new Instance would be refused it: " + weakness.Error()
+	return nil
+}
+
+// authorities gives the certificates that spec.storage.external.caRef names; none
+// without it.
+func (e external) authorities(ctx context.Context, on Ground) (string, error) {
+	if e.spec.CARef == nil {
+		return "", nil
+	}
+	kind, name, key := cmp.Or(e.spec.CARef.Kind, "Secret"), e.spec.CARef.Name, cmp.Or(e.spec.CARef.Key, resources.DatabaseAuthorityKey)
+	found, err := on.Certificates(ctx, kind, name, key)
+	if err != nil {
+		return "", err
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(found) {
+		return "", problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseAuthorityInvalid,
+			"%s %s has no certificate in PEM under the key %s: put the database's authority there", kind, name, key)
+	}
+	return string(found), nil
 }
 
 // Release leaves the database to those who manage it.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
@@ -42,6 +43,31 @@ func (s Surroundings) Secret(ctx context.Context, condition, reason, name, want 
 		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
 	}
 	return secret, nil
+}
+
+// reasonAuthorityNotFound is the reason while the certificates that a database is
+// checked against are not there.
+const reasonAuthorityNotFound = "DatabaseAuthorityNotFound"
+
+// Certificates reads one key of a Secret or ConfigMap that a spec refers to.
+func (s Surroundings) Certificates(ctx context.Context, kind, name, key string) ([]byte, error) {
+	const want = "the certificate of the database's authority"
+	if kind != "ConfigMap" {
+		secret, err := s.Secret(ctx, v1alpha1.ConditionStorageReady, reasonAuthorityNotFound, name, want)
+		if err != nil {
+			return nil, err
+		}
+		return secret.Data[key], nil
+	}
+	found := &corev1.ConfigMap{}
+	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, problem.Waiting(v1alpha1.ConditionStorageReady, reasonAuthorityNotFound, "ConfigMap %s does not exist: make it, with %s", name, want)
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
+	}
+	return []byte(found.Data[key]), nil
 }
 
 // Pods lists pods by their labels.
