@@ -23,7 +23,7 @@ import (
 // given as an environment variable too.
 type Command struct {
 	Listen      string `env:"ANAMNESIS_LISTEN" placeholder:"HOST:PORT" help:"Address of the tenant. Left out: :8443, with --dev 127.0.0.1:8080."`
-	AdminListen string `env:"ANAMNESIS_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"Address of /livez, /readyz, /metrics and profiles. Left out: :8081, with --dev 127.0.0.1:8081."`
+	AdminListen string `env:"ANAMNESIS_ADMIN_LISTEN" placeholder:"HOST:PORT" help:"Address of /livez, /readyz and /metrics. Left out: :8081, with --dev 127.0.0.1:8081."`
 	TLSCertFile string `name:"tls-cert-file" env:"ANAMNESIS_TLS_CERT_FILE" type:"path" placeholder:"FILE" help:"Certificate chain in PEM, read again when it changes."`
 	TLSKeyFile  string `name:"tls-key-file" env:"ANAMNESIS_TLS_KEY_FILE" type:"path" placeholder:"FILE" help:"Its key in PEM."`
 
@@ -41,6 +41,7 @@ type Command struct {
 	Database string         `env:"ANAMNESIS_DATABASE" placeholder:"URL" help:"sqlite:<path> or a postgres:// URL. Left out: sqlite: in the data directory."`
 	Drain    *time.Duration `env:"ANAMNESIS_DRAIN" placeholder:"DURATION" help:"How long to go on serving after SIGTERM, while clients are sent elsewhere. Left out: 10s, with --dev 0s."`
 	LogLevel string         `env:"ANAMNESIS_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"From which level on to log: debug, info, warn or error. Left out: info."`
+	Pprof    bool           `env:"ANAMNESIS_PPROF" help:"Serve profiles of the process at /debug/pprof/ of the admin address."`
 	Dev      bool           `env:"ANAMNESIS_DEV" help:"For development: plain HTTP on loopback, application dev with key dev-key, pages on localhost allowed."`
 }
 

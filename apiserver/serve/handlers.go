@@ -72,7 +72,8 @@ func (p *process) adminHandler() http.Handler {
 			{Name: "releases", Probe: p.probeReleases},
 			{Name: "storage", Probe: p.store.probe, Reached: p.store.opened},
 		},
-		Leaving: p.leaving.Load,
+		Leaving:  p.leaving.Load,
+		Profiles: p.Pprof,
 	})
 }
 

@@ -68,6 +68,25 @@ func TestDevelopment(t *testing.T) {
 	}
 }
 
+// TestProfilesAreAskedFor looks for them with and without the flag, and never
+// finds them on the tenant's address.
+func TestProfilesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	models := releases(t, t.TempDir(), november)
+	for name, test := range map[string]struct {
+		pprof bool
+		want  int
+	}{"left out": {false, 404}, "asked for": {true, 200}} {
+		r := serving(t, Command{Dev: true, Models: models, DataDir: t.TempDir(), Pprof: test.pprof})
+		if got := mustSend(t, plain(t), "GET", "http://"+r.admin+"/debug/pprof/heap", ""); got.status != test.want {
+			t.Errorf("--pprof %s: the admin address answered %d, want %d", name, got.status, test.want)
+		}
+		if got := mustSend(t, plain(t), "GET", "http://"+r.tenant+"/debug/pprof/heap", ""); got.status != 404 {
+			t.Errorf("--pprof %s: the tenant's address answered %d", name, got.status)
+		}
+	}
+}
+
 func TestExampleSymptom(t *testing.T) {
 	t.Parallel()
 	library, err := model.OpenLibrary(releases(t, t.TempDir(), november), nil)

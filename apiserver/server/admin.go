@@ -22,29 +22,38 @@ type Check struct {
 	Reached func() bool
 }
 
-// AdminOptions are what the administrator's handler stands on. All are
-// required.
+// AdminOptions are what the administrator's handler stands on. All but Profiles
+// are required.
 type AdminOptions struct {
 	Metrics http.Handler
 	Checks  []Check
 	// Leaving says that the server is about to stop.
 	Leaving func() bool
+	// Profiles serves /debug/pprof/ too. They take time from requests, and show
+	// the command line.
+	Profiles bool
 }
 
-// Admin makes the handler of the administrator's address: /livez, /readyz,
-// /metrics and /debug/pprof/.
+// Admin makes the handler of the administrator's address: /livez, /readyz and
+// /metrics, and /debug/pprof/ if that is asked for.
 func Admin(o AdminOptions) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, _ *http.Request) { writePlain(w, http.StatusOK, "alive\n") })
 	readiness := &readiness{checks: o.Checks, leaving: o.Leaving}
 	router.Get("/readyz", readiness.serve)
 	router.Get("/metrics", o.Metrics.ServeHTTP)
+	if o.Profiles {
+		serveProfiles(router)
+	}
+	return router
+}
+
+func serveProfiles(router chi.Router) {
 	router.HandleFunc("/debug/pprof/*", pprof.Index)
 	router.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	router.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	router.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	router.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return router
 }
 
 // readiness judges whether requests should be sent here.

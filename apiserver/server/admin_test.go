@@ -70,20 +70,28 @@ func TestReadiness(t *testing.T) {
 func TestAdminAddresses(t *testing.T) {
 	t.Parallel()
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics")) })
-	admin := server.Admin(server.AdminOptions{Metrics: metrics, Leaving: func() bool { return false }})
-	for path, want := range map[string]string{
-		"/metrics":                     "metrics",
-		"/debug/pprof/":                "goroutine",
-		"/debug/pprof/heap?debug=1":    "heap profile",
-		"/debug/pprof/cmdline":         "",
-		"/debug/pprof/symbol":          "num_symbols",
-		"/debug/pprof/trace?seconds=0": "",
-	} {
-		if status, body := ask(admin, path); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s answered %d %.80q", path, status, body)
+	for name, profiles := range map[string]bool{"without profiles": false, "with profiles": true} {
+		admin := server.Admin(server.AdminOptions{Metrics: metrics, Leaving: func() bool { return false }, Profiles: profiles})
+		if status, body := ask(admin, "/metrics"); status != 200 || body != "metrics" {
+			t.Errorf("%s: /metrics answered %d %.80q", name, status, body)
 		}
-	}
-	if status, _ := ask(admin, "/v3/info"); status != 404 {
-		t.Errorf("/v3/info answered %d on the administrator's address", status)
+		if status, _ := ask(admin, "/v3/info"); status != 404 {
+			t.Errorf("%s: /v3/info answered %d on the administrator's address", name, status)
+		}
+		for path, want := range map[string]string{
+			"/debug/pprof/":                "goroutine",
+			"/debug/pprof/heap?debug=1":    "heap profile",
+			"/debug/pprof/cmdline":         "",
+			"/debug/pprof/symbol":          "num_symbols",
+			"/debug/pprof/trace?seconds=0": "",
+		} {
+			status, body := ask(admin, path)
+			switch {
+			case profiles && (status != 200 || !strings.Contains(body, want)):
+				t.Errorf("%s: %s answered %d %.80q", name, path, status, body)
+			case !profiles && status != 404:
+				t.Errorf("%s: %s answered %d", name, path, status)
+			}
+		}
 	}
 }
