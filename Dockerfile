@@ -1,4 +1,4 @@
-# syntax=docker/dockerfile:1
+# syntax=docker/dockerfile:1@sha256:ecfaec9ed6d810b56388c508f4121597bfbba70d41a6dfeee4d8cad5f295fc32
 
 # Two images from one build:
 #
@@ -6,9 +6,11 @@
 #   docker build --target operator  -t ghcr.io/anamnesis-dev/operator:0.1.0 .
 #
 # BASE may be any image that static binaries run on, `scratch` too: certificate
-# authorities and the user come from the build.
-ARG BASE=gcr.io/distroless/static:nonroot
-ARG GO_IMAGE=golang:1.26
+# authorities and the user come from the build. What is fetched is named by the
+# digest of its list of platforms; the tag beside it is for people. To move one:
+# `crane digest golang:1.26.8`.
+ARG BASE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
+ARG GO_IMAGE=golang:1.26.8@sha256:3c3e25a4da13fd0478eed2df1eb35a0e667094a7124d3993a6a1d30f71c17e79
 
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 WORKDIR /src

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -240,6 +241,10 @@ func TestChartValues(t *testing.T) {
 		"a tag":            {[]string{"image.tag=v9"}, "image: ghcr.io/anamnesis-dev/operator:v9"},
 		"a digest":         {[]string{"image.tag=v9", "image.digest=" + digest}, "image: ghcr.io/anamnesis-dev/operator@" + digest},
 		"the server's tag": {[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9"}, "--server-image=registry.example/s:v9"},
+		"the server's digest": {
+			[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9", "serverImage.digest=" + digest, "image.digest=" + digest, "requireDigests=true"},
+			"--server-image=registry.example/s@" + digest,
+		},
 		"a label selector": {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
 		"concurrency":      {[]string{"concurrency=50"}, "--concurrency=50"},
 		"careful updates":  {[]string{"maxConcurrentImageUpdates=1"}, "--max-concurrent-image-updates=1"},
@@ -283,6 +288,44 @@ func TestChartRefuses(t *testing.T) {
 				t.Errorf("%s was refused for another reason: %v", value, err)
 			}
 		})
+	}
+}
+
+// TestChartWantsDigests refuses tags when it was told to, and says which digest
+// is missing.
+func TestChartWantsDigests(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for given, missing := range map[string]string{"image.digest": "serverImage.digest is missing", "serverImage.digest": "image.digest is missing"} {
+		_, err := renderChart("requireDigests=true", given+"="+digest)
+		if err == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("with %s alone: %v, want %q", given, err, missing)
+		}
+	}
+}
+
+// TestBaseImagesAreFixed keeps what the images are built from, and built by, the
+// same until somebody changes it here.
+func TestBaseImagesAreFixed(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := regexp.MustCompile(`(?m)^(?:# syntax=|ARG (?:BASE|GO_IMAGE)=)(.*)$`).FindAllStringSubmatch(string(content), -1)
+	if len(images) != 3 {
+		t.Errorf("found %d images, want 3: %q", len(images), images)
+	}
+	fixed := regexp.MustCompile(`^[a-z./-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}$`)
+	for _, image := range images {
+		if !fixed.MatchString(image[1]) {
+			t.Errorf("%q is not named by tag and digest", image[1])
+		}
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM .*$`).FindAllString(string(content), -1) {
+		if !strings.Contains(from, "${BASE}") && !strings.Contains(from, "${GO_IMAGE}") {
+			t.Errorf("%q names an image of its own", from)
+		}
 	}
 }
 

@@ -4,9 +4,10 @@
 #
 #   IMAGE_REGISTRY=registry.example/anamnesis make deploy
 #
-# builds and pushes them there. With TAG set nothing is built: the images
+# builds and pushes them there, and installs them by the digests that the
+# registry gave them. With TAG set nothing is built: the images
 # $IMAGE_REGISTRY/apiserver:$TAG and $IMAGE_REGISTRY/operator:$TAG are used as
-# they are.
+# they are, by tag, as are images that are loaded: those have no digest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,11 +27,27 @@ build() {
   done
 }
 
+# The digests of images that were pushed; empty for those that were not.
+operator_digest=""
+apiserver_digest=""
+
+# Pushes an image and prints the digest that the registry gave it.
+push() {
+  docker push "$registry/$1:$tag" >&2
+  local digest
+  digest=$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$registry/$1:$tag" | sed -n "s|^$registry/$1@||p" | head -n 1)
+  [ -n "$digest" ] || fail "the registry gave $registry/$1:$tag no digest"
+  echo "$digest"
+}
+
 publish() {
   case $context in
     kind-*) for name in apiserver operator; do kind load docker-image --name "${context#kind-}" "$registry/$name:$tag"; done ;;
     k3d-*) for name in apiserver operator; do k3d image import --cluster "${context#k3d-}" "$registry/$name:$tag"; done ;;
-    *) for name in apiserver operator; do docker push "$registry/$name:$tag"; done ;;
+    *)
+      apiserver_digest=$(push apiserver)
+      operator_digest=$(push operator)
+      ;;
   esac
 }
 
@@ -43,12 +60,17 @@ if [ -z "${TAG:-}" ]; then
   publish
 fi
 
+server=$registry/apiserver:$tag
+[ -z "$apiserver_digest" ] || server=$registry/apiserver@$apiserver_digest
+
 go tool -modfile=hack/tools/go.mod helm upgrade --install anamnesis charts/anamnesis \
   --namespace anamnesis-system --create-namespace --wait --timeout 180s \
   --set-string "image.repository=$registry/operator" --set-string "image.tag=$tag" \
-  --set-string "serverImage.repository=$registry/apiserver" --set-string "serverImage.tag=$tag"
+  --set-string "image.digest=$operator_digest" \
+  --set-string "serverImage.repository=$registry/apiserver" --set-string "serverImage.tag=$tag" \
+  --set-string "serverImage.digest=$apiserver_digest"
 kubectl apply --filename config/samples/demo.yaml
-kubectl wait --namespace anamnesis-demo --for="jsonpath={.status.server.image}=$registry/apiserver:$tag" --timeout=180s instance/demo
+kubectl wait --namespace anamnesis-demo --for="jsonpath={.status.server.image}=$server" --timeout=180s instance/demo
 kubectl wait --namespace anamnesis-demo --for=condition=Ready --timeout=180s instance/demo
 kubectl get --namespace anamnesis-demo instances
 

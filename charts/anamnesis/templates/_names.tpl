@@ -22,11 +22,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The reference of an image: a dict of image and the root. */}}
+{{/* The reference of an image: a dict of the name of its value and the root. */}}
 {{- define "anamnesis.image" -}}
-{{- with .image -}}
+{{- with index .root.Values .value -}}
 {{- if .digest -}}
 {{ .repository }}@{{ .digest }}
+{{- else if $.root.Values.requireDigests -}}
+{{- fail (printf "%s.digest is missing: requireDigests wants the digest of %s, such as sha256:..., as `crane digest` prints it" $.value .repository) -}}
 {{- else -}}
 {{ .repository }}:{{ .tag | default $.root.Chart.AppVersion }}
 {{- end -}}
