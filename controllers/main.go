@@ -11,11 +11,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
@@ -25,22 +23,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/apply"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
 )
-
-type flags struct {
-	ServerImage               string        `required:"" help:"Image of the API server that Instances run."`
-	MaxConcurrentImageUpdates int           `default:"5" help:"How many Instances may be on their way to another server image at a time. They stop when one fails."`
-	Namespace                 string        `env:"POD_NAMESPACE" default:"anamnesis-system" help:"The operator's own namespace, where its authority and its lease are."`
-	Namespaces                []string      `help:"Namespaces whose Instances are reconciled; none: all."`
-	WatchLabelSelector        string        `help:"Label selector of the Instances that are reconciled, so that several operators can share a cluster."`
-	Concurrency               int           `default:"10" help:"How many Instances are reconciled at a time."`
-	Resync                    time.Duration `default:"10m" help:"How often to look at Secrets that Instances refer to and that are not watched, give or take a fifth."`
-	LeaderElect               bool          `help:"Of several replicas, let one work at a time."`
-	MetricsBindAddress        string        `default:":8080" help:"Where metrics are served; 0 for nowhere."`
-	HealthProbeBindAddress    string        `default:":8081" help:"Where /healthz and /readyz are served."`
-}
 
 func main() {
 	var config flags
@@ -67,23 +51,6 @@ func run(ctx context.Context, config flags) error {
 		return err
 	}
 	return manager.Start(ctx)
-}
-
-// options are the flags as the reconciler takes them.
-func (f flags) options() (instance.Options, error) {
-	selector, err := labels.Parse(f.WatchLabelSelector)
-	if err != nil {
-		return instance.Options{}, fmt.Errorf("--watch-label-selector %q: %w", f.WatchLabelSelector, err)
-	}
-	return instance.Options{
-		Namespace:                 f.Namespace,
-		Namespaces:                f.Namespaces,
-		Selector:                  selector,
-		ServerImage:               f.ServerImage,
-		MaxConcurrentImageUpdates: f.MaxConcurrentImageUpdates,
-		Concurrency:               f.Concurrency,
-		Resync:                    f.Resync,
-	}, nil
 }
 
 func newManager(f flags, options instance.Options) (ctrl.Manager, error) {
@@ -121,14 +88,4 @@ func newManager(f flags, options instance.Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("adding a readiness check: %w", err)
 	}
 	return manager, nil
-}
-
-// leaseName keeps operators that care for different Instances from taking turns.
-func leaseName(options instance.Options) (string, error) {
-	const name = "anamnesis-operator"
-	if options.Selector.Empty() {
-		return name, nil
-	}
-	hash, err := apply.Hash(options.Selector.String())
-	return name + "-" + hash, err
 }

@@ -3,11 +3,15 @@
 package main
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance"
 )
 
 func parseFlags(t *testing.T, arguments ...string) (flags, error) {
@@ -22,36 +26,78 @@ func parseFlags(t *testing.T, arguments ...string) (flags, error) {
 }
 
 func TestFlags(t *testing.T) {
-	config, err := parseFlags(t, "--server-image=server:1", "--namespaces=a,b", "--watch-label-selector=team=blue", "--leader-elect", "--concurrency=3")
+	t.Parallel()
+	config, err := parseFlags(t, "--server-image=server:1", "--namespaces=a,b", "--watch-label-selector=team=blue",
+		"--leader-elect", "--concurrency=3", "--wave-soak=1h", "--cluster-domain=corp.example", "--resolvers=10.0.0.2/32,fd00::/64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := config.options()
+	got, err := config.options()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if options.ServerImage != "server:1" || strings.Join(options.Namespaces, " ") != "a b" || options.Selector.String() != "team=blue" || options.Concurrency != 3 || options.Resync != 10*time.Minute || !config.LeaderElect {
-		t.Errorf("got %+v", options)
+	if !config.LeaderElect || got.Selector.String() != "team=blue" {
+		t.Errorf("got %+v, selector %s", config, got.Selector)
+	}
+	got.Selector = nil
+	want := instance.Options{
+		Namespace: "anamnesis-system", Namespaces: []string{"a", "b"}, ServerImage: "server:1",
+		MaxConcurrentImageUpdates: 5, Concurrency: 3, Resync: 10 * time.Minute, WaveSoak: time.Hour,
+		ClusterDomain: "corp.example", Resolvers: []netip.Prefix{netip.MustParsePrefix("10.0.0.2/32"), netip.MustParsePrefix("fd00::/64")},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(one, other netip.Prefix) bool { return one == other })); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
+	}
+}
+
+func TestFlagsLeftOut(t *testing.T) {
+	t.Parallel()
+	config, err := parseFlags(t, "--server-image=server:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ClusterDomain != "cluster.local" || got.WaveSoak != 10*time.Minute || got.Resolvers != nil || got.Namespaces != nil {
+		t.Errorf("got %+v", got)
 	}
 }
 
 func TestFlagsRefuse(t *testing.T) {
+	t.Parallel()
 	if _, err := parseFlags(t); err == nil || !strings.Contains(err.Error(), "--server-image") {
 		t.Errorf("without an image: %v", err)
 	}
-	config, err := parseFlags(t, "--server-image=x", "--watch-label-selector=a in")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := config.options(); err == nil || !strings.Contains(err.Error(), "--watch-label-selector") {
-		t.Errorf("a selector that is none: %v", err)
+	for name, test := range map[string]struct{ argument, want string }{
+		"a selector that is none":               {"--watch-label-selector=a in", "--watch-label-selector"},
+		"a namespace that is none":              {"--namespaces=Clinic_1", `--namespaces "Clinic_1"`},
+		"no name of a namespace, which is all":  {"--namespaces=,a", `--namespaces ""`},
+		"a domain that is none":                 {"--cluster-domain=cluster_local", "expected a domain such as cluster.local"},
+		"a domain that is the root":             {"--cluster-domain=cluster.local.", "--cluster-domain"},
+		"a resolver without a length":           {"--resolvers=10.0.0.2", "expected a range such as 10.0.0.2/32"},
+		"a resolver with bits beyond its range": {"--resolvers=10.0.0.2/8", "write 10.0.0.0/8"},
+		"a name of a resolver":                  {"--resolvers=dns.example/32", "expected a range"},
+		"a soak that has been":                  {"--wave-soak=-1s", "expected a time such as 10m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config, err := parseFlags(t, "--server-image=x", test.argument)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := config.options(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, want it to say %q", test.argument, err, test.want)
+			}
+		})
 	}
 }
 
 func TestLeaseNameDiffersBySelector(t *testing.T) {
 	seen := map[string]bool{}
 	for _, selector := range []string{"", "team=blue", "team=red"} {
-		config := flags{WatchLabelSelector: selector}
+		config := flags{WatchLabelSelector: selector, ClusterDomain: "cluster.local"}
 		options, err := config.options()
 		if err != nil {
 			t.Fatal(err)

@@ -59,11 +59,16 @@ type Options struct {
 	MaxConcurrentImageUpdates int
 	// Concurrency is how many Instances are reconciled at a time.
 	Concurrency int
-	// Resolvers are addresses of the cluster's resolver beside those that every
-	// cluster has.
-	Resolvers []netip.Prefix
 	// Resync is how often to look at what cannot be watched.
 	Resync time.Duration
+	// WaveSoak is how long the first Instance with another server image is
+	// watched before others follow.
+	WaveSoak time.Duration
+	// ClusterDomain is what the names of Services end in, such as cluster.local.
+	ClusterDomain string
+	// Resolvers are the addresses of DNS resolvers outside of the cluster that
+	// pods of Instances may ask besides the cluster's own.
+	Resolvers []netip.Prefix
 }
 
 // CacheOptions trim the cache to what is compared: of our kinds the objects that
