@@ -93,22 +93,3 @@ func TestFlagsRefuse(t *testing.T) {
 		})
 	}
 }
-
-func TestLeaseNameDiffersBySelector(t *testing.T) {
-	seen := map[string]bool{}
-	for _, selector := range []string{"", "team=blue", "team=red"} {
-		config := flags{WatchLabelSelector: selector, ClusterDomain: "cluster.local"}
-		options, err := config.options()
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, err := leaseName(options)
-		if err != nil || seen[name] {
-			t.Errorf("selector %q: lease %q, %v", selector, name, err)
-		}
-		seen[name] = true
-	}
-	if !seen["anamnesis-operator"] {
-		t.Error("an operator for all Instances has the plain name")
-	}
-}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+)
+
+func lease(t interface{ Fatal(...any) }, selector string, namespaces ...string) string {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := leaseName(instance.Options{Selector: parsed, Namespaces: namespaces})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestLeaseNamesStay keeps a rollout of the operator from having two leaders: an
+// older one and a newer one must take turns.
+func TestLeaseNamesStay(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		selector   string
+		namespaces []string
+		want       string
+	}{
+		{"", nil, "anamnesis-operator"},
+		{"team=blue", nil, "anamnesis-operator-88f653e65d8c"},
+		{"", []string{"clinic", "pharmacy"}, "anamnesis-operator-cdf8282ed93f"},
+	} {
+		if got := lease(t, test.selector, test.namespaces...); got != test.want {
+			t.Errorf("selector %q, namespaces %v: lease %q, want %q", test.selector, test.namespaces, got, test.want)
+		}
+	}
+}
+
+// TestLeaseFollowsWhatIsCaredFor draws two operators and compares whether they
+// care for the same with whether they have the same lease.
+func TestLeaseFollowsWhatIsCaredFor(t *testing.T) {
+	t.Parallel()
+	selectors := rapid.SampledFrom([]string{"", "team=blue", "team=red"})
+	lists := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "a-b"}), 0, 4)
+	rapid.Check(t, func(t *rapid.T) {
+		selector, otherSelector := selectors.Draw(t, "selector"), selectors.Draw(t, "other selector")
+		list, otherList := lists.Draw(t, "namespaces"), lists.Draw(t, "other namespaces")
+		name, other := lease(t, selector, list...), lease(t, otherSelector, otherList...)
+		if same := selector == otherSelector && asSet(list) == asSet(otherList); same != (name == other) {
+			t.Fatalf("%q in %v has %s, %q in %v has %s", selector, list, name, otherSelector, otherList, other)
+		}
+		if problems := validation.IsDNS1123Subdomain(name); problems != nil {
+			t.Fatalf("lease %q: %v", name, problems)
+		}
+	})
+}
+
+func asSet(list []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(list))), ",")
+}
