@@ -2,8 +2,8 @@
 
 // Command operator gives every Instance of a cluster its own API server.
 //
-// Only wiring lives here: flags, the manager, and the reconciler of package
-// instance.
+// Only wiring lives here: flags, the manager with its lease and its probes, and
+// the reconciler of package instance.
 package main
 
 import (
@@ -14,16 +14,18 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/namespaces"
 )
 
 func main() {
@@ -39,30 +41,45 @@ func main() {
 }
 
 func run(ctx context.Context, config flags) error {
-	options, err := config.options()
+	cluster, err := ctrl.GetConfig()
 	if err != nil {
-		return err
+		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	manager, err := newManager(config, options)
+	manager, err := newOperator(ctx, cluster, config, metrics.Registry)
 	if err != nil {
-		return err
-	}
-	if err := instance.Setup(ctx, manager, metrics.Registry, options); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
 }
 
-func newManager(f flags, options instance.Options) (ctrl.Manager, error) {
+// newOperator gives a manager that has all that the flags ask for, to be
+// started.
+func newOperator(ctx context.Context, cluster *rest.Config, config flags, registry prometheus.Registerer) (ctrl.Manager, error) {
+	options, err := config.options()
+	if err != nil {
+		return nil, err
+	}
+	health, err := namespaces.NewHealth(ctrl.Log, registry, options.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	options.NewCache = namespaces.NewCache(health)
+	manager, err := newManager(cluster, config, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := addProbes(manager, config.HealthProbeBindAddress, health); err != nil {
+		return nil, err
+	}
+	return manager, instance.Setup(ctx, manager, registry, options)
+}
+
+func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("registering kinds: %w", err)
 		}
-	}
-	cluster, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
 	lease, err := leaseName(options)
 	if err != nil {
@@ -71,8 +88,9 @@ func newManager(f flags, options instance.Options) (ctrl.Manager, error) {
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         instance.CacheOptions(options),
+		NewCache:                      options.NewCache,
 		Metrics:                       metricsserver.Options{BindAddress: f.MetricsBindAddress},
-		HealthProbeBindAddress:        f.HealthProbeBindAddress,
+		HealthProbeBindAddress:        "0", // see addProbes
 		LeaderElection:                f.LeaderElect,
 		LeaderElectionID:              lease,
 		LeaderElectionNamespace:       f.Namespace,
@@ -80,12 +98,6 @@ func newManager(f flags, options instance.Options) (ctrl.Manager, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
-	}
-	if err := manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("adding a health check: %w", err)
-	}
-	if err := manager.AddReadyzCheck("ping", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("adding a readiness check: %w", err)
 	}
 	return manager, nil
 }

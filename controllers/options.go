@@ -20,7 +20,7 @@ type flags struct {
 	MaxConcurrentImageUpdates int           `default:"5" help:"How many Instances may be on their way to another server image at a time. They stop when one fails."`
 	WaveSoak                  time.Duration `default:"10m" help:"How long the first Instance with another server image is watched before others follow."`
 	Namespace                 string        `env:"POD_NAMESPACE" default:"anamnesis-system" help:"The operator's own namespace, where its authority and its lease are."`
-	Namespaces                []string      `help:"Namespaces whose Instances are reconciled; none: all."`
+	Namespaces                []string      `help:"Namespaces whose Instances are reconciled; none: all. Those that are missing are taken up when they appear."`
 	WatchLabelSelector        string        `help:"Label selector of the Instances that are reconciled, so that several operators can share a cluster."`
 	Concurrency               int           `default:"10" help:"How many Instances are reconciled at a time."`
 	Resync                    time.Duration `default:"10m" help:"How often to look at Secrets that Instances refer to and that are not watched, give or take a fifth."`
@@ -28,7 +28,7 @@ type flags struct {
 	Resolvers                 []string      `placeholder:"CIDR" help:"DNS resolvers outside of the cluster that pods of Instances may ask besides the cluster's own, such as 10.0.0.2/32."`
 	LeaderElect               bool          `help:"Of several replicas, let one work at a time."`
 	MetricsBindAddress        string        `default:":8080" help:"Where metrics are served; 0 for nowhere."`
-	HealthProbeBindAddress    string        `default:":8081" help:"Where /healthz and /readyz are served."`
+	HealthProbeBindAddress    string        `default:":8081" help:"Where /livez and /readyz are served; 0 for nowhere."`
 }
 
 // options are the flags as the reconciler takes them. The error names every flag

@@ -69,6 +69,8 @@ type Options struct {
 	// Resolvers are the addresses of DNS resolvers outside of the cluster that
 	// pods of Instances may ask besides the cluster's own.
 	Resolvers []netip.Prefix
+	// NewCache makes the operator's caches; nil: cache.New.
+	NewCache cache.NewCacheFunc
 }
 
 // CacheOptions trim the cache to what is compared: of our kinds the objects that
@@ -163,7 +165,7 @@ func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Op
 	if err := addIndexes(ctx, manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	referenced, err := referencedCache(manager, options)
+	referenced, err := referencedCache(ctx, manager, options)
 	if err != nil {
 		return err
 	}
@@ -194,8 +196,12 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 
 // referencedCache holds the names of those Secrets of other people that ask for
 // being watched, and nothing of their content.
-func referencedCache(manager ctrl.Manager, options Options) (cache.Cache, error) {
-	watched, err := cache.New(manager.GetConfig(), cache.Options{
+func referencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
+	newCache := options.NewCache
+	if newCache == nil {
+		newCache = cache.New
+	}
+	watched, err := newCache(manager.GetConfig(), cache.Options{
 		HTTPClient:           manager.GetHTTPClient(),
 		Scheme:               manager.GetScheme(),
 		Mapper:               manager.GetRESTMapper(),
@@ -206,15 +212,24 @@ func referencedCache(manager ctrl.Manager, options Options) (cache.Cache, error)
 	if err != nil {
 		return nil, fmt.Errorf("making the cache of referenced Secrets: %w", err)
 	}
+	// Asked for here, so that it is listed when the cache says that it is filled.
+	if _, err := watched.GetInformer(ctx, referencedSecret(), cache.BlockUntilSynced(false)); err != nil {
+		return nil, fmt.Errorf("watching referenced Secrets: %w", err)
+	}
 	if err := manager.Add(watched); err != nil {
 		return nil, fmt.Errorf("adding the cache of referenced Secrets: %w", err)
 	}
 	return watched, nil
 }
 
+// referencedSecret is the kind of object that the cache of referenced Secrets
+// holds.
+func referencedSecret() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
+}
+
 // watch says what makes the operator visit an Instance.
 func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
-	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
 	changed := predicate.Or(
 		predicate.TypedGenerationChangedPredicate[client.Object]{},
 		predicate.TypedAnnotationChangedPredicate[client.Object]{})
@@ -230,7 +245,7 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfClaim)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
-		WatchesRawSource(source.Kind(referenced, secret, handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
+		WatchesRawSource(source.Kind(referenced, referencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
 		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").

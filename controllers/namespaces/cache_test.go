@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package namespaces
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
+)
+
+// stopControlPlane stops the control plane, if it was started.
+var stopControlPlane = func() error { return nil }
+
+// controlPlane is started once, by the first test that needs it.
+var controlPlane = sync.OnceValues(func() (*controlplanetest.ControlPlane, error) {
+	shared, err := controlplanetest.Start()
+	if err == nil {
+		stopControlPlane = shared.Stop
+	}
+	return shared, err
+})
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	code := m.Run()
+	if err := stopControlPlane(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
+	}
+	os.Exit(code)
+}
+
+// A tenancy is a cache of an operator that has rights in some of its namespaces.
+type tenancy struct {
+	*gomega.WithT
+	t *testing.T
+	// Client may do everything.
+	client.Client
+	cache.Cache
+	prefix string
+	health *Health
+}
+
+// newTenancy makes a cache, not yet started, of ConfigMaps and Secrets in
+// namespaces that begin with the test's prefix, and of one Secret in its own.
+func newTenancy(t *testing.T, prefix string, watched ...string) *tenancy {
+	t.Helper()
+	shared, err := controlPlane()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := &tenancy{WithT: gomega.NewWithT(t), t: t, prefix: prefix}
+	y.SetDefaultEventuallyTimeout(time.Minute)
+	if y.Client, err = client.New(shared.Admin(), client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	user, err := shared.ServiceAccount("system", prefix+"operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y.health, err = NewHealth(logr.Discard(), prometheus.NewRegistry(), nil); err != nil {
+		t.Fatal(err)
+	}
+	some := map[string]cache.Config{}
+	for _, name := range watched {
+		some[prefix+name] = cache.Config{}
+	}
+	own := map[string]cache.Config{prefix + "own": {FieldSelector: fields.OneTermEqualSelector("metadata.name", "authority")}}
+	for name := range some {
+		own[name] = cache.Config{}
+	}
+	y.Cache, err = NewCache(y.health)(user.Config(), cache.Options{
+		Scheme:            clientgoscheme.Scheme,
+		DefaultNamespaces: some,
+		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: own}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// fill asks for both kinds and starts the cache.
+func (y *tenancy) fill() {
+	y.t.Helper()
+	index := func(object client.Object) []string { return []string{object.GetLabels()["colour"]} }
+	for _, object := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
+		if err := y.IndexField(y.t.Context(), object, "colour", index); err != nil {
+			y.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- y.Start(ctx) }()
+	y.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			y.t.Errorf("the cache ended: %v", err)
+		}
+	})
+	waiting, enough := context.WithTimeout(y.t.Context(), time.Minute)
+	defer enough()
+	if !y.WaitForCacheSync(waiting) {
+		y.t.Fatal("the cache waits for namespaces that cannot be read")
+	}
+}
+
+// create makes a namespace, if there is none, and in it a ConfigMap and a Secret.
+func (y *tenancy) create(name string) {
+	y.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: y.prefix + name}}
+	meta := metav1.ObjectMeta{Namespace: namespace.Name, Name: "authority", Labels: map[string]string{"colour": "blue"}}
+	other := metav1.ObjectMeta{Namespace: namespace.Name, Name: "other", Labels: map[string]string{"colour": "red"}}
+	for _, object := range []client.Object{namespace, &corev1.ConfigMap{ObjectMeta: meta}, &corev1.Secret{ObjectMeta: meta}, &corev1.Secret{ObjectMeta: other}} {
+		if err := y.Create(y.t.Context(), object); err != nil {
+			y.t.Fatal(err)
+		}
+	}
+}
+
+// allow gives the operator the right to list kinds in a namespace.
+func (y *tenancy) allow(name string, kinds ...string) {
+	y.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: y.prefix + name, Name: "reads-" + strings.Join(kinds, "-")}
+	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: kinds, Verbs: []string{"get", "list", "watch"}}}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "system", Name: y.prefix + "operator"}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := y.Create(y.t.Context(), object); err != nil {
+			y.t.Fatal(err)
+		}
+	}
+}
+
+// secrets lists all Secrets of the cache as namespace/name.
+func (y *tenancy) secrets(options ...client.ListOption) []string {
+	var list corev1.SecretList
+	if err := y.Cache.List(y.t.Context(), &list, options...); err != nil {
+		return []string{err.Error()}
+	}
+	var names []string
+	for _, secret := range list.Items {
+		names = append(names, strings.TrimPrefix(secret.Namespace, y.prefix)+"/"+secret.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// A listener remembers whose objects it heard of.
+type listener struct {
+	mutex sync.Mutex
+	heard []string
+}
+
+func (l *listener) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
+		l.mutex.Lock()
+		defer l.mutex.Unlock()
+		found := object.(client.Object)
+		l.heard = append(l.heard, found.GetNamespace()+"/"+found.GetName())
+	}}
+}
+
+func (l *listener) all() []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Sorted(slices.Values(l.heard))
+}
+
+// listen adds a listener to Secrets.
+func (y *tenancy) listen() (*listener, cache.Informer, toolscache.ResourceEventHandlerRegistration) {
+	y.t.Helper()
+	informer, err := y.GetInformer(y.t.Context(), &corev1.Secret{})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	made := &listener{}
+	registration, err := informer.AddEventHandler(made.handler())
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return made, informer, registration
+}
+
+// TestCacheShowsWholeNamespaces gives an operator rights bit by bit: it must see
+// nothing of a namespace of which it may not see all, and all of it afterwards.
+func TestCacheShowsWholeNamespaces(t *testing.T) {
+	t.Parallel()
+	y := newTenancy(t, "whole-", "there", "half", "absent")
+	for _, name := range []string{"there", "half", "own"} {
+		y.create(name)
+	}
+	y.allow("there", "configmaps", "secrets")
+	y.allow("half", "secrets")
+	y.allow("own", "secrets")
+	early, _, earlyRegistration := y.listen()
+	y.fill()
+	late, informer, lateRegistration := y.listen()
+	removed, _, removedRegistration := y.listen()
+	y.Eventually(func() bool {
+		return earlyRegistration.HasSynced() && lateRegistration.HasSynced() && informer.HasSynced()
+	}).Should(gomega.BeTrue(), "waits for a namespace that cannot be read")
+	y.Eventually(func() []string { return y.secrets() }).Should(gomega.Equal([]string{"own/authority", "there/authority", "there/other"}))
+	shown := []string{"whole-own/authority", "whole-there/authority", "whole-there/other"}
+	y.Eventually(early.all).Should(gomega.Equal(shown))
+	y.Eventually(late.all).Should(gomega.Equal(shown))
+	y.Eventually(removed.all).Should(gomega.Equal(shown))
+	if err := informer.RemoveEventHandler(removedRegistration); err != nil {
+		t.Error(err)
+	}
+	y.refusesToRead("whole-half", "was not listed yet")
+	y.refusesToRead("whole-absent", "was not listed yet")
+	y.refusesToRead("elsewhere", "none of those")
+	y.Expect(y.health.Troubles()).To(gomega.ConsistOf(
+		gomega.And(gomega.HavePrefix("namespace whole-absent: "+unreadable), gomega.HaveSuffix("ConfigMap, Secret")),
+		gomega.And(gomega.HavePrefix("namespace whole-half: "+unreadable), gomega.HaveSuffix(": ConfigMap"))))
+
+	y.allow("half", "configmaps")
+	y.create("absent")
+	y.allow("absent", "configmaps", "secrets")
+	all := []string{"whole-absent/authority", "whole-absent/other", "whole-half/authority", "whole-half/other"}
+	all = append(all, shown...)
+	y.Eventually(early.all).Should(gomega.Equal(all))
+	y.Eventually(late.all).Should(gomega.Equal(all))
+	y.Expect(removed.all()).To(gomega.Equal(shown), "hears although it was removed")
+	y.Eventually(y.health.Troubles).Should(gomega.BeEmpty())
+	y.Expect(y.secrets(client.MatchingFields{"colour": "blue"})).To(gomega.Equal([]string{"absent/authority", "half/authority", "own/authority", "there/authority"}))
+	y.Expect(y.secrets(client.InNamespace("whole-half"))).To(gomega.Equal([]string{"half/authority", "half/other"}))
+}
+
+func (y *tenancy) refusesToRead(namespace, want string) {
+	y.t.Helper()
+	err := y.Cache.Get(y.t.Context(), client.ObjectKey{Namespace: namespace, Name: "authority"}, &corev1.Secret{})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		y.t.Errorf("reading %s: %v, want %q", namespace, err, want)
+	}
+	if got := y.secrets(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
+		y.t.Errorf("listing %s: %v, want %q", namespace, got, want)
+	}
+}
+
+// TestCacheIsAskedBeforeItStarts refuses what would be missing from namespaces
+// that are shown already, and what it cannot do.
+func TestCacheIsAskedBeforeItStarts(t *testing.T) {
+	t.Parallel()
+	y := newTenancy(t, "asked-", "there")
+	y.fill()
+	if _, err := y.GetInformer(t.Context(), &corev1.Service{}); err == nil || !strings.Contains(err.Error(), "before the cache starts") {
+		t.Errorf("a kind that nobody asked for: %v", err)
+	}
+	if got := y.secrets(client.Limit(1)); !strings.Contains(got[0], "leave out limit") {
+		t.Errorf("a limit over several namespaces: %v", got)
+	}
+	informer, err := y.GetInformerForKind(t.Context(), corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := informer.RemoveEventHandler(nil); err == nil {
+		t.Error("a handler of another informer was removed")
+	}
+}
+
+// TestCacheOfAllNamespaces is controller-runtime's own.
+func TestCacheOfAllNamespaces(t *testing.T) {
+	t.Parallel()
+	shared, err := controlPlane()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := NewCache(nil)(shared.Admin(), cache.Options{Scheme: clientgoscheme.Scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ours := made.(*someNamespaces); ours {
+		t.Error("an operator for all namespaces has a cache of some")
+	}
+}
