@@ -219,7 +219,7 @@ func TestOwnNamespaceRole(t *testing.T) {
 	role := as[rbacv1.Role](t, find(t, helm(t), "Role"))
 	want := []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
-		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
 		{
 			APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{authority.SecretName},
