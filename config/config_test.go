@@ -179,36 +179,67 @@ func TestChartInstallsWhatKustomizeDoes(t *testing.T) {
 	}
 }
 
+// TestNamespacedInstall has rights in the namespaces of the list and nowhere
+// else: the role is one of the cluster, but no binding of the cluster refers to
+// it.
 func TestNamespacedInstall(t *testing.T) {
 	t.Parallel()
 	everywhere := as[rbacv1.ClusterRole](t, find(t, helm(t), "ClusterRole"))
 	objects := helm(t, "watch.namespaces={clinic,pharmacy}")
-
-	roles := map[string][]rbacv1.PolicyRule{}
-	bound := map[string][]rbacv1.Subject{}
+	const binding = "anamnesis-operator-namespaced"
+	hold := rbacv1.PolicyRule{
+		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, ResourceNames: []string{binding}, Verbs: []string{"get", "patch"},
+	}
+	role := as[rbacv1.ClusterRole](t, find(t, objects, "ClusterRole"))
+	if diff := cmp.Diff(append(everywhere.Rules, hold), role.Rules); diff != "" {
+		t.Errorf("the rules are not those of an install for the cluster, and to hold the binding (-want +got):\n%s", diff)
+	}
+	bound := map[string]string{}
 	for _, object := range objects {
 		switch object.GetKind() {
-		case "ClusterRole", "ClusterRoleBinding":
+		case "ClusterRoleBinding":
 			t.Errorf("%s reaches beyond the namespaces of the list", key(object))
-		case "Role":
-			roles[key(object)] = as[rbacv1.Role](t, object).Rules
 		case "RoleBinding":
-			bound[key(object)] = as[rbacv1.RoleBinding](t, object).Subjects
+			found := as[rbacv1.RoleBinding](t, object)
+			bound[found.Namespace+"/"+found.Name] = fmt.Sprintf("%s %s to %v", found.RoleRef.Kind, found.RoleRef.Name, found.Subjects)
+			if len(found.Finalizers) > 0 {
+				t.Errorf("%s has finalizers: without an operator it could not be deleted", key(object))
+			}
 		}
 	}
-	operator := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "anamnesis-operator", Namespace: releaseNamespace}}
-	for _, namespace := range []string{"clinic", "pharmacy"} {
-		name := namespace + "/anamnesis-operator-instances"
-		if diff := cmp.Diff(everywhere.Rules, roles["Role "+name]); diff != "" {
-			t.Errorf("the rules in %s are not those of the ClusterRole (-cluster +namespace):\n%s", namespace, diff)
-		}
-		if diff := cmp.Diff(operator, bound["RoleBinding "+name]); diff != "" {
-			t.Errorf("the role in %s is bound to (-want +got):\n%s", namespace, diff)
+	operator := fmt.Sprint([]rbacv1.Subject{{Kind: "ServiceAccount", Name: "anamnesis-operator", Namespace: releaseNamespace}})
+	want := map[string]string{
+		"clinic/" + binding:                      "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
+		"pharmacy/" + binding:                    "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
+		releaseNamespace + "/anamnesis-operator": "Role anamnesis-operator to " + operator,
+	}
+	if diff := cmp.Diff(want, bound); diff != "" {
+		t.Errorf("bindings (-want +got):\n%s", diff)
+	}
+	for _, argument := range []string{"--namespaces=clinic,pharmacy", "--role-binding=" + binding} {
+		if arguments := operatorPod(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
+			t.Errorf("the operator is not told %s: %v", argument, arguments)
 		}
 	}
-	arguments := operatorPod(t, objects).Spec.Containers[0].Args
-	if !slices.Contains(arguments, "--namespaces=clinic,pharmacy") {
-		t.Errorf("the operator is not told its namespaces: %v", arguments)
+}
+
+// TestNamespacedInstallsBesideEachOther installs two releases of one name, which
+// share nothing of the cluster.
+func TestNamespacedInstallsBesideEachOther(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, namespace := range []string{"north", "south"} {
+		output, err := tool("helm", "template", releaseName, "charts/anamnesis", "--namespace", namespace,
+			"--kube-version", "1.36.0", "--set", "watch.namespaces={"+namespace+"-tenants}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range parse(t, output) {
+			if seen[key(object)] {
+				t.Errorf("%s belongs to both", key(object))
+			}
+			seen[key(object)] = true
+		}
 	}
 }
 
@@ -241,20 +272,20 @@ func TestChartValues(t *testing.T) {
 		"a tag":            {[]string{"image.tag=v9"}, "image: ghcr.io/anamnesis-dev/operator:v9"},
 		"a digest":         {[]string{"image.tag=v9", "image.digest=" + digest}, "image: ghcr.io/anamnesis-dev/operator@" + digest},
 		"the server's tag": {[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9"}, "--server-image=registry.example/s:v9"},
+		"a label selector": {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
+		"concurrency":      {[]string{"concurrency=50"}, "--concurrency=50"},
 		"the server's digest": {
 			[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9", "serverImage.digest=" + digest, "image.digest=" + digest, "requireDigests=true"},
 			"--server-image=registry.example/s@" + digest,
 		},
-		"a longer soak":    {[]string{"waveSoak=1h"}, "--wave-soak=1h"},
-		"another domain":   {[]string{"clusterDomain=corp.example"}, "--cluster-domain=corp.example"},
-		"resolvers":        {[]string{"resolvers={10.0.0.2/32,fd00::/64}"}, "--resolvers=10.0.0.2/32,fd00::/64"},
-		"a label selector": {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
-		"concurrency":      {[]string{"concurrency=50"}, "--concurrency=50"},
-		"careful updates":  {[]string{"maxConcurrentImageUpdates=1"}, "--max-concurrent-image-updates=1"},
-		"a longer resync":  {[]string{"resync=1h"}, "--resync=1h"},
-		"replicas":         {[]string{"replicas=2"}, "replicas: 2"},
-		"other API ports":  {[]string{"networkPolicy.kubernetesAPIPorts={16443}"}, "port: 16443"},
-		"another name":     {[]string{"fullnameOverride=ops"}, "name: ops-metrics"},
+		"a longer soak":   {[]string{"waveSoak=1h"}, "--wave-soak=1h"},
+		"another domain":  {[]string{"clusterDomain=corp.example"}, "--cluster-domain=corp.example"},
+		"resolvers":       {[]string{"resolvers={10.0.0.2/32,fd00::/64}"}, "--resolvers=10.0.0.2/32,fd00::/64"},
+		"careful updates": {[]string{"maxConcurrentImageUpdates=1"}, "--max-concurrent-image-updates=1"},
+		"a longer resync": {[]string{"resync=1h"}, "--resync=1h"},
+		"replicas":        {[]string{"replicas=2"}, "replicas: 2"},
+		"other API ports": {[]string{"networkPolicy.kubernetesAPIPorts={16443}"}, "port: 16443"},
+		"another name":    {[]string{"fullnameOverride=ops"}, "name: ops-metrics"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

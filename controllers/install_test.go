@@ -26,7 +26,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -293,6 +295,84 @@ func (i *install) finalizers(object client.Object, namespace, name string) []str
 // cared says that the operator looks after the Instance of a namespace.
 func (i *install) cared(namespace string) func() []string {
 	return func() []string { return i.finalizers(&v1alpha1.Instance{}, namespace, "acme") }
+}
+
+func (i *install) binding(namespace string) func() []string {
+	return func() []string {
+		return i.finalizers(&rbacv1.RoleBinding{}, namespace, "anamnesis-operator-namespaced")
+	}
+}
+
+var gone = gomega.Equal([]string{string(metav1.StatusReasonNotFound)})
+
+// deleteNamespace marks a namespace and deletes all that is in it at once, as the
+// namespace controller does. What has finalizers stays.
+func (i *install) deleteNamespace(name string) {
+	i.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := i.Delete(i.t.Context(), namespace); err != nil {
+		i.t.Fatalf("deleting namespace %s: %v", name, err)
+	}
+	for _, kind := range i.deletableKinds() {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		if err := i.DeleteAllOf(i.t.Context(), object, client.InNamespace(name)); client.IgnoreNotFound(err) != nil {
+			i.t.Fatalf("deleting each %s in %s: %v", kind.Kind, name, err)
+		}
+	}
+}
+
+// endNamespace lets a namespace go in which nothing is left.
+func (i *install) endNamespace(name string) {
+	i.t.Helper()
+	namespace := &corev1.Namespace{}
+	if err := i.Get(i.t.Context(), client.ObjectKey{Name: name}, namespace); err != nil {
+		i.t.Fatal(err)
+	}
+	namespace.Spec.Finalizers = nil
+	if err := i.SubResource("finalize").Update(i.t.Context(), namespace); err != nil {
+		i.t.Fatalf("ending namespace %s: %v", name, err)
+	}
+	i.Eventually(func() []string { return i.finalizers(namespace, "", name) }).Should(gone)
+}
+
+// deletableKinds are all kinds of a namespace that can be deleted at once, those
+// that give rights before all others.
+func (i *install) deletableKinds() []schema.GroupVersionKind {
+	i.t.Helper()
+	shared, err := controlPlane()
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	discovered, err := discovery.NewDiscoveryClientForConfig(shared.Admin())
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	lists, err := discovered.ServerPreferredNamespacedResources()
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	var kinds []schema.GroupVersionKind
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"deletecollection"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		for _, resource := range list.APIResources {
+			kinds = append(kinds, version.WithKind(resource.Kind))
+		}
+	}
+	slices.SortStableFunc(kinds, func(one, other schema.GroupVersionKind) int {
+		return boolOrder(other.Group == rbacv1.GroupName) - boolOrder(one.Group == rbacv1.GroupName)
+	})
+	return kinds
+}
+
+func boolOrder(first bool) int {
+	if first {
+		return 1
+	}
+	return 0
 }
 
 // children names what the operator made in a namespace.

@@ -71,6 +71,13 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 	if err := addProbes(manager, config.HealthProbeBindAddress, health); err != nil {
 		return nil, err
 	}
+	if config.RoleBinding != "" {
+		hold := namespaces.NewHold(manager, config.RoleBinding, options.Namespaces, health)
+		options.Around = hold.Around
+		if err := manager.Add(hold); err != nil {
+			return nil, fmt.Errorf("adding the hold of RoleBindings: %w", err)
+		}
+	}
 	return manager, instance.Setup(ctx, manager, registry, options)
 }
 

@@ -27,7 +27,7 @@ func parseFlags(t *testing.T, arguments ...string) (flags, error) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	config, err := parseFlags(t, "--server-image=server:1", "--namespaces=a,b", "--watch-label-selector=team=blue",
+	config, err := parseFlags(t, "--server-image=server:1", "--namespaces=a,b", "--role-binding=ours", "--watch-label-selector=team=blue",
 		"--leader-elect", "--concurrency=3", "--wave-soak=1h", "--cluster-domain=corp.example", "--resolvers=10.0.0.2/32,fd00::/64")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !config.LeaderElect || got.Selector.String() != "team=blue" {
+	if !config.LeaderElect || config.RoleBinding != "ours" || got.Selector.String() != "team=blue" {
 		t.Errorf("got %+v, selector %s", config, got.Selector)
 	}
 	got.Selector = nil
@@ -60,7 +60,7 @@ func TestFlagsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ClusterDomain != "cluster.local" || got.WaveSoak != 10*time.Minute || got.Resolvers != nil || got.Namespaces != nil {
+	if got.ClusterDomain != "cluster.local" || got.WaveSoak != 10*time.Minute || got.Resolvers != nil || got.Namespaces != nil || config.RoleBinding != "" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -74,6 +74,7 @@ func TestFlagsRefuse(t *testing.T) {
 		"a selector that is none":               {"--watch-label-selector=a in", "--watch-label-selector"},
 		"a namespace that is none":              {"--namespaces=Clinic_1", `--namespaces "Clinic_1"`},
 		"no name of a namespace, which is all":  {"--namespaces=,a", `--namespaces ""`},
+		"a binding without namespaces":          {"--role-binding=ours", "give --namespaces too"},
 		"a domain that is none":                 {"--cluster-domain=cluster_local", "expected a domain such as cluster.local"},
 		"a domain that is the root":             {"--cluster-domain=cluster.local.", "--cluster-domain"},
 		"a resolver without a length":           {"--resolvers=10.0.0.2", "expected a range such as 10.0.0.2/32"},

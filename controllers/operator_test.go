@@ -3,12 +3,75 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/namespaces"
 )
+
+// TestNamespaceIsDeletedWithItsInstances deletes a tenant's namespace under a
+// namespaced install: the Instance must be able to leave, or the namespace never
+// ends.
+func TestNamespaceIsDeletedWithItsInstances(t *testing.T) {
+	t.Parallel()
+	i := newInstall(t, []string{"deleted"})
+	i.start()
+	i.Consistently(i.binding("deleted"), "2s").Should(gomega.BeEmpty(), "held without any Instance")
+	i.createInstance("deleted")
+	i.Eventually(i.cared("deleted")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+	if got := i.binding("deleted")(); !slices.Contains(got, namespaces.Finalizer) {
+		t.Errorf("the Instance has its finalizer before the RoleBinding: %v", got)
+	}
+	i.deleteNamespace("deleted")
+	i.Eventually(i.cared("deleted")).Should(gone, "the Instance cannot leave")
+	i.Eventually(i.binding("deleted")).Should(gone, "the RoleBinding stays when the last Instance went")
+
+	i.endNamespace("deleted")
+	i.createNamespace("deleted")
+	i.giveRights("deleted")
+	i.createInstance("deleted")
+	i.Eventually(i.cared("deleted")).Should(gomega.Equal([]string{v1alpha1.Finalizer}), "the namespace is not taken up again")
+}
+
+// TestNamespaceIsDeletedWhileNobodyWorks is the same, with an operator that only
+// starts afterwards and knows the namespace by what it may still read.
+func TestNamespaceIsDeletedWhileNobodyWorks(t *testing.T) {
+	t.Parallel()
+	i := newInstall(t, []string{"forsaken"})
+	t.Run("the operator works for a while", func(t *testing.T) {
+		before := *i
+		before.t, before.WithT = t, gomega.NewWithT(t)
+		before.SetDefaultEventuallyTimeout(patience)
+		before.start()
+		before.createInstance("forsaken")
+		before.Eventually(before.cared("forsaken")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+	})
+	i.deleteNamespace("forsaken")
+	i.Consistently(i.cared("forsaken"), "1s").Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+	i.start()
+	i.Eventually(i.cared("forsaken")).Should(gone, "the Instance cannot leave")
+	i.Eventually(i.binding("forsaken")).Should(gone, "the RoleBinding stays when the last Instance went")
+}
+
+// TestInstanceLeavesBeforeItsNamespace lets go of the RoleBinding, so that
+// nothing is in the way when the namespace is deleted without an operator.
+func TestInstanceLeavesBeforeItsNamespace(t *testing.T) {
+	t.Parallel()
+	i := newInstall(t, []string{"left"})
+	i.start()
+	i.createInstance("left")
+	i.Eventually(i.binding("left")).Should(gomega.Equal([]string{namespaces.Finalizer}))
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "left"}}
+	if err := i.Delete(t.Context(), instance); err != nil {
+		t.Fatal(err)
+	}
+	i.Eventually(i.cared("left")).Should(gone)
+	i.Eventually(i.binding("left")).Should(gomega.BeEmpty())
+}
 
 // TestMissingNamespaceStopsNobody lists a namespace that does not exist, and one
 // that does and in which the operator has no rights.

@@ -21,6 +21,7 @@ type flags struct {
 	WaveSoak                  time.Duration `default:"10m" help:"How long the first Instance with another server image is watched before others follow."`
 	Namespace                 string        `env:"POD_NAMESPACE" default:"anamnesis-system" help:"The operator's own namespace, where its authority and its lease are."`
 	Namespaces                []string      `help:"Namespaces whose Instances are reconciled; none: all. Those that are missing are taken up when they appear."`
+	RoleBinding               string        `help:"Name of the RoleBinding, in each of --namespaces, from which the operator has its rights there. It is held by a finalizer while there are Instances, so that they can leave a namespace that is deleted. None: nothing is held."`
 	WatchLabelSelector        string        `help:"Label selector of the Instances that are reconciled, so that several operators can share a cluster."`
 	Concurrency               int           `default:"10" help:"How many Instances are reconciled at a time."`
 	Resync                    time.Duration `default:"10m" help:"How often to look at Secrets that Instances refer to and that are not watched, give or take a fifth."`
@@ -63,6 +64,9 @@ func (f flags) check() error {
 		if problems := validation.IsDNS1123Label(namespace); problems != nil {
 			wrong = append(wrong, fmt.Errorf("--namespaces %q: no name of a namespace: %s", namespace, strings.Join(problems, "; ")))
 		}
+	}
+	if f.RoleBinding != "" && len(f.Namespaces) == 0 {
+		wrong = append(wrong, fmt.Errorf("--role-binding %s: give --namespaces too, or leave it out", f.RoleBinding))
 	}
 	if problems := validation.IsDNS1123Subdomain(f.ClusterDomain); problems != nil {
 		wrong = append(wrong, fmt.Errorf("--cluster-domain %q: expected a domain such as cluster.local: %s", f.ClusterDomain, strings.Join(problems, "; ")))

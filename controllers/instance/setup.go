@@ -71,6 +71,8 @@ type Options struct {
 	Resolvers []netip.Prefix
 	// NewCache makes the operator's caches; nil: cache.New.
 	NewCache cache.NewCacheFunc
+	// Around gives what is run around the reconciler, if anything is.
+	Around func(reconcile.Reconciler) reconcile.Reconciler
 }
 
 // CacheOptions trim the cache to what is compared: of our kinds the objects that
@@ -228,6 +230,15 @@ func referencedSecret() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
 }
 
+// around gives what the manager runs: the reconciler, and what an administrator's
+// options put around it.
+func (o Options) around(reconciler reconcile.Reconciler) reconcile.Reconciler {
+	if o.Around == nil {
+		return reconciler
+	}
+	return o.Around(reconciler)
+}
+
 // watch says what makes the operator visit an Instance.
 func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
 	changed := predicate.Or(
@@ -249,7 +260,7 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").
-		Complete(r)
+		Complete(options.around(r))
 	if err != nil {
 		return fmt.Errorf("adding the controller of Instances: %w", err)
 	}

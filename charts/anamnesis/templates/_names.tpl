@@ -9,6 +9,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The name of the RoleBinding in each namespace of an install for some. */}}
+{{- define "anamnesis.namespacedBinding" -}}
+{{ include "anamnesis.name" . }}-namespaced
+{{- end -}}
+
 {{/* The labels that select the operator's pods. They never change. */}}
 {{- define "anamnesis.selector" -}}
 app.kubernetes.io/name: anamnesis-operator
