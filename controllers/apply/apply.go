@@ -4,25 +4,13 @@ package apply
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// HashAnnotation holds the hash of what was last sent for an object.
-const HashAnnotation = "anamnesis.dev/applied-hash"
-
-// hashDigits is the length of a hash, in hexadecimal digits.
-const hashDigits = 12
 
 // Applier writes objects as one field manager.
 type Applier struct {
@@ -81,69 +69,18 @@ func (a *Applier) Create(ctx context.Context, wanted *unstructured.Unstructured)
 	return nil
 }
 
-// Encode gives the fields of an apply configuration.
-func Encode(wanted runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
-	encoded, err := json.Marshal(wanted)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", wanted, err)
-	}
-	fields := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(encoded, &fields.Object); err != nil {
-		return nil, fmt.Errorf("decoding %T: %w", wanted, err)
-	}
-	return fields, nil
-}
-
 // Reason says why an object must be sent, or nothing when the live object is as
 // wanted already. sent carries its hash.
 func Reason(sent *unstructured.Unstructured, live client.Object) (string, error) {
 	if live == nil {
 		return "it does not exist", nil
 	}
-	if live.GetAnnotations()[HashAnnotation] != sent.GetAnnotations()[HashAnnotation] {
+	if hashOf(live) != hashOf(sent) {
 		return "what is wanted changed", nil
 	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
-	if err != nil {
-		return "", fmt.Errorf("reading the fields of %s %s: %w", sent.GetKind(), sent.GetName(), err)
+	found, err := compare(sent, live)
+	if err != nil || len(found) == 0 {
+		return "", err
 	}
-	if path := Difference(withoutType(sent.Object), fields); path != "" {
-		return "somebody changed " + path, nil
-	}
-	return "", nil
-}
-
-// Hash tells two values apart that encode to different JSON. It is short enough
-// for a name.
-func Hash(value any) (string, error) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return "", fmt.Errorf("encoding %T: %w", value, err)
-	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:])[:hashDigits], nil
-}
-
-// withHash copies an object and notes its hash in HashAnnotation.
-func withHash(wanted *unstructured.Unstructured) *unstructured.Unstructured {
-	sent := wanted.DeepCopy()
-	hash, err := Hash(wanted.Object)
-	if err != nil {
-		panic(fmt.Sprintf("what was decoded from JSON can be encoded: %v", err))
-	}
-	annotations := maps.Clone(sent.GetAnnotations())
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[HashAnnotation] = hash
-	sent.SetAnnotations(annotations)
-	return sent
-}
-
-// withoutType leaves out what a typed object from a cache does not carry.
-func withoutType(object map[string]any) map[string]any {
-	fields := maps.Clone(object)
-	delete(fields, "apiVersion")
-	delete(fields, "kind")
-	return fields
+	return "somebody changed " + found[0].String(), nil
 }

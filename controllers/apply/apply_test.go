@@ -8,39 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-func encode(t *testing.T, data map[string]string) *unstructured.Unstructured {
-	t.Helper()
-	wanted, err := Encode(coreapply.ConfigMap("acme", "tenants").WithData(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wanted
-}
-
-func TestEncodeHoldsOnlyWhatIsMeant(t *testing.T) {
-	t.Parallel()
-	want := map[string]any{
-		"apiVersion": "v1",
-		"kind":       "ConfigMap",
-		"metadata":   map[string]any{"name": "acme", "namespace": "tenants"},
-		"data":       map[string]any{"a": "1"},
-	}
-	if diff := cmp.Diff(want, encode(t, map[string]string{"a": "1"}).Object); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
 
 func TestReason(t *testing.T) {
 	t.Parallel()
@@ -144,20 +119,4 @@ func (r *recorder) Apply(_ context.Context, object runtime.ApplyConfiguration, _
 		r.uid = string(named.GetUID())
 	}
 	return r.err
-}
-
-func TestHashTellsValuesApart(t *testing.T) {
-	t.Parallel()
-	one, err := Hash(map[string]int{"a": 1, "b": 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, _ := Hash(map[string]int{"b": 2, "a": 1})
-	other, _ := Hash(map[string]int{"a": 1, "b": 3})
-	if one != again || one == other || len(one) != hashDigits {
-		t.Errorf("got %q, %q for the same and %q for another", one, again, other)
-	}
-	if _, err := Hash(func() {}); err == nil {
-		t.Error("a function has no hash, but got one")
-	}
 }

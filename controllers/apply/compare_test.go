@@ -3,123 +3,269 @@
 package apply
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"pgregory.net/rapid"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// parse reads the fields of an object as they come from JSON.
-func parse(t *testing.T, text string) map[string]any {
+// parse reads an object as it comes from JSON.
+func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	fields := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return fields
+	return object
 }
 
-func TestDifference(t *testing.T) {
+// typed gives an object as it comes from a cache.
+func typed(t *testing.T, object *unstructured.Unstructured) client.Object {
+	t.Helper()
+	made, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, made); err != nil {
+		t.Fatal(err)
+	}
+	return made.(client.Object)
+}
+
+// paths gives where what is sent differs from a live object, which must not
+// depend on whether that comes from a cache or from the API server.
+func paths(t *testing.T, sent, live *unstructured.Unstructured) []string {
+	t.Helper()
+	found, err := compare(sent, live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scheme.Scheme.Recognizes(sent.GroupVersionKind()) {
+		cached, err := compare(sent, typed(t, live))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(fmt.Sprint(found), fmt.Sprint(cached)); diff != "" {
+			t.Errorf("from the API server it differs in %v, from a cache in %v", found, cached)
+		}
+	}
+	var texts []string
+	for _, each := range found {
+		texts = append(texts, each.String())
+	}
+	return texts
+}
+
+// A comparisonCase is what is sent, what is live, and the paths of differences.
+type comparisonCase struct {
+	sent, live string
+	want       []string
+}
+
+// testComparisons compares objects of one kind.
+func testComparisons(t *testing.T, version, kind string, cases map[string]comparisonCase) {
+	t.Helper()
 	t.Parallel()
-	for name, test := range map[string]struct{ sent, live, want string }{
-		"equal":                  {`{spec: {replicas: 2}}`, `{spec: {replicas: 2}}`, ""},
-		"another value":          {`{spec: {replicas: 2}}`, `{spec: {replicas: 3}}`, "spec.replicas"},
-		"a default":              {`{spec: {replicas: 2}}`, `{spec: {replicas: 2, paused: false}, status: {}}`, ""},
-		"a field is gone":        {`{spec: {replicas: 2}}`, `{spec: {}}`, "spec.replicas"},
-		"a branch is gone":       {`{spec: {replicas: 2}}`, `{}`, "spec"},
-		"a branch is a value":    {`{spec: {replicas: 2}}`, `{spec: text}`, "spec"},
-		"another type":           {`{spec: {replicas: 2}}`, `{spec: {replicas: "2"}}`, "spec.replicas"},
-		"a zero left out":        {`{a: false, b: "", c: 0, d: null}`, `{}`, ""},
-		"a zero that is none":    {`{a: false}`, `{a: true}`, "a"},
-		"an empty list left out": {`{a: []}`, `{}`, ""},
-		"an empty list that is none": {
-			`{a: []}`, `{a: [1]}`, "a",
-		},
-		"a list in order":          {`{args: [serve, --x]}`, `{args: [serve, --x]}`, ""},
-		"a list in another order":  {`{args: [serve, --x]}`, `{args: [--x, serve]}`, "args.0"},
-		"a longer list":            {`{args: [serve]}`, `{args: [serve, --x]}`, "args"},
-		"a shorter list":           {`{args: [serve, --x]}`, `{args: [serve]}`, "args"},
-		"a list is gone":           {`{args: [serve]}`, `{}`, "args"},
-		"a default in a list":      {`{rules: [{a: 1}]}`, `{rules: [{a: 1, b: 2}]}`, ""},
-		"somebody's sidecar":       {`{spec: {template: {spec: {containers: [{name: a, image: x}]}}}}`, `{spec: {template: {spec: {containers: [{name: b}, {name: a, image: x, tty: false}]}}}}`, ""},
-		"our container changed":    {`{spec: {template: {spec: {containers: [{name: a, image: x}]}}}}`, `{spec: {template: {spec: {containers: [{name: a, image: y}]}}}}`, "spec.template.spec.containers.image"},
-		"our container is gone":    {`{spec: {template: {spec: {containers: [{name: a, image: x}]}}}}`, `{spec: {template: {spec: {containers: [{name: b, image: x}]}}}}`, "spec.template.spec.containers"},
-		"a default in a key":       {`{spec: {ports: [{port: 443}]}}`, `{spec: {ports: [{port: 443, protocol: TCP}]}}`, ""},
-		"a key of two fields":      {`{spec: {ports: [{port: 53, protocol: UDP, name: u}]}}`, `{spec: {ports: [{port: 53, protocol: TCP, name: t}, {port: 53, protocol: UDP, name: u}]}}`, ""},
-		"ports of a policy":        {`{spec: {ingress: [{ports: [{port: 443}]}]}}`, `{spec: {ingress: [{ports: [{port: 443}, {port: 22}]}]}}`, "spec.ingress.0.ports"},
-		"a rule somebody added":    {`{spec: {ingress: [{ports: [{port: 443}]}]}}`, `{spec: {ingress: [{ports: [{port: 443}]}, {}]}}`, "spec.ingress"},
-		"a quantity, another word": {`{limits: {cpu: "1000m"}}`, `{limits: {cpu: "1"}}`, ""},
-		"a quantity as a number":   {`{requests: {cpu: "2000m"}}`, `{requests: {cpu: 2}}`, ""},
-		"another quantity":         {`{limits: {memory: 1Gi}}`, `{limits: {memory: 1G}}`, "limits.memory"},
-		"a quantity that is none":  {`{limits: {memory: 1Gi}}`, `{limits: {memory: much}}`, "limits.memory"},
-		"no quantity":              {`{data: {a: "1000m"}}`, `{data: {a: "1"}}`, "data.a"},
-	} {
-		if got := Difference(parse(t, test.sent), parse(t, test.live)); got != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
+	object := func(text string) *unstructured.Unstructured {
+		parsed := parse(t, text)
+		parsed.SetAPIVersion(version)
+		parsed.SetKind(kind)
+		return parsed
+	}
+	for name, test := range cases {
+		if diff := cmp.Diff(test.want, paths(t, object(test.sent), object(test.live))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// TestDifferenceOfSupersets checks that whatever an API server adds to an object
-// is no difference, and that a change of what was sent always is.
-func TestDifferenceOfSupersets(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		sent := drawObject(t, 3)
-		live := withAdditions(t, sent)
-		if path := Difference(sent, live); path != "" {
-			t.Fatalf("sent %v, live %v: differs in %s", sent, live, path)
-		}
-		changed, path := withChange(t, sent, live)
-		if got := Difference(sent, changed); got == "" {
-			t.Fatalf("sent %v, live %v: the change of %s was not seen", sent, changed, path)
-		}
+// pod puts the fields of a pod template's spec where a workload has them.
+func pod(fields string) string { return `spec: {template: {spec: {` + fields + `}}}` }
+
+func TestCompareMetadata(t *testing.T) {
+	testComparisons(t, "v1", "ServiceAccount", map[string]comparisonCase{
+		"equal":               {`metadata: {name: a}`, `metadata: {name: a, uid: u}`, nil},
+		"a label of somebody": {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {a: "1", b: "2"}}`, nil},
+		"a label changed":     {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {a: "2"}}`, []string{"metadata.labels.a"}},
+		"a label gone":        {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {b: "1"}}`, []string{"metadata.labels.a"}},
+		"all labels gone":     {`metadata: {labels: {a: "1"}}`, `metadata: {}`, []string{"metadata.labels.a"}},
+		"an empty label gone": {`metadata: {labels: {a: ""}}`, `metadata: {labels: {b: "1"}}`, []string{"metadata.labels.a"}},
+		"no labels":           {`metadata: {labels: {}}`, `metadata: {}`, nil},
+		"two annotations":     {`metadata: {annotations: {x/b: "1", a: "1"}}`, `metadata: {annotations: {b: "1"}}`, []string{"metadata.annotations.a", "metadata.annotations.x/b"}},
+		"another owner":       {`metadata: {ownerReferences: [{uid: a, name: owner}]}`, `metadata: {ownerReferences: [{uid: b, name: other}, {uid: a, name: owner}]}`, nil},
+		"an owner gone":       {`metadata: {ownerReferences: [{uid: a}]}`, `metadata: {ownerReferences: [{uid: b}]}`, []string{`metadata.ownerReferences[uid="a"]`}},
+		"an owner that controls no more": {`metadata: {ownerReferences: [{uid: a, controller: true}]}`, `metadata: {ownerReferences: [{uid: a, controller: false}]}`,
+			[]string{`metadata.ownerReferences[uid="a"].controller`}},
+		"a finalizer of somebody":   {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b, a]}`, nil},
+		"a finalizer gone":          {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b]}`, []string{`metadata.finalizers[="a"]`}},
+		"a zero left out":           {`automountServiceAccountToken: false`, `{}`, nil},
+		"a zero that is none":       {`automountServiceAccountToken: false`, `automountServiceAccountToken: true`, []string{"automountServiceAccountToken"}},
+		"a pull secret of somebody": {`imagePullSecrets: [{name: a}]`, `imagePullSecrets: [{name: b}, {name: a}]`, []string{"imagePullSecrets"}},
 	})
 }
 
-var fieldNames = rapid.SampledFrom([]string{"a", "b", "c", "d"})
-
-func drawObject(t *rapid.T, depth int) map[string]any {
-	fields := map[string]any{}
-	for _, name := range rapid.SliceOfNDistinct(fieldNames, 1, 4, rapid.ID).Draw(t, "fields") {
-		switch kind := rapid.IntRange(0, 2).Draw(t, "kind"); {
-		case kind == 0 && depth > 0:
-			fields[name] = drawObject(t, depth-1)
-		case kind == 1:
-			fields[name] = []any{rapid.Int64().Draw(t, "item"), rapid.String().Draw(t, "item")}
-		default:
-			fields[name] = rapid.Int64Min(1).Draw(t, "value")
-		}
-	}
-	return fields
+func TestCompareDeployment(t *testing.T) {
+	const container = "spec.template.spec.containers[name=\"a\"]"
+	testComparisons(t, "apps/v1", "Deployment", map[string]comparisonCase{
+		"another value":    {`spec: {replicas: 2}`, `spec: {replicas: 3}`, []string{"spec.replicas"}},
+		"a default":        {`spec: {replicas: 2}`, `spec: {replicas: 2, paused: true, strategy: {type: Recreate}}`, nil},
+		"a zero":           {`spec: {minReadySeconds: 0, paused: false}`, `spec: {}`, nil},
+		"a field gone":     {`spec: {replicas: 2}`, `spec: {}`, []string{"spec.replicas"}},
+		"a selector":       {`spec: {selector: {matchLabels: {a: "1"}}}`, `spec: {selector: {matchLabels: {a: "1", b: "2"}}}`, []string{"spec.selector.matchLabels"}},
+		"a strategy gone":  {`spec: {strategy: {rollingUpdate: {maxSurge: 25%}}}`, `spec: {strategy: {type: Recreate}}`, []string{"spec.strategy.rollingUpdate"}},
+		"a sidecar":        {pod(`containers: [{name: a, image: x}]`), pod(`containers: [{name: b}, {name: a, image: x, tty: true}]`), nil},
+		"another image":    {pod(`containers: [{name: a, image: x}]`), pod(`containers: [{name: a, image: z}]`), []string{container + ".image"}},
+		"a container gone": {pod(`containers: [{name: a, image: x}]`), pod(`containers: [{name: b, image: x}]`), []string{container}},
+		"arguments in another order": {pod(`containers: [{name: a, args: [s, --x]}]`), pod(`containers: [{name: a, args: [--x, s]}]`),
+			[]string{container + ".args[0]", container + ".args[1]"}},
+		"an argument more":    {pod(`containers: [{name: a, args: [s]}]`), pod(`containers: [{name: a, args: [s, --x]}]`), []string{container + ".args"}},
+		"no arguments":        {pod(`containers: [{name: a, args: []}]`), pod(`containers: [{name: a}]`), nil},
+		"arguments, not none": {pod(`containers: [{name: a, args: []}]`), pod(`containers: [{name: a, args: [x]}]`), []string{container + ".args"}},
+		"a variable of somebody": {pod(`containers: [{name: a, env: [{name: E, value: "1"}]}]`),
+			pod(`containers: [{name: a, env: [{name: F, value: "2"}, {name: E, value: "1"}]}]`), nil},
+		"a variable repeated": {pod(`containers: [{name: a, env: [{name: E, value: "1"}]}]`),
+			pod(`containers: [{name: a, env: [{name: E, value: "1"}, {name: E, value: "2"}]}]`), []string{container + `.env[name="E"]`}},
+		"an empty variable": {pod(`containers: [{name: a, env: [{name: E, value: ""}]}]`), pod(`containers: [{name: a, env: [{name: E}]}]`), nil},
+		"a port by its default protocol": {pod(`containers: [{name: a, ports: [{containerPort: 53}]}]`),
+			pod(`containers: [{name: a, ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53, protocol: TCP}]}]`), nil},
+		"a port of another protocol": {pod(`containers: [{name: a, ports: [{containerPort: 53}]}]`),
+			pod(`containers: [{name: a, ports: [{containerPort: 53, protocol: UDP}]}]`), []string{container + `.ports[containerPort=53,protocol="TCP"]`}},
+		"a mount moved": {pod(`containers: [{name: a, volumeMounts: [{mountPath: /a, name: v}]}]`),
+			pod(`containers: [{name: a, volumeMounts: [{mountPath: /b, name: v}]}]`), []string{container + `.volumeMounts[mountPath="/a"]`}},
+		"an init container": {pod(`initContainers: [{name: a, image: x}]`), pod(`initContainers: [{name: b}, {name: a, image: z}]`),
+			[]string{`spec.template.spec.initContainers[name="a"].image`}},
+		"a volume of somebody": {pod(`volumes: [{name: a, emptyDir: {}}]`), pod(`volumes: [{name: b}, {name: a, emptyDir: {}}]`), nil},
+		"a volume of another source": {pod(`volumes: [{name: a, emptyDir: {}}]`), pod(`volumes: [{name: a, hostPath: {path: /}}]`),
+			[]string{`spec.template.spec.volumes[name="a"].emptyDir`}},
+		"a spread of two keys": {pod(`topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: ScheduleAnyway, maxSkew: 1}]`),
+			pod(`topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: DoNotSchedule, maxSkew: 2}, {topologyKey: z, whenUnsatisfiable: ScheduleAnyway, maxSkew: 1}]`), nil},
+		"a pull secret of somebody": {pod(`imagePullSecrets: [{name: a}]`), pod(`imagePullSecrets: [{name: b}, {name: a}]`), nil},
+		"a node label of somebody":  {pod(`nodeSelector: {a: "1"}`), pod(`nodeSelector: {a: "1", b: "2"}`), []string{"spec.template.spec.nodeSelector"}},
+		"a toleration of somebody":  {pod(`tolerations: [{key: a}]`), pod(`tolerations: [{key: a}, {key: b}]`), []string{"spec.template.spec.tolerations"}},
+		"a default of a toleration": {pod(`tolerations: [{key: a}]`), pod(`tolerations: [{key: a, operator: Equal}]`), nil},
+		"a quantity, another word": {pod(`containers: [{name: a, resources: {limits: {cpu: 1000m, memory: 1Gi}}}]`),
+			pod(`containers: [{name: a, resources: {limits: {cpu: "1", memory: 1024Mi}}}]`), nil},
+		"another quantity": {pod(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), pod(`containers: [{name: a, resources: {limits: {memory: 1G}}}]`),
+			[]string{container + ".resources.limits.memory"}},
+		"a limit of somebody":     {pod(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), pod(`containers: [{name: a, resources: {limits: {memory: 1Gi, cpu: 1}}}]`), nil},
+		"a limit gone":            {pod(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), pod(`containers: [{name: a}]`), []string{container + ".resources.limits.memory"}},
+		"a quantity of a volume":  {pod(`volumes: [{name: a, emptyDir: {sizeLimit: 1024Mi}}]`), pod(`volumes: [{name: a, emptyDir: {sizeLimit: 1Gi}}]`), nil},
+		"a number or a string":    {pod(`containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]`), pod(`containers: [{name: a, livenessProbe: {httpGet: {port: "80"}}}]`), []string{container + ".livenessProbe.httpGet.port"}},
+		"a field of a newer API":  {`spec: {new: {a: [1]}}`, `spec: {}`, []string{"spec.new"}},
+		"an argument like a size": {pod(`containers: [{name: a, args: [1000m]}]`), pod(`containers: [{name: a, args: ["1"]}]`), []string{container + ".args[0]"}},
+	})
 }
 
-func withAdditions(t *rapid.T, fields map[string]any) map[string]any {
-	more := map[string]any{}
-	for name, value := range fields {
-		if branch, ok := value.(map[string]any); ok {
-			value = withAdditions(t, branch)
-		}
-		more[name] = value
-	}
-	if rapid.Bool().Draw(t, "add") {
-		more["added"] = "by somebody else"
-	}
-	return more
+func TestCompareJob(t *testing.T) {
+	testComparisons(t, "batch/v1", "Job", map[string]comparisonCase{
+		"what the controller adds": {
+			`{metadata: {name: a}, spec: {backoffLimit: 0, template: {metadata: {labels: {a: "1"}}, spec: {containers: [{name: a, image: x}]}}}}`,
+			`{metadata: {name: a}, spec: {backoffLimit: 0, selector: {matchLabels: {uid: u}}, template: {metadata: {labels: {a: "1", uid: u}}, spec: {containers: [{name: a, image: x}]}}}}`, nil},
+		"another image": {pod(`containers: [{name: a, image: x}]`), pod(`containers: [{name: b}, {name: a, image: z}]`),
+			[]string{`spec.template.spec.containers[name="a"].image`}},
+		"a mount": {pod(`containers: [{name: a, volumeMounts: [{mountPath: /m, name: v}]}]`),
+			pod(`containers: [{name: a, volumeMounts: [{mountPath: /n, name: w}, {mountPath: /m, name: v, readOnly: true}]}]`), nil},
+		"a rule of failures": {`spec: {podFailurePolicy: {rules: [{action: Ignore}]}}`, `spec: {podFailurePolicy: {rules: [{action: Ignore}, {action: FailJob}]}}`,
+			[]string{"spec.podFailurePolicy.rules"}},
+	})
 }
 
-// withChange changes one field that was sent.
-func withChange(t *rapid.T, sent, live map[string]any) (changed map[string]any, path string) {
-	changed = map[string]any{}
-	for name, value := range live {
-		changed[name] = value
+func TestCompareService(t *testing.T) {
+	testComparisons(t, "v1", "Service", map[string]comparisonCase{
+		"a port by its default protocol": {`spec: {ports: [{port: 443}]}`, `spec: {ports: [{port: 443, protocol: TCP, targetPort: 443}]}`, nil},
+		"a port of somebody":             {`spec: {ports: [{port: 443}]}`, `spec: {ports: [{port: 80, protocol: TCP}, {port: 443, protocol: TCP}]}`, nil},
+		"the other protocol": {`spec: {ports: [{port: 53, protocol: UDP, name: u}]}`,
+			`spec: {ports: [{port: 53, protocol: TCP, name: t}, {port: 53, protocol: UDP, name: u}]}`, nil},
+		"a port changed": {`spec: {ports: [{port: 443, name: https}]}`, `spec: {ports: [{port: 444, name: https, protocol: TCP}]}`,
+			[]string{`spec.ports[port=443,protocol="TCP"]`}},
+		"a target changed": {`spec: {ports: [{port: 443, targetPort: https}]}`, `spec: {ports: [{port: 443, targetPort: 1, protocol: TCP}]}`,
+			[]string{`spec.ports[port=443,protocol="TCP"].targetPort`}},
+		"a selector of somebody": {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "1", b: "2"}}`, []string{"spec.selector"}},
+		"a selector changed":     {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "2"}}`, []string{"spec.selector.a"}},
+		"addresses given":        {`spec: {type: ClusterIP}`, `spec: {type: ClusterIP, clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1]}`, nil},
+	})
+}
+
+func TestCompareNetworkPolicy(t *testing.T) {
+	testComparisons(t, "networking.k8s.io/v1", "NetworkPolicy", map[string]comparisonCase{
+		"a default":          {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443, protocol: TCP}]}]}`, nil},
+		"a port of somebody": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}, {port: 22}]}]}`, []string{"spec.ingress[0].ports"}},
+		"a rule of somebody": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}]}, {}]}`, []string{"spec.ingress"}},
+		"a peer widened": {`spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1"}}}]}]}`, `spec: {egress: [{to: [{podSelector: {}}]}]}`,
+			[]string{"spec.egress[0].to[0].podSelector.matchLabels"}},
+		"a peer narrowed": {`spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1"}}}]}]}`, `spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1", b: "2"}}}]}]}`,
+			[]string{"spec.egress[0].to[0].podSelector.matchLabels"}},
+		"all namespaces, not one": {`spec: {ingress: [{from: [{namespaceSelector: {}}]}]}`, `spec: {ingress: [{from: [{podSelector: {}}]}]}`,
+			[]string{"spec.ingress[0].from[0].namespaceSelector"}},
+		"nobody may come in":       {`spec: {ingress: [], policyTypes: [Ingress]}`, `spec: {policyTypes: [Ingress]}`, nil},
+		"types in another order":   {`spec: {policyTypes: [Ingress, Egress]}`, `spec: {policyTypes: [Egress, Ingress]}`, []string{"spec.policyTypes[0]", "spec.policyTypes[1]"}},
+		"an exception of somebody": {`spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}]}]}`, `spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}]}]}`, nil},
+		"an exception taken away": {`spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}]}]}`, `spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}]}]}`,
+			[]string{"spec.egress[0].to[0].ipBlock.except"}},
+	})
+}
+
+func TestCompareSecretAndConfigMap(t *testing.T) {
+	for _, kind := range []string{"Secret", "ConfigMap"} {
+		t.Run(kind, func(t *testing.T) {
+			testComparisons(t, "v1", kind, map[string]comparisonCase{
+				"equal":             {`data: {a: YQ==}`, `data: {a: YQ==, b: Yg==}`, nil},
+				"changed":           {`data: {a: YQ==, b: Yg==}`, `data: {a: Yg==, b: YQ==}`, []string{"data.a", "data.b"}},
+				"gone":              {`data: {a: YQ==}`, `data: {b: Yg==}`, []string{"data.a"}},
+				"an empty one gone": {`data: {a: ""}`, `data: {b: Yg==}`, []string{"data.a"}},
+				"an empty one":      {`data: {a: ""}`, `data: {a: ""}`, nil},
+				"no quantity":       {`metadata: {annotations: {limits: "1000m"}}`, `metadata: {annotations: {limits: "1"}}`, []string{"metadata.annotations.limits"}},
+				"may not change":    {`immutable: true`, `immutable: true`, nil},
+				"a key with dots":   {`data: {tls.crt: YQ==}`, `data: {tls.crt: Yg==}`, []string{"data.tls.crt"}},
+			})
+		})
 	}
-	name := rapid.SampledFrom(sortedKeys(sent)).Draw(t, "changed")
-	if branch, ok := sent[name].(map[string]any); ok {
-		below, belowPath := withChange(t, branch, live[name].(map[string]any))
-		changed[name] = below
-		return changed, name + "." + belowPath
+}
+
+func TestComparePersistentVolumeClaim(t *testing.T) {
+	testComparisons(t, "v1", "PersistentVolumeClaim", map[string]comparisonCase{
+		"bound": {`spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}`,
+			`spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeName: v, storageClassName: s}`, nil},
+		"another class": {`spec: {storageClassName: fast}`, `spec: {storageClassName: slow}`, []string{"spec.storageClassName"}},
+		"grown":         {`spec: {resources: {requests: {storage: 1Gi}}}`, `spec: {resources: {requests: {storage: 2Gi}}}`, []string{"spec.resources.requests.storage"}},
+		"modes":         {`spec: {accessModes: [ReadWriteOnce]}`, `spec: {accessModes: [ReadWriteOnce, ReadOnlyMany]}`, []string{"spec.accessModes"}},
+	})
+}
+
+func TestComparePodDisruptionBudget(t *testing.T) {
+	testComparisons(t, "policy/v1", "PodDisruptionBudget", map[string]comparisonCase{
+		"equal":                  {`spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}}`, `spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}, unhealthyPodEvictionPolicy: IfHealthyBudget}`, nil},
+		"a share":                {`spec: {maxUnavailable: 1}`, `spec: {maxUnavailable: 50%}`, []string{"spec.maxUnavailable"}},
+		"a selector of somebody": {`spec: {selector: {matchLabels: {a: "1"}}}`, `spec: {selector: {matchLabels: {a: "1", b: "2"}}}`, []string{"spec.selector.matchLabels"}},
+	})
+}
+
+// TestCompareKindOfOthers is about kinds whose schema only their server knows.
+func TestCompareKindOfOthers(t *testing.T) {
+	testComparisons(t, "gateway.networking.k8s.io/v1", "HTTPRoute", map[string]comparisonCase{
+		"a default":            {`spec: {hostnames: [a], rules: [{backendRefs: [{name: a}]}]}`, `spec: {hostnames: [a], rules: [{backendRefs: [{name: a, weight: 1}]}]}`, nil},
+		"a rule of somebody":   {`spec: {rules: [{name: a}]}`, `spec: {rules: [{name: a}, {name: b}]}`, []string{"spec.rules"}},
+		"a branch gone":        {`spec: {rules: [{name: a}]}`, `{}`, []string{"spec"}},
+		"a branch is a value":  {`spec: {rules: {a: 1}}`, `spec: {rules: text}`, []string{"spec.rules"}},
+		"a list is a value":    {`spec: {rules: [1]}`, `spec: {rules: text}`, []string{"spec.rules"}},
+		"a zero left out":      {`spec: {a: false, b: "", c: 0, d: null}`, `spec: {}`, nil},
+		"metadata is known":    {`metadata: {finalizers: [a], ownerReferences: [{uid: a}]}`, `metadata: {finalizers: [b, a], ownerReferences: [{uid: b}, {uid: a}]}`, nil},
+		"another type":         {`spec: {a: 2}`, `spec: {a: "2"}`, []string{"spec.a"}},
+		"a number written out": {`spec: {limits: {cpu: 1000m}}`, `spec: {limits: {cpu: "1"}}`, []string{"spec.limits.cpu"}},
+	})
+}
+
+func TestCompareTellsWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	sent := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: acme}, data: {a: "1"}}`)
+	live := parse(t, `{apiVersion: v1, kind: ConfigMap, data: text}`)
+	if _, err := compare(sent, live); err == nil || !strings.Contains(err.Error(), "reading the fields of ConfigMap acme") {
+		t.Errorf("got error %v", err)
 	}
-	changed[name] = "changed"
-	return changed, name
 }
