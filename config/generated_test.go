@@ -114,6 +114,10 @@ var needed = map[string][]string{
 	"/events":                       {"list"},
 	"storage.k8s.io/storageclasses": {"get", "list"},
 
+	// Where the Kubernetes API serves, which databases are not reached at, and
+	// whether the address of an Instance has a pod behind it.
+	"discovery.k8s.io/endpointslices": {"list"},
+
 	// What it tells people.
 	"events.k8s.io/events": {"create", "patch"},
 }

@@ -27,6 +27,10 @@ const (
 	// ConditionAvailable is True while at least one pod serves, whether or not
 	// it is as the spec says.
 	ConditionAvailable = "Available"
+	// ConditionDiverged is True while somebody, such as a mutating policy, holds
+	// objects of the Instance otherwise than the operator sends them. It is absent
+	// otherwise. The operator lets it be so.
+	ConditionDiverged = "Diverged"
 )
 
 // DeletionPolicy says what becomes of an Instance's data when it is deleted.
@@ -350,7 +354,7 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available.
+	// Available, Diverged.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

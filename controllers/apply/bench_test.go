@@ -13,16 +13,24 @@ import (
 )
 
 // BenchmarkApply measures one child of a visit that sends nothing: a Deployment
-// that is as wanted.
+// that is as wanted, and one that a policy changed.
 func BenchmarkApply(b *testing.B) {
-	wanted, live := benchmarkObjects(b)
-	applier := &Applier{Manager: "us"}
-	b.ReportAllocs()
-	for b.Loop() {
-		reason, err := applier.Apply(b.Context(), wanted, live)
-		if err != nil || reason != "" {
-			b.Fatal(reason, err)
-		}
+	for name, image := range map[string]string{"settled": "registry.example/apiserver:1", "diverging": "mirror.example/apiserver:1"} {
+		b.Run(name, func(b *testing.B) {
+			wanted, live := benchmarkObjects(b)
+			live.Spec.Template.Spec.Containers[0].Image = image
+			applier := &Applier{Client: echo{}, Manager: "us"}
+			if _, err := applier.remember(withHash(wanted), live, live, nil); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				outcome, err := applier.Apply(b.Context(), wanted, live)
+				if err != nil || outcome.Reason != "" {
+					b.Fatal(outcome, err)
+				}
+			}
+		})
 	}
 }
 

@@ -120,6 +120,7 @@ func (r *Reconciler) conclude(ctx context.Context, v *steps.Visit, before *v1alp
 	}
 	outcome := outcomeOf(failures)
 	status.ObservePods(v.Instance, v.Began, v.Children.Deployment())
+	status.Diverge(v.Instance, v.Began, v.Children.Divergences())
 	v.Instance.Status.Inventory = v.Children.Inventory()
 	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
 		outcome = outcomeSuspended

@@ -167,6 +167,9 @@ func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Op
 	if err := addIndexes(ctx, manager.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := r.means.Applier.ForgetDeleted(ctx, manager.GetCache(), children.Objects()...); err != nil {
+		return err
+	}
 	referenced, err := referencedCache(ctx, manager, options)
 	if err != nil {
 		return err

@@ -91,3 +91,12 @@ func NewOfKind(name string) client.Object {
 	}
 	panic("kind " + name + " is missing from Kinds")
 }
+
+// Objects gives an empty object of each kind.
+func Objects() []client.Object {
+	objects := make([]client.Object, len(Kinds))
+	for i, kind := range Kinds {
+		objects[i] = kind.Object.DeepCopyObject().(client.Object)
+	}
+	return objects
+}

@@ -5,6 +5,7 @@ package children
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,9 @@ type Set struct {
 	// wanted are those that steps asked for; of these changed were written.
 	// deleted are those that a step removed.
 	wanted, changed, deleted map[Key]bool
+	// diverged are those that somebody, such as a mutating policy, holds otherwise
+	// than they are sent.
+	diverged map[Key]*apply.Divergence
 }
 
 // None is the Set of an Instance of whose children nothing is known yet.
@@ -51,6 +55,7 @@ func None(access Access, instance *v1alpha1.Instance) *Set {
 		wanted:   map[Key]bool{},
 		changed:  map[Key]bool{},
 		deleted:  map[Key]bool{},
+		diverged: map[Key]*apply.Divergence{},
 	}
 }
 
@@ -145,16 +150,35 @@ func (s *Set) Put(ctx context.Context, condition string, object resources.Object
 	if err != nil {
 		return err
 	}
-	reason, err := s.Applier.Apply(ctx, wanted, live)
+	outcome, err := s.Applier.Apply(ctx, wanted, live)
 	if err != nil {
 		return problem.OfWrite(condition, err)
 	}
-	s.wanted[key] = true
-	if reason != "" {
-		s.changed[key] = true
-		log.FromContext(ctx).Info("applied", "object", key.String(), "because", reason)
-	}
+	s.note(ctx, "applied", key, outcome)
 	return nil
+}
+
+// note remembers what became of a write.
+func (s *Set) note(ctx context.Context, done string, key Key, outcome apply.Outcome) {
+	s.wanted[key] = true
+	if outcome.Divergence != nil {
+		s.diverged[key] = outcome.Divergence
+	}
+	if outcome.Changed {
+		s.changed[key] = true
+	}
+	if outcome.Reason != "" {
+		log.FromContext(ctx).Info(done, "object", key.String(), "because", outcome.Reason)
+	}
+}
+
+// Divergences say in a fixed order what somebody holds otherwise than it is sent.
+func (s *Set) Divergences() []string {
+	var all []string
+	for _, key := range sorted(maps.Keys(s.diverged)) {
+		all = append(all, s.diverged[key].String())
+	}
+	return all
 }
 
 // Create makes a child that holds what was made by chance. When somebody was
@@ -164,12 +188,11 @@ func (s *Set) Create(ctx context.Context, object resources.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Applier.Create(ctx, wanted); err != nil {
+	outcome, err := s.Applier.Create(ctx, wanted)
+	if err != nil {
 		return problem.OfWrite("", err)
 	}
-	key := Key{wanted.GetKind(), wanted.GetName()}
-	s.wanted[key] = true
-	log.FromContext(ctx).Info("created", "object", key.String())
+	s.note(ctx, "created", Key{wanted.GetKind(), wanted.GetName()}, outcome)
 	return nil
 }
 

@@ -24,6 +24,8 @@ const (
 	ReasonSuspended  = "Suspended"
 	ReasonServing    = "Serving"
 	ReasonNoPodReady = "NoPodReady"
+	// ReasonHeldOtherwise is that of Diverged.
+	ReasonHeldOtherwise = "HeldOtherwise"
 )
 
 // Mark sets a condition of an Instance as of its generation and a time.
@@ -107,6 +109,23 @@ func Suspend(instance *v1alpha1.Instance, now time.Time, failures []error) {
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionReconciling)
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
 }
+
+// Diverge says which objects somebody holds otherwise than they are sent. They
+// say so themselves, in a fixed order.
+func Diverge(instance *v1alpha1.Instance, now time.Time, divergences []string) {
+	if len(divergences) == 0 {
+		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDiverged)
+		return
+	}
+	message := strings.Join(divergences, "; ")
+	if len(message) > longestMessage {
+		message = message[:longestMessage] + " and more"
+	}
+	Mark(instance, now, v1alpha1.ConditionDiverged, metav1.ConditionTrue, ReasonHeldOtherwise, message)
+}
+
+// longestMessage keeps a condition within what the API takes and people read.
+const longestMessage = 2000
 
 // ObservePods reports the pods that there are, whether or not they are as the
 // spec says.

@@ -165,6 +165,19 @@ func TestOneAccidentDoesNotMakeReadyUnknown(t *testing.T) {
 	}
 }
 
+func TestDiverge(t *testing.T) {
+	t.Parallel()
+	instance := acme()
+	Diverge(instance, noon, []string{"Deployment acme is not as sent: x", strings.Repeat("y", 3000)})
+	found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDiverged)
+	if found == nil || found.Status != metav1.ConditionTrue || !strings.HasPrefix(found.Message, "Deployment acme") || len(found.Message) > 2*longestMessage {
+		t.Errorf("got %+v", found)
+	}
+	if Diverge(instance, noon, nil); len(instance.Status.Conditions) > 0 {
+		t.Errorf("nothing diverges any more: %+v", instance.Status.Conditions)
+	}
+}
+
 func TestObservePods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
