@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +20,9 @@ import (
 type Applier struct {
 	// Client writes. It is never asked to read.
 	Client client.Writer
+	// Reader reads past any cache who owns which field. It is asked only when an
+	// object cannot hold both what is sent and what somebody made of it.
+	Reader client.Reader
 	// Manager is the field manager that owns what is sent.
 	Manager string
 
@@ -149,28 +150,13 @@ func names(found []difference) string {
 // changing what is sent.
 func (a *Applier) send(ctx context.Context, sent *unstructured.Unstructured, live client.Object) (*unstructured.Unstructured, error) {
 	returned, err := a.apply(ctx, sent, live)
-	if live == nil || !apierrors.IsInvalid(err) || len(immutableFields(err)) > 0 {
+	if live == nil || len(duplicates(err)) == 0 {
 		return returned, err
 	}
-	if replaced, failure := a.replaceLists(ctx, sent, live); failure == nil {
-		return replaced, nil
-	}
-	return returned, err
-}
-
-// replaceLists sends the same fields by a merge patch, which puts each list as a
-// whole. It is for an object that cannot hold both what is wanted and what
-// somebody put into a shared list, such as a Service whose port was changed:
-// server-side apply would leave the changed port and add the wanted one, of the
-// same name.
-func (a *Applier) replaceLists(ctx context.Context, sent *unstructured.Unstructured, live client.Object) (*unstructured.Unstructured, error) {
-	object := sent.DeepCopy()
-	object.SetUID(live.GetUID())
-	encoded, err := object.MarshalJSON()
-	if err != nil {
+	if err := a.makeRoom(ctx, sent, live, err); err != nil {
 		return nil, err
 	}
-	return object, a.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, encoded), client.FieldOwner(a.Manager))
+	return a.apply(ctx, sent, live)
 }
 
 func (a *Applier) apply(ctx context.Context, sent *unstructured.Unstructured, live client.Object) (*unstructured.Unstructured, error) {

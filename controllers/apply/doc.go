@@ -31,6 +31,8 @@
 //	memory.go      what is remembered of the last write
 //	ownership.go   who owns which field
 //	refusal.go     what the API server says when it refuses a write
+//	room.go        what to do when both do not fit; clash.go finds what is in the
+//	               way
 //	encode.go      objects and hashes from apply configurations
 //
 // Nothing here knows what the objects mean or whose they are.

@@ -147,7 +147,7 @@ func (c *cluster) startCache(config *rest.Config) {
 
 // restart is that of the operator, which forgets.
 func (c *cluster) restart() {
-	c.applier = &Applier{Client: c.writer, Manager: "us"}
+	c.applier = &Applier{Client: c.writer, Reader: c.Client, Manager: "us"}
 }
 
 // count counts requests that write, at the transport, so that nothing escapes.

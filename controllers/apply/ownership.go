@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,40 @@ func ownsWithin(owned *fieldpath.Set, path fieldpath.Path) bool {
 	return !owned.Empty()
 }
 
+// takeOver gives the record of who owns which field of an object, with some
+// items of lists handed from all others to what a manager applied. Its next
+// apply, which does not send them, removes them. version is that of the paths.
+func takeOver(entries []metav1.ManagedFieldsEntry, items *fieldpath.Set, version, manager string) ([]metav1.ManagedFieldsEntry, error) {
+	own := metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1"}
+	owned := items
+	var others []metav1.ManagedFieldsEntry
+	for _, entry := range entries {
+		if entry.APIVersion != version || entry.Subresource != "" {
+			others = append(others, entry)
+			continue
+		}
+		fields, err := decodeFields(entry)
+		if err != nil {
+			return nil, err
+		}
+		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
+			own, owned = entry, owned.Union(fields)
+			continue
+		}
+		left := fields.RecursiveDifference(items)
+		owned = owned.Union(fields.Difference(left))
+		if left.Empty() {
+			continue
+		}
+		if entry, err = withFields(entry, left); err != nil {
+			return nil, err
+		}
+		others = append(others, entry)
+	}
+	own, err := withFields(own, owned)
+	return slices.Concat(others, []metav1.ManagedFieldsEntry{own}), err
+}
+
 func decodeFields(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	fields := &fieldpath.Set{}
 	if entry.FieldsV1 == nil {
@@ -45,4 +80,13 @@ func decodeFields(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 		return nil, fmt.Errorf("decoding the fields of manager %s: %w", entry.Manager, err)
 	}
 	return fields, nil
+}
+
+func withFields(entry metav1.ManagedFieldsEntry, fields *fieldpath.Set) (metav1.ManagedFieldsEntry, error) {
+	var encoded bytes.Buffer
+	if err := fields.ToJSONStream(&encoded); err != nil {
+		return entry, fmt.Errorf("encoding the fields of manager %s: %w", entry.Manager, err)
+	}
+	entry.FieldsV1 = metav1.NewFieldsV1(encoded.String())
+	return entry, nil
 }

@@ -132,7 +132,7 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 	access := children.Access{
 		Client:  manager.GetClient(),
 		Live:    manager.GetAPIReader(),
-		Applier: &apply.Applier{Client: manager.GetClient(), Manager: FieldManager},
+		Applier: &apply.Applier{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Manager: FieldManager},
 	}
 	return &Reconciler{
 		means: steps.Means{
