@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"testing"
+
+	"github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// rewriteDeployments has the API server change every Deployment of a namespace
+// that is written, as a policy of the cluster may.
+func rewriteDeployments(p *platform) {
+	p.t.Helper()
+	name := p.namespace
+	policy := &admissionv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.MutatingAdmissionPolicySpec{
+			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+					Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+				},
+			}}},
+			Mutations: []admissionv1.Mutation{{
+				PatchType: admissionv1.PatchTypeJSONPatch,
+				JSONPatch: &admissionv1.JSONPatch{Expression: `[JSONPatch{op: "replace", path: "/spec/template/spec/containers/0/image", value: "mirror.example/" + object.spec.template.spec.containers[0].image.split("/")[1]}]`},
+			}},
+		},
+	}
+	binding := &admissionv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{
+			PolicyName:     name,
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.namespace}}},
+		},
+	}
+	p.create(policy)
+	p.create(binding)
+	p.t.Cleanup(func() {
+		for _, object := range []client.Object{binding, policy} {
+			if err := p.Delete(context.Background(), object); err != nil {
+				p.t.Errorf("deleting the policy: %v", err)
+			}
+		}
+	})
+	p.Eventually(func() string { return p.imageOfProbe() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
+}
+
+// imageOfProbe is what becomes of an image in a Deployment that is not kept.
+func (p *platform) imageOfProbe() string {
+	p.t.Helper()
+	labels := map[string]string{"probe": "policy"}
+	probe := &appsv1.Deployment{ObjectMeta: objectMeta(p.namespace, "probe"), Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: serverImage}}},
+		},
+	}}
+	if err := p.Create(p.t.Context(), probe, client.DryRunAll); err != nil {
+		p.t.Fatal(err)
+	}
+	return probe.Spec.Template.Spec.Containers[0].Image
+}
+
+// TestMutatingPolicyIsToldAndNotFought: an Instance behind a policy that rewrites
+// its registry becomes ready, says what is held otherwise, and then costs no
+// write; a new operator, which remembers nothing, asks once.
+func TestMutatingPolicyIsToldAndNotFought(t *testing.T) {
+	p := newPlatform(t)
+	rewriteDeployments(p)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready", "Diverged=True HeldOtherwise")
+	p.Expect(p.message("acme", "Diverged")).To(gomega.ContainSubstring("image"))
+	before := read(p, "acme", &appsv1.Deployment{})
+	p.Expect(before.Spec.Template.Spec.Containers[0].Image).To(gomega.HavePrefix("mirror.example/"))
+	p.settle()
+
+	writes := len(p.writes.all())
+	p.startOperator(serverImage)
+	p.reaches("acme", "Ready=True Ready", "Diverged=True HeldOtherwise")
+	p.settle()
+	if again := p.writes.all()[writes:]; len(again) > 1 {
+		t.Errorf("a new operator wrote %v", again)
+	}
+	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
+}
