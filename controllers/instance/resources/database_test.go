@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -225,7 +226,7 @@ func compareWithServer(t rapid.TB, text string) {
 		} else if contradicts := strings.Contains(text, rootCertParameter); verified && weakness != nil && !contradicts {
 			t.Errorf("%q: the server verifies it, and here it is refused: %v", text, weakness)
 		}
-	case server != nil && err != errNoHost && err != errBrackets:
+	case server != nil && !errors.Is(err, errNoHost) && !errors.Is(err, errBrackets):
 		t.Errorf("%q: the server reads what is refused here: %v", text, err)
 	case err == nil && len(ports) == 0:
 		t.Errorf("%q has no ports and no error", text)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
 	networkapply "k8s.io/client-go/applyconfigurations/networking/v1"
@@ -91,11 +92,11 @@ func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 }
 
 func resolverPeers(further []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
-	peers := []*networkapply.NetworkPolicyPeerApplyConfiguration{
+	peers := make([]*networkapply.NetworkPolicyPeerApplyConfiguration, 0, 3+len(further))
+	peers = append(peers,
 		podsOf("kube-system", "k8s-app", "kube-dns"),
 		podsOf("openshift-dns", "dns.operator.openshift.io/daemonset-dns", "default"),
-		blockPeer(nodeLocalResolver, nil),
-	}
+		blockPeer(nodeLocalResolver, nil))
 	for _, resolver := range further {
 		peers = append(peers, blockPeer(resolver.Masked(), nil))
 	}
@@ -140,9 +141,9 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 	if len(wanted) == 0 {
 		wanted = []int32{defaultDatabasePort}
 	}
-	all := slices.Sorted(slices.Values(slices.Concat(wanted, in.PutBackPorts)))
-	var ports []*networkapply.NetworkPolicyPortApplyConfiguration
-	for _, port := range slices.Compact(all) {
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wanted, in.PutBackPorts))))
+	ports := make([]*networkapply.NetworkPolicyPortApplyConfiguration, 0, len(all))
+	for _, port := range all {
 		ports = append(ports, policyPort(corev1.ProtocolTCP, port))
 	}
 	return ports
@@ -181,14 +182,19 @@ func networkPeers(networks []v1alpha1.CIDR, closed []netip.Prefix) []*networkapp
 }
 
 // anywherePeers are for a database whose host is a name, of which nobody knows
-// what it will resolve to: every address that is not closed, and every pod. Some
-// networks, such as Cilium's, take blocks of addresses for what is outside of the
-// cluster alone, so that pods are named too.
+// what it will resolve to: every address that is not closed, and every pod, since
+// some networks, such as Cilium's, take blocks of addresses for what is outside of
+// the cluster alone. Left out are the namespaces where the Kubernetes API may be a
+// pod.
 func anywherePeers(closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	return []*networkapply.NetworkPolicyPeerApplyConfiguration{
 		blockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
 		blockPeer(netip.MustParsePrefix("::/0"), closed),
-		networkapply.NetworkPolicyPeer().WithNamespaceSelector(metaapply.LabelSelector()),
+		networkapply.NetworkPolicyPeer().WithNamespaceSelector(metaapply.LabelSelector().
+			WithMatchExpressions(metaapply.LabelSelectorRequirement().
+				WithKey(corev1.LabelMetadataName).
+				WithOperator(metav1.LabelSelectorOpNotIn).
+				WithValues("kube-system", "openshift-kube-apiserver"))),
 	}
 }
 

@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/netip"
 	"os"
@@ -58,7 +59,7 @@ func isPeer(t *testing.T, peer networkingv1.NetworkPolicyPeer, to target, strict
 		inside := func(network string) bool {
 			return netip.MustParsePrefix(network).Contains(netip.MustParseAddr(to.address))
 		}
-		return !(strict && isPod) && inside(peer.IPBlock.CIDR) && !slices.ContainsFunc(peer.IPBlock.Except, inside)
+		return (!strict || !isPod) && inside(peer.IPBlock.CIDR) && !slices.ContainsFunc(peer.IPBlock.Except, inside)
 	}
 	return isPod && selects(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": to.namespace}) && selects(t, peer.PodSelector, to.labels)
 }
@@ -154,19 +155,22 @@ func TestEgressToDatabases(t *testing.T) {
 		"what is put back with embedded":       {putBack(embedded(), 6432), tcp("203.0.113.9", 6432), false},
 		"the web":                              {guarded(), tcp("203.0.113.9", 443), false},
 		"the Kubernetes API":                   {onPort(guarded(), 6443), tcp("192.168.49.2", 6443), false},
-		"the Service of the Kubernetes API":    {onPort(guarded(), 443), tcp("10.96.0.1", 443), false},
-		"the metadata of the cloud":            {onPort(guarded(), 80), tcp("169.254.169.254", 80), false},
-		"the metadata of Alibaba":              {onPort(guarded(), 80), tcp("100.100.100.200", 80), false},
-		"the metadata of Azure":                {onPort(guarded(), 80), tcp("168.63.129.16", 80), false},
-		"the metadata of Amazon over IPv6":     {onPort(guarded(), 80), tcp("fd00:ec2::254", 80), false},
-		"within the networks of the spec":      {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.20.30.40", 5432), true},
-		"within the other one":                 {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("2001:db8::9", 5432), true},
-		"outside of them":                      {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.21.0.1", 5432), false},
-		"another port within them":             {guarded(within("10.20.0.0/16")), tcp("10.20.30.40", 443), false},
-		"the Kubernetes API within them":       {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.2", 6443), false},
-		"beside the Kubernetes API":            {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.3", 6443), true},
-		"nothing but the Kubernetes API":       {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("192.168.49.2", 6443), false},
-		"nothing is not anywhere":              {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("203.0.113.9", 6443), false},
+		"the Kubernetes API as a pod": {
+			onPort(guarded(), 6443), target{"192.168.49.2", 6443, corev1.ProtocolTCP, "kube-system", labels.Set{"component": "kube-apiserver"}}, false,
+		},
+		"the Service of the Kubernetes API": {onPort(guarded(), 443), tcp("10.96.0.1", 443), false},
+		"the metadata of the cloud":         {onPort(guarded(), 80), tcp("169.254.169.254", 80), false},
+		"the metadata of Alibaba":           {onPort(guarded(), 80), tcp("100.100.100.200", 80), false},
+		"the metadata of Azure":             {onPort(guarded(), 80), tcp("168.63.129.16", 80), false},
+		"the metadata of Amazon over IPv6":  {onPort(guarded(), 80), tcp("fd00:ec2::254", 80), false},
+		"within the networks of the spec":   {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.20.30.40", 5432), true},
+		"within the other one":              {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("2001:db8::9", 5432), true},
+		"outside of them":                   {guarded(within("10.20.0.0/16", "2001:db8::/32")), tcp("10.21.0.1", 5432), false},
+		"another port within them":          {guarded(within("10.20.0.0/16")), tcp("10.20.30.40", 443), false},
+		"the Kubernetes API within them":    {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.2", 6443), false},
+		"beside the Kubernetes API":         {onPort(guarded(within("192.168.0.0/16")), 6443), tcp("192.168.49.3", 6443), true},
+		"nothing but the Kubernetes API":    {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("192.168.49.2", 6443), false},
+		"nothing is not anywhere":           {onPort(guarded(within("192.168.49.2/32")), 6443), tcp("203.0.113.9", 6443), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,12 +199,11 @@ func TestNetworksOfTheSpecCountAtOnce(t *testing.T) {
 // hack/cluster installs, as kubeadm does.
 func TestEgressFitsTheLocalCluster(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("../../../hack/cluster/lifecycle/addons/coredns.yaml")
+	content, err := os.ReadFile("../../../hack/cluster/lifecycle/addons/coredns.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	decoder := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
 	var resolver appsv1.Deployment
 	for resolver.Kind != "Deployment" {
 		resolver = appsv1.Deployment{}
