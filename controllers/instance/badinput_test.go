@@ -495,6 +495,27 @@ func TestWhatTheAPIServerRefusesStalls(t *testing.T) {
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(generation))
 }
 
+// TestPreflightThatCannotRunTakesUpWhatHelps: a Job that cannot pull its image is
+// made anew with the credentials that it lacked.
+func TestPreflightThatCannotRunTakesUpWhatHelps(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.idle = true })
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=False PreflightRunning")
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Pods = &v1alpha1.Pods{ImagePullSecrets: []v1alpha1.SecretReference{{Name: "registry"}}}
+	})
+	p.Eventually(func() []corev1.LocalObjectReference {
+		var jobs batchv1.JobList
+		if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil || len(jobs.Items) != 1 {
+			return nil
+		}
+		return jobs.Items[0].Spec.Template.Spec.ImagePullSecrets
+	}).Should(gomega.ConsistOf(corev1.LocalObjectReference{Name: "registry"}))
+	p.world.change(func(w *world) { w.idle = false })
+	p.reaches("acme", "Ready=True Ready")
+}
+
 // TestDatabaseThatIsNotVerifiedIsRefused: whoever may stand between is told of
 // before the first pod starts, and pods that serve are left in peace.
 func TestDatabaseThatIsNotVerifiedIsRefused(t *testing.T) {

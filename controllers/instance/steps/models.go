@@ -74,7 +74,12 @@ func (v *Visit) dropOtherPreflights(ctx context.Context) error {
 func (v *Visit) askPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 	name := resources.PreflightName(v.Instance, v.input.PreflightHash)
 	job := children.As[*batchv1.Job](v.Children, children.KindJob, name)
-	if err := v.put(ctx, v1alpha1.ConditionModelsReady, resources.BuildPreflightJob(v.input)); err != nil {
+	err := v.put(ctx, v1alpha1.ConditionModelsReady, resources.BuildPreflightJob(v.input))
+	if found := problem.Of(err); job != nil && found != nil && found.Reason == problem.ReasonRefused {
+		// Where and with what the pod runs changed, which a Job does not take.
+		return nil, v.askAnew(ctx, name, "the preflight check of the server image is started anew, since its pod is to be another")
+	}
+	if err != nil {
 		return nil, err
 	}
 	if job == nil {
@@ -92,10 +97,15 @@ func (v *Visit) askPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 	}
 	pinned, lost, err := preflight.Judge(job, pods, complaint, v.Instance.Spec.Models, v.Began)
 	if lost {
-		if err := v.Children.Delete(ctx, children.Key{Kind: children.KindJob, Name: name}); err != nil {
-			return nil, err
-		}
-		return nil, problem.Waiting(v1alpha1.ConditionModelsReady, preflight.ReasonRunning, "the answer of the preflight check was lost with its pod: it is asked again")
+		return nil, v.askAnew(ctx, name, "the answer of the preflight check was lost with its pod: it is asked again")
 	}
 	return pinned, err
+}
+
+// askAnew deletes a Job, so that the next visit makes it again.
+func (v *Visit) askAnew(ctx context.Context, name, message string) error {
+	if err := v.Children.Delete(ctx, children.Key{Kind: children.KindJob, Name: name}); err != nil {
+		return err
+	}
+	return problem.Waiting(v1alpha1.ConditionModelsReady, preflight.ReasonRunning, "%s", message)
 }
