@@ -69,8 +69,8 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// TLS brings a certificate. Left out, the operator's own authority issues
-	// one and renews it.
+	// TLS brings a certificate, or says what the one that the operator issues is
+	// good for. Left out, the operator's own authority issues one and renews it.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
@@ -222,10 +222,26 @@ type ExternalStorage struct {
 type CIDR string
 
 // TLS is where the certificate comes from.
+// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="the certificate you bring has the names it has: leave extraNames out, or secretRef to have one issued for them"
 type TLS struct {
 	// SecretRef names a Secret in the Instance's namespace with tls.crt,
-	// tls.key and, for clients, ca.crt.
-	SecretRef SecretReference `json:"secretRef"`
+	// tls.key and, for clients, ca.crt. Left out, the operator issues the
+	// certificate.
+	// +optional
+	SecretRef SecretReference `json:"secretRef,omitzero"`
+
+	// ExtraNames are DNS names that the certificate is good for besides those of
+	// the Service, <instance>.<namespace>.svc with and without the domain of the
+	// cluster; "*." at the beginning stands for one label. An authority of the
+	// Instance's own issues the certificate then, which clients trust for these
+	// names and no others. Names that are added later wait until clients have had
+	// the new ca.crt for a day.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`
+	// +listType=set
+	ExtraNames []string `json:"extraNames,omitempty"`
 }
 
 // SecretReference names a Secret in the Instance's namespace.
@@ -484,6 +500,7 @@ type InventoryEntry struct {
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="the name is too long for the objects that carry it: at most 40 characters"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.tls) || !has(self.spec.tls.extraNames) || self.spec.tls.extraNames.all(n, !n.endsWith('.svc') && !n.endsWith('.cluster.local') || n.split('.', 2)[0] == self.metadata.name)",message="spec.tls.extraNames has a name inside the cluster that is not this Instance's: leave it out; the certificate is good for the names of its own Service without being asked"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only lower-case letters, digits and dashes, as the name of a Service"
 type Instance struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -98,8 +98,13 @@ func TestBadInputIsRefusedAtApply(t *testing.T) {
 			},
 			"resource claims are not supported",
 		},
-		"an unknown deletion policy":   {func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = "Orphan" }, "Unsupported value"},
-		"a Secret without a name":      {func(i *v1alpha1.Instance) { i.Spec.TLS = &v1alpha1.TLS{} }, "spec.tls.secretRef.name"},
+		"an unknown deletion policy": {func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = "Orphan" }, "Unsupported value"},
+		"a Secret without a name": {
+			func(i *v1alpha1.Instance) {
+				i.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{}}
+			},
+			"spec.storage.external.secretRef.name",
+		},
 		"a name too long":              {func(i *v1alpha1.Instance) { i.Name = strings.Repeat("a", 41) }, "at most 40 characters"},
 		"a name no Service could have": {func(i *v1alpha1.Instance) { i.Name = "acme.example" }, "as the name of a Service"},
 		"a name that begins with a digit": {

@@ -177,7 +177,7 @@ func hasReferences(instance *v1alpha1.Instance) bool {
 // referencedSecrets names the Secrets that a spec refers to.
 func referencedSecrets(instance *v1alpha1.Instance) []string {
 	var names []string
-	if instance.Spec.TLS != nil {
+	if instance.Spec.TLS != nil && instance.Spec.TLS.SecretRef.Name != "" {
 		names = append(names, instance.Spec.TLS.SecretRef.Name)
 	}
 	if external := instance.Spec.Storage.External; external != nil {

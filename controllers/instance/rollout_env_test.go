@@ -197,16 +197,10 @@ func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Generation).To(gomega.Equal(int64(1)), "a certificate restarts nothing")
 }
 
-func TestNewAuthorityIssuesEveryCertificateAgain(t *testing.T) {
+func TestAuthorityThatCannotBeReadStallsWhilePodsServe(t *testing.T) {
 	p := newPlatform(t)
 	p.create(p.instance("acme"))
 	p.reaches("acme", "Ready=True Ready")
-	first := read(p, "acme-serving-tls", &corev1.Secret{}).Data
-	if err := p.Delete(t.Context(), read(p, authority.SecretName, &corev1.Secret{})); err != nil {
-		t.Fatal(err)
-	}
-	p.Eventually(func() []byte { return read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"] }).ShouldNot(gomega.Equal(first["ca.crt"]))
-
 	edit(p, authority.SecretName, &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.key"] = []byte("rubbish") })
 	p.reaches("acme", "Ready=False AuthorityInvalid", "Stalled=True AuthorityInvalid", "Available=True Serving")
 }

@@ -69,6 +69,10 @@ type Options struct {
 	// Resolvers are the addresses of DNS resolvers outside of the cluster that
 	// pods of Instances may ask besides the cluster's own.
 	Resolvers []netip.Prefix
+	// AuthorityOverlap is how long clients get to learn of another authority
+	// before it issues, and how long the one before stays trusted after; zero for
+	// a day.
+	AuthorityOverlap time.Duration
 	// NewCache makes the operator's caches; nil: cache.New.
 	NewCache cache.NewCacheFunc
 	// Around gives what is run around the reconciler, if anything is.
@@ -138,7 +142,7 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 		means: steps.Means{
 			Access:        access,
 			Recorder:      manager.GetEventRecorder(FieldManager),
-			Authority:     &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace},
+			Authority:     &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.AuthorityOverlap},
 			Target:        target,
 			Granted:       waves.IsGranted,
 			KubernetesAPI: &surroundings.KubernetesAPI{Live: access.Live, Service: kubernetesService()},

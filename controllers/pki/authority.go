@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -29,6 +30,10 @@ const (
 	clockSkew = 5 * time.Minute
 )
 
+// organization is in the subject of every authority that this package makes, and
+// so in the issuer of every certificate.
+var organization = []string{"Anamnesis"}
+
 // KeyPair is a certificate, followed by those between it and its authority if
 // any, and its private key, both in PEM.
 type KeyPair struct {
@@ -42,28 +47,29 @@ type Authority struct {
 	pem         []byte
 }
 
-// NewAuthority makes a self-signed authority with a key of its own.
-func NewAuthority(now time.Time) (KeyPair, error) {
+// NewAuthority makes a self-signed authority with a key of its own. It can vouch
+// for the given DNS domains and all below them, and for nothing else, as name
+// constraints of its certificate say; without any domain, for every name.
+func NewAuthority(now time.Time, domains ...string) (KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("making the authority's key: %w", err)
 	}
-	return selfSign(key, now)
+	return selfSign(authorityTemplate(domains, now), key)
 }
 
-// RenewAuthority makes the authority's certificate again when it nears its end,
-// and says whether it did. The key and the name stay, so that clients that still
-// hold the old certificate go on trusting what is issued.
-func RenewAuthority(current KeyPair, now time.Time) (renewed KeyPair, changed bool, err error) {
+// RenewAuthority makes the authority's certificate again, for these domains. Key
+// and name stay, and the identifier of the key, so that clients that still hold
+// the old certificate go on trusting what is issued.
+func RenewAuthority(current KeyPair, now time.Time, domains ...string) (KeyPair, error) {
 	authority, err := ParseAuthority(current)
 	if err != nil {
-		return KeyPair{}, false, err
+		return KeyPair{}, err
 	}
-	if now.Before(authority.certificate.NotAfter.Add(-authorityRenewal)) {
-		return current, false, nil
-	}
-	renewed, err = selfSign(authority.key, now)
-	return renewed, err == nil, err
+	template := authorityTemplate(domains, now)
+	template.RawSubject = authority.certificate.RawSubject
+	template.SubjectKeyId = authority.certificate.SubjectKeyId
+	return selfSign(template, authority.key)
 }
 
 // ParseAuthority reads what NewAuthority made.
@@ -86,14 +92,19 @@ func ParseAuthority(pair KeyPair) (*Authority, error) {
 // PEM is the certificate that clients must trust.
 func (a *Authority) PEM() []byte { return bytes.Clone(a.pem) }
 
-// Issue makes a server certificate for DNS names.
+// Issue makes a server certificate for DNS names. Names that the authority's own
+// certificate does not permit are an error: clients would refuse the certificate
+// with all its names.
 func (a *Authority) Issue(names []string, now time.Time) (KeyPair, error) {
+	if permitted := permittedNames(a.certificate, names); !slices.Equal(permitted, names) {
+		return KeyPair{}, fmt.Errorf("issuing a certificate for %q: the authority may vouch for %q only", names, a.certificate.PermittedDNSDomains)
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("making a key: %w", err)
 	}
 	template := &x509.Certificate{
-		Subject:               pkix.Name{Organization: []string{"Anamnesis"}},
+		Subject:               pkix.Name{Organization: organization},
 		DNSNames:              names,
 		NotBefore:             now.Add(-clockSkew),
 		NotAfter:              earlier(now.Add(certificateLifetime), a.certificate.NotAfter),
@@ -104,9 +115,9 @@ func (a *Authority) Issue(names []string, now time.Time) (KeyPair, error) {
 	return sign(template, a.certificate, key, a.key)
 }
 
-func selfSign(key crypto.Signer, now time.Time) (KeyPair, error) {
+func authorityTemplate(domains []string, now time.Time) *x509.Certificate {
 	template := &x509.Certificate{
-		Subject:               pkix.Name{Organization: []string{"Anamnesis"}, CommonName: "Anamnesis operator"},
+		Subject:               pkix.Name{Organization: organization, CommonName: "Anamnesis operator"},
 		NotBefore:             now.Add(-clockSkew),
 		NotAfter:              now.Add(authorityLifetime),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
@@ -114,6 +125,13 @@ func selfSign(key crypto.Signer, now time.Time) (KeyPair, error) {
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
 	}
+	if len(domains) > 0 {
+		constrain(template, domains)
+	}
+	return template
+}
+
+func selfSign(template *x509.Certificate, key crypto.Signer) (KeyPair, error) {
 	return sign(template, template, key, key)
 }
 

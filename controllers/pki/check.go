@@ -12,7 +12,7 @@ import (
 
 // Check judges a certificate that somebody else made: whether a server can use
 // it now, and, where an authority comes with it, whether that vouches for it.
-// It gives the certificate's end. Its errors say what is wrong and what would
+// A server gets no certificate that could vouch for others. It gives the certificate's end. Its errors say what is wrong and what would
 // be right.
 func Check(pair KeyPair, authority []byte, now time.Time) (end time.Time, err error) {
 	certificate, err := parsePair(pair)
@@ -20,6 +20,8 @@ func Check(pair KeyPair, authority []byte, now time.Time) (end time.Time, err er
 		return time.Time{}, err
 	}
 	switch {
+	case certificate.IsCA:
+		return time.Time{}, errors.New("tls.crt is the certificate of an authority (CA:TRUE), whose key would let the server vouch for any name: put a server certificate (CA:FALSE) that it issued there, and the authority's certificate, without its key, into ca.crt")
 	case now.Before(certificate.NotBefore):
 		return time.Time{}, fmt.Errorf("the certificate is not valid before %s: put one that is valid now", certificate.NotBefore.UTC().Format(time.RFC3339))
 	case now.After(certificate.NotAfter):

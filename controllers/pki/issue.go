@@ -3,71 +3,50 @@
 package pki
 
 import (
-	"bytes"
 	"crypto/x509"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// Issued is a certificate that the authority is said to have issued, and what
-// it is meant for.
-type Issued struct {
-	KeyPair
-	// Trusted is the authority's certificate as clients were told it.
-	Trusted []byte
-	// Names that the certificate must be good for.
-	Names []string
-}
-
 // reissuePolicies are the reasons to issue a certificate again, in the order
 // in which they are looked for. Each gives its reason, or nothing.
-var reissuePolicies = []func(*Authority, Issued, *x509.Certificate, time.Time) string{
+var reissuePolicies = []func(a *Authority, issued *x509.Certificate, names []string, now time.Time) string{
 	anotherAuthority,
 	otherNames,
 	nearItsEnd,
 }
 
-// ReasonToIssue says why a certificate must be issued again; nothing when it
-// need not be before the returned time.
-func (a *Authority) ReasonToIssue(issued Issued, now time.Time) (reason string, renewal time.Time) {
-	if len(issued.Certificate) == 0 && len(issued.Key) == 0 {
-		return "there is no certificate yet", time.Time{}
-	}
-	certificate, err := parsePair(issued.KeyPair)
-	if err != nil {
-		return err.Error(), time.Time{}
-	}
+// reasonToIssue says why a certificate must be issued again, for these names, or
+// nothing.
+func (a *Authority) reasonToIssue(issued *x509.Certificate, names []string, now time.Time) string {
 	for _, policy := range reissuePolicies {
-		if reason := policy(a, issued, certificate, now); reason != "" {
-			return reason, time.Time{}
+		if reason := policy(a, issued, names, now); reason != "" {
+			return reason
 		}
 	}
-	return "", renewalOf(certificate)
+	return ""
 }
 
-func anotherAuthority(a *Authority, issued Issued, certificate *x509.Certificate, _ time.Time) string {
-	if !bytes.Equal(issued.Trusted, a.pem) {
-		return "the authority's certificate changed"
-	}
-	if certificate.CheckSignatureFrom(a.certificate) != nil {
+func anotherAuthority(a *Authority, issued *x509.Certificate, _ []string, _ time.Time) string {
+	if issued.CheckSignatureFrom(a.certificate) != nil {
 		return "another authority issued it"
 	}
 	return ""
 }
 
-func otherNames(_ *Authority, issued Issued, certificate *x509.Certificate, _ time.Time) string {
-	if !slices.Equal(certificate.DNSNames, issued.Names) {
-		return fmt.Sprintf("it is good for %q instead of %q", certificate.DNSNames, issued.Names)
+func otherNames(_ *Authority, issued *x509.Certificate, names []string, _ time.Time) string {
+	if !slices.Equal(issued.DNSNames, names) {
+		return fmt.Sprintf("it is good for %q instead of %q", issued.DNSNames, names)
 	}
 	return ""
 }
 
-func nearItsEnd(_ *Authority, _ Issued, certificate *x509.Certificate, now time.Time) string {
-	if now.Before(renewalOf(certificate)) {
+func nearItsEnd(_ *Authority, issued *x509.Certificate, _ []string, now time.Time) string {
+	if now.Before(renewalOf(issued)) {
 		return ""
 	}
-	return "it ends at " + certificate.NotAfter.UTC().Format(time.RFC3339)
+	return "it ends at " + issued.NotAfter.UTC().Format(time.RFC3339)
 }
 
 // renewalOf is when a certificate is to be issued again: certificateRenewal
@@ -77,3 +56,6 @@ func renewalOf(certificate *x509.Certificate) time.Time {
 	life := certificate.NotAfter.Sub(certificate.NotBefore)
 	return certificate.NotAfter.Add(-min(certificateRenewal, life/3))
 }
+
+// issuedAt is when a certificate of this package was issued.
+func issuedAt(certificate *x509.Certificate) time.Time { return certificate.NotBefore.Add(clockSkew) }

@@ -3,6 +3,7 @@
 package pki
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/x509"
 	"encoding/pem"
@@ -63,4 +64,24 @@ func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 		return nil, errors.New("no certificate in PEM")
 	}
 	return certificates, nil
+}
+
+// readableCertificates reads those certificates of a PEM file that can be read.
+func readableCertificates(text []byte) []*x509.Certificate {
+	var certificates []*x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == certificateBlock {
+			certificates = append(certificates, certificate)
+		}
+	}
+	return certificates
+}
+
+// encodeCertificates writes certificates in PEM, in their order.
+func encodeCertificates(certificates []*x509.Certificate) []byte {
+	text := &bytes.Buffer{}
+	for _, certificate := range certificates {
+		text.Write(encodeCertificate(certificate.Raw))
+	}
+	return text.Bytes()
 }

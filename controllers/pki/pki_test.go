@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -44,6 +45,22 @@ func issue(t *testing.T, authority *Authority, at time.Time, names ...string) Ke
 	return pair
 }
 
+// foreignAuthority is the certificate of an authority that is not ours, and
+// foreignPair a certificate that it did not need to issue.
+func foreignAuthority(t *testing.T) []byte { return foreignPair(t).Certificate }
+
+func foreignPair(t *testing.T) KeyPair {
+	t.Helper()
+	authority, _ := newAuthority(t, start)
+	template := *authority.certificate
+	template.RawSubject, template.Subject = nil, pkix.Name{Organization: []string{"Acme"}}
+	pair, err := selfSign(&template, authority.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
 func TestIssuedCertificateServesTLS(t *testing.T) {
 	t.Parallel()
 	authority, _ := newAuthority(t, time.Now())
@@ -70,87 +87,6 @@ func TestIssuedCertificateServesTLS(t *testing.T) {
 	}
 }
 
-func TestReasonToIssue(t *testing.T) {
-	t.Parallel()
-	authority, pair := newAuthority(t, start)
-	other, _ := newAuthority(t, start)
-	names := []string{"acme.tenants.svc"}
-	good := Issued{KeyPair: issue(t, authority, start, names...), Trusted: authority.PEM(), Names: names}
-	with := func(change func(*Issued)) Issued {
-		changed := good
-		change(&changed)
-		return changed
-	}
-	renewed, _, err := RenewAuthority(pair, start.Add(6*365*day))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		issued Issued
-		now    time.Time
-		want   string
-	}{
-		"none":               {Issued{Names: names}, start, "there is no certificate yet"},
-		"good":               {good, start.Add(day), ""},
-		"a day before":       {good, start.Add(59 * day), ""},
-		"a month to its end": {good, start.Add(60*day + time.Hour), "it ends at 2027-02-19"},
-		"expired":            {good, start.Add(100 * day), "it ends at"},
-		"other names":        {with(func(i *Issued) { i.Names = []string{"other"} }), start, "instead of"},
-		"rubbish":            {with(func(i *Issued) { i.Certificate = []byte("rubbish") }), start, "no certificate in PEM"},
-		"no key":             {with(func(i *Issued) { i.Key = nil }), start, "tls.key is not the private key"},
-		"a key of another":   {with(func(i *Issued) { i.Key = issue(t, authority, start, names...).Key }), start, "tls.key is not the private key"},
-		"of another authority": {
-			with(func(i *Issued) { i.KeyPair = issue(t, other, start, names...) }), start, "another authority issued it",
-		},
-		"another trusted":  {with(func(i *Issued) { i.Trusted = other.PEM() }), start, "the authority's certificate changed"},
-		"an older trusted": {with(func(i *Issued) { i.Trusted = renewed.Certificate }), start, "the authority's certificate changed"},
-	} {
-		got, renewal := authority.ReasonToIssue(test.issued, test.now)
-		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
-		}
-		if got == "" && !renewal.Equal(start.Add(60*day)) {
-			t.Errorf("%s: renewal at %s", name, renewal)
-		}
-	}
-}
-
-func TestRenewedAuthorityIsStillTrusted(t *testing.T) {
-	t.Parallel()
-	first, pair := newAuthority(t, start)
-	same, changed, err := RenewAuthority(pair, start.Add(4*365*day))
-	if err != nil || changed || !bytes.Equal(same.Certificate, pair.Certificate) {
-		t.Fatalf("renewed %v too early, %v", changed, err)
-	}
-	later := start.Add(6 * 365 * day)
-	renewedPair, changed, err := RenewAuthority(pair, later)
-	if err != nil || !changed {
-		t.Fatalf("renewed %v, %v", changed, err)
-	}
-	renewed := parseAuthority(t, renewedPair)
-	if _, err := Check(issue(t, renewed, later, "acme"), first.PEM(), later); err != nil {
-		t.Errorf("who holds the old certificate must trust what the renewed authority issues: %v", err)
-	}
-	if _, err := Check(issue(t, first, start.Add(day), "acme"), renewedPair.Certificate, start.Add(2*day)); err == nil {
-		t.Error("the renewed certificate was not valid then")
-	}
-}
-
-func TestCertificateEndsWithItsAuthority(t *testing.T) {
-	t.Parallel()
-	authority, _ := newAuthority(t, start)
-	late := start.Add(authorityLifetime - 10*day)
-	pair := issue(t, authority, late, "acme")
-	end, err := Check(pair, authority.PEM(), late)
-	if err != nil || !end.Equal(start.Add(authorityLifetime)) {
-		t.Errorf("ends at %s, %v", end, err)
-	}
-	_, renewal := authority.ReasonToIssue(Issued{KeyPair: pair, Trusted: authority.PEM(), Names: []string{"acme"}}, late)
-	if !renewal.After(late) || !renewal.Before(end) {
-		t.Errorf("renewal at %s is not between %s and %s", renewal, late, end)
-	}
-}
-
 func TestParseAuthorityRefuses(t *testing.T) {
 	t.Parallel()
 	authority, good := newAuthority(t, start)
@@ -171,7 +107,7 @@ func TestParseAuthorityRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want %q", name, err, test.want)
 		}
-		if _, _, err := RenewAuthority(test.pair, start); err == nil {
+		if _, err := RenewAuthority(test.pair, start); err == nil {
 			t.Errorf("%s: was renewed", name)
 		}
 	}
@@ -179,7 +115,7 @@ func TestParseAuthorityRefuses(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	authority, _ := newAuthority(t, start)
+	authority, root := newAuthority(t, start)
 	other, _ := newAuthority(t, start)
 	good := issue(t, authority, start, "acme.example")
 	for name, test := range map[string]struct {
@@ -197,6 +133,7 @@ func TestCheck(t *testing.T) {
 		"not yet valid":           {good, nil, start.Add(-day), "not valid before 2026-11-21T09:55:00Z"},
 		"expired":                 {good, nil, start.Add(91 * day), "expired at 2027-02-19T10:00:00Z"},
 		"another authority":       {good, other.PEM(), start, "ca.crt does not vouch"},
+		"an authority itself":     {root, authority.PEM(), start, "is the certificate of an authority (CA:TRUE)"},
 		"rubbish of an authority": {good, []byte("rubbish"), start, "ca.crt: no certificate in PEM"},
 	} {
 		_, err := Check(test.pair, test.authority, test.now)

@@ -4,6 +4,7 @@ package resources
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -42,6 +43,10 @@ func SigningKeysName(instance *v1alpha1.Instance) string { return instance.Name 
 // they bring so.
 func TLSName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-tls" }
 
+// AuthorityName is the name of the Secret with the authority of the Instance's
+// own that an Instance with extra names has. It is never that of the operator's.
+func AuthorityName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-authority" }
+
 // PreflightName is the name of the preflight Job with this hash.
 func PreflightName(instance *v1alpha1.Instance, hash string) string {
 	return instance.Name + "-preflight-" + hash
@@ -52,14 +57,40 @@ func URL(instance *v1alpha1.Instance) string {
 	return fmt.Sprintf("https://%s.%s.svc", ServerName(instance), instance.Namespace)
 }
 
-// DNSNames are the names under which the Instance is reached inside the
-// cluster, for its certificate. The cluster's own domain is left out: it
-// differs between clusters, and clients reach the Instance without it.
-func DNSNames(instance *v1alpha1.Instance) []string {
-	name := ServerName(instance)
-	return []string{
-		fmt.Sprintf("%s.%s.svc", name, instance.Namespace),
-		fmt.Sprintf("%s.%s", name, instance.Namespace),
-		name,
+// DNSNames are the names that the Instance's certificate is good for: those under
+// which it is reached inside a cluster of this domain, and, after them, the extra
+// ones of its spec. The bare names <instance> and <instance>.<namespace> are none
+// of them, since they are also names of hosts elsewhere: an Instance google in a
+// namespace com would prove itself to be google.com.
+func DNSNames(instance *v1alpha1.Instance, clusterDomain string) []string {
+	names := ServiceNames(instance, clusterDomain)
+	for _, extra := range slices.Sorted(slices.Values(ExtraNames(instance))) {
+		if !slices.Contains(names, extra) {
+			names = append(names, extra)
+		}
 	}
+	return names
+}
+
+// ServiceNames are the names of the Instance's Service inside a cluster of this
+// domain, the one that its URL has first.
+func ServiceNames(instance *v1alpha1.Instance, clusterDomain string) []string {
+	name := fmt.Sprintf("%s.%s.%s", ServerName(instance), instance.Namespace, serviceDomain)
+	return []string{name, name + "." + clusterDomain}
+}
+
+// serviceDomain is the domain of all Services, to which that of the cluster may
+// be left out.
+const serviceDomain = "svc"
+
+// ServiceDomains are the DNS domains that hold the names of all Services.
+func ServiceDomains(clusterDomain string) []string { return []string{serviceDomain, clusterDomain} }
+
+// ExtraNames are the DNS names that the spec asks for besides those of the
+// Service.
+func ExtraNames(instance *v1alpha1.Instance) []string {
+	if instance.Spec.TLS == nil {
+		return nil
+	}
+	return instance.Spec.TLS.ExtraNames
 }

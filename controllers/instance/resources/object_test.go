@@ -376,10 +376,15 @@ func TestAddresses(t *testing.T) {
 	if got, want := URL(instance), "https://acme.tenants.svc"; got != want {
 		t.Errorf("URL is %q, want %q", got, want)
 	}
-	if diff := cmp.Diff([]string{"acme.tenants.svc", "acme.tenants", "acme"}, DNSNames(instance)); diff != "" {
+	names := DNSNames(instance, "cluster.local")
+	if diff := cmp.Diff([]string{"acme.tenants.svc", "acme.tenants.svc.cluster.local"}, names); diff != "" {
 		t.Errorf("DNS names (-want +got):\n%s", diff)
 	}
-	if url := URL(instance); !strings.HasSuffix(url, "//"+DNSNames(instance)[0]) {
+	if url := URL(instance); !strings.HasSuffix(url, "//"+names[0]) {
 		t.Errorf("the certificate does not cover the host of %s", url)
+	}
+	instance.Spec.TLS = &v1alpha1.TLS{ExtraNames: []string{"b.example", "acme.tenants.svc", "*.a.example"}}
+	if diff := cmp.Diff([]string{"acme.tenants.svc", "acme.tenants.svc.cluster.example", "*.a.example", "b.example"}, DNSNames(instance, "cluster.example")); diff != "" {
+		t.Errorf("DNS names with extra ones (-want +got):\n%s", diff)
 	}
 }

@@ -3,7 +3,10 @@
 package steps
 
 import (
+	"bytes"
 	"context"
+	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,21 +22,33 @@ import (
 const (
 	reasonTLSSecretNotFound = "TLSSecretNotFound"
 	reasonTLSSecretInvalid  = "TLSSecretInvalid"
+	reasonExtraNameNotOwn   = "ExtraNameNotOwn"
+	// ReasonNamesAwaited is the reason of the event that names of the spec join
+	// the certificate later.
+	ReasonNamesAwaited = "CertificateNamesAwaited"
 )
 
+// TrustedSinceAnnotation on the TLS Secret of an Instance is since when its ca.crt
+// holds all the certificates that it does. It is there while they are several.
+const TrustedSinceAnnotation = "anamnesis.dev/trusted-since"
+
 // applyCertificate puts into the Instance's own TLS Secret what its pods serve
-// with: a certificate by the operator's authority, or a copy of the one that
-// the spec refers to. A copy, because the kubelet hands a changed Secret to
+// with: a certificate by an authority of the operator's, or a copy of the one
+// that the spec refers to. A copy, because the kubelet hands a changed Secret to
 // running pods unseen: nothing gets that far that a server cannot use, and the
 // last one that was good stays.
 func (v *Visit) applyCertificate(ctx context.Context) error {
-	if v.Instance.Spec.TLS != nil {
+	if v.Instance.Spec.TLS != nil && v.Instance.Spec.TLS.SecretRef.Name != "" {
 		return v.copyCertificate(ctx, v.Instance.Spec.TLS.SecretRef.Name)
 	}
 	return v.issueCertificate(ctx)
 }
 
 func (v *Visit) copyCertificate(ctx context.Context, name string) error {
+	if v.Authority.Holds(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.Instance.Namespace, Name: name}}) {
+		return problem.Stalled("", reasonTLSSecretInvalid,
+			"TLS Secret %s is the operator's authority, whose key no server may have: name one with a server certificate, or leave spec.tls.secretRef out to have one issued", name)
+	}
 	secret, err := v.Secret(ctx, "", reasonTLSSecretNotFound, name, "tls.crt, tls.key and, where clients need it, ca.crt")
 	if err != nil {
 		return err
@@ -52,7 +67,7 @@ func (v *Visit) copyCertificate(ctx context.Context, name string) error {
 }
 
 func (v *Visit) issueCertificate(ctx context.Context) error {
-	issuer, err := v.Authority.Load(ctx, v.Began)
+	issuer, err := v.issuer(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,18 +75,93 @@ func (v *Visit) issueCertificate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	issued := pki.Issued{Names: resources.DNSNames(v.Instance)}
-	if secret != nil {
-		issued.KeyPair, issued.Trusted = authority.KeyPair(secret), secret.Data[resources.TLSAuthorityKey]
+	had := issuedOf(secret)
+	served, err := issuer.Serve(had, resources.DNSNames(v.Instance, v.Authority.Domain()), v.Began)
+	if err != nil {
+		return problem.Stalled("", authority.ReasonInvalid, "%v: put the authority that the operator made back, or delete its Secret", err)
 	}
-	reason, renewal := issuer.ReasonToIssue(issued, v.Began)
-	if reason != "" {
-		log.FromContext(ctx).Info("issuing a certificate", "because", reason)
-		if issued.KeyPair, err = issuer.Issue(issued.Names, v.Began); err != nil {
-			return err
+	v.LookAgainAt(issuer.Due)
+	v.LookAgainAt(served.Again)
+	object := resources.BuildTLSSecret(v.input, served.Certificate, served.Key, served.Trusted)
+	if since := authority.FormatTime(served.TrustedSince); since != "" {
+		object.WithAnnotations(map[string]string{TrustedSinceAnnotation: since})
+	}
+	if err := v.put(ctx, "", object); err != nil {
+		return err
+	}
+	v.tellOfCertificate(ctx, had, served)
+	return nil
+}
+
+// tellOfCertificate says why a certificate was issued, and of which names people
+// may wonder where they are.
+func (v *Visit) tellOfCertificate(ctx context.Context, had pki.Issued, served pki.Served) {
+	if served.Because != "" {
+		log.FromContext(ctx).Info("issued a certificate", "because", served.Because)
+	}
+	if len(served.Awaited) > 0 && !bytes.Equal(had.Trusted, served.Trusted) {
+		v.normal(ReasonNamesAwaited,
+			"%s: the certificate is not good for them before clients have had the new ca.crt of Secret %s for %s",
+			strings.Join(served.Awaited, ", "), resources.TLSName(v.Instance), v.Authority.Patience())
+	}
+}
+
+// issuedOf reads what a TLS Secret of ours holds; nothing of one that does not
+// exist.
+func issuedOf(secret *corev1.Secret) pki.Issued {
+	if secret == nil {
+		return pki.Issued{}
+	}
+	return pki.Issued{
+		KeyPair:      authority.KeyPair(secret),
+		Trusted:      secret.Data[resources.TLSAuthorityKey],
+		TrustedSince: authority.TimeOf(secret, TrustedSinceAnnotation),
+	}
+}
+
+// issuer gives the authority that vouches for the Instance: that of the operator
+// for the names of its Service, one of its own for names of its choice. Whoever
+// trusts the operator's must not have to trust it to know whose those are.
+func (v *Visit) issuer(ctx context.Context) (*authority.Authorities, error) {
+	if len(resources.ExtraNames(v.Instance)) == 0 {
+		return v.Authority.Load(ctx, v.Began)
+	}
+	domain := v.Authority.Domain()
+	own := resources.ServiceNames(v.Instance, domain)
+	if name := authority.ForeignName(resources.ExtraNames(v.Instance), own, resources.ServiceDomains(domain)); name != "" {
+		return nil, problem.Stalled("", reasonExtraNameNotOwn,
+			"spec.tls.extraNames: %s is, or holds, a name inside the cluster that is not one of this Instance's: take it out; the certificate is good for %s without being asked",
+			name, strings.Join(own, " and "))
+	}
+	return v.ownAuthority(ctx, pki.Domains(resources.DNSNames(v.Instance, domain)))
+}
+
+// ownAuthority gives the authority of the Instance's own, which may vouch for some
+// domains. What is due is done and kept first.
+func (v *Visit) ownAuthority(ctx context.Context, domains []string) (*authority.Authorities, error) {
+	live, err := v.Children.Secret(ctx, resources.AuthorityName(v.Instance))
+	if err != nil {
+		return nil, err
+	}
+	kept := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.Instance.Namespace, Name: resources.AuthorityName(v.Instance)}}
+	if live != nil {
+		kept = live.DeepCopy()
+	}
+	own, err := authority.Advance(ctx, kept, v.Authority.Policy(domains, v.Instance.Annotations), v.Began)
+	if err != nil {
+		return nil, problem.Stalled("", authority.ReasonInvalid,
+			"Secret %s: %v: put the right ones back, or delete the Secret to have a new authority", kept.Name, err)
+	}
+	annotations := authority.Annotations(authority.RolloverOf(kept))
+	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
+	object := resources.BuildAuthoritySecret(v.input, kept.Data, annotations)
+	if live == nil {
+		return own, v.Children.Create(ctx, object)
+	}
+	if own.Changed {
+		if err := authority.IsNewest(ctx, v.Live, live); err != nil {
+			return nil, err
 		}
-		_, renewal = issuer.ReasonToIssue(pki.Issued{KeyPair: issued.KeyPair, Trusted: issuer.PEM(), Names: issued.Names}, v.Began)
 	}
-	v.LookAgainAt(renewal)
-	return v.put(ctx, "", resources.BuildTLSSecret(v.input, issued.Certificate, issued.Key, issuer.PEM()))
+	return own, v.put(ctx, "", object)
 }

@@ -55,7 +55,7 @@ var steps = []step{
 	{name: "give it an address", run: (*Visit).applyAddress},
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
-	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName), keeps: true, run: (*Visit).applyCertificate},
+	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
 	{name: "give the data a place", gives: []fact{place}, run: (*Visit).applyStorage},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
@@ -146,9 +146,14 @@ func isKind(kind string) func(*v1alpha1.Instance, children.Key) bool {
 	return func(_ *v1alpha1.Instance, key children.Key) bool { return key.Kind == kind }
 }
 
-func isSecret(name func(*v1alpha1.Instance) string) func(*v1alpha1.Instance, children.Key) bool {
+func isSecret(names ...func(*v1alpha1.Instance) string) func(*v1alpha1.Instance, children.Key) bool {
 	return func(instance *v1alpha1.Instance, key children.Key) bool {
-		return key == children.Key{Kind: children.KindSecret, Name: name(instance)}
+		for _, name := range names {
+			if key == (children.Key{Kind: children.KindSecret, Name: name(instance)}) {
+				return true
+			}
+		}
+		return false
 	}
 }
 

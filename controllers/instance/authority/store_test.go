@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package authority
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+)
+
+func TestRotateRequest(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{"": "", "authority:1": "1", "authority:": "", "keys:1": "", "authority": "", "authority:a:b": "a:b"} {
+		if got := rotateRequest(map[string]string{RotateAnnotation: value}); got != want {
+			t.Errorf("%q asks for %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestSecretOfAnAuthorityRemembersAll(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	issuing := pki.KeyPair{Certificate: []byte("issuing"), Key: []byte("issuing key")}
+	for name, rollover := range map[string]pki.Rollover{
+		"nothing":     {},
+		"one":         {Issuing: issuing},
+		"a next one":  {Issuing: issuing, Next: pki.KeyPair{Certificate: []byte("next"), Key: []byte("next key")}, NextSince: at, Request: "1"},
+		"one before":  {Issuing: issuing, Previous: []byte("previous"), PreviousSince: at, Request: "1"},
+		"nobody asks": {Issuing: issuing, Previous: []byte("previous"), PreviousSince: at},
+	} {
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{RotateAnnotation: "authority:1", RotatedAnnotation: "0", nextSinceAnnotation: "rubbish", previousSinceAnnotation: "rubbish"}},
+			Data:       map[string][]byte{nextCertificateKey: []byte("older"), nextPrivateKeyKey: []byte("older"), previousCertificateKey: []byte("older")},
+		}
+		setRollover(secret, rollover)
+		if diff := cmp.Diff(rollover, RolloverOf(secret)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if got := secret.Annotations[RotateAnnotation]; got != "authority:1" {
+			t.Errorf("%s: what people wrote became %q", name, got)
+		}
+		if got := string(secret.Data["ca.crt"]); got != string(rollover.Trusted()) {
+			t.Errorf("%s: clients are told %q", name, got)
+		}
+	}
+}
+
+func TestForeignName(t *testing.T) {
+	t.Parallel()
+	own, inside := []string{"acme.tenants.svc", "acme.tenants.svc.cluster.local"}, []string{"svc", "cluster.local"}
+	for name, foreign := range map[string]bool{
+		"acme.tenants.svc":                false,
+		"acme.tenants.svc.cluster.local":  false,
+		"acme.example":                    false,
+		"*.acme.example":                  false,
+		"api.svc.example":                 false,
+		"notsvc.example":                  false,
+		"mycluster.local":                 false,
+		"other.tenants.svc":               true,
+		"acme.other.svc":                  true,
+		"*.tenants.svc":                   true,
+		"*.acme.tenants.svc":              true,
+		"x.acme.tenants.svc":              true,
+		"other.tenants.svc.cluster.local": true,
+		"cluster.local":                   true,
+		"*.cluster.local":                 true,
+		"*.local":                         true,
+		"acme.tenants.pod.cluster.local":  true,
+	} {
+		if got := ForeignName([]string{"a.example", name}, own, inside); (got != "") != foreign || foreign && got != name {
+			t.Errorf("%s: got %q, want foreign %v", name, got, foreign)
+		}
+	}
+}
