@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pods
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var noon = metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+
+func podOf(status corev1.PodStatus) corev1.Pod {
+	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: status}
+}
+
+// container is a pod whose one container is in a state.
+func container(status corev1.ContainerStatus) corev1.Pod {
+	status.Name = "apiserver"
+	return podOf(corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &noon, ContainerStatuses: []corev1.ContainerStatus{status}})
+}
+
+func waiting(reason, message string) corev1.Pod {
+	return container(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}})
+}
+
+func ended(code int32, reason string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	unscheduled := podOf(corev1.PodStatus{Conditions: []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/1 nodes are available", LastTransitionTime: noon},
+	}})
+	crashing := waiting("CrashLoopBackOff", "back-off 5m0s")
+	crashing.Status.ContainerStatuses[0].RestartCount = 4
+	crashing.Status.ContainerStatuses[0].LastTerminationState = ended(2, "Error")
+	unready := container(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	unready.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}}
+	once, often, well := unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy()
+	once.Status.ContainerStatuses[0].RestartCount = 1
+	often.Status.ContainerStatuses[0].RestartCount = 3
+	often.Status.ContainerStatuses[0].LastTerminationState = ended(137, "OOMKilled")
+	well.Status.Conditions[0].Status = corev1.ConditionTrue
+	well.Status.ContainerStatuses[0].Ready = true
+	well.Status.ContainerStatuses[0].RestartCount = 9
+	initializing := waiting("PodInitializing", "")
+	initializing.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "restore", State: ended(3, "Error")}}
+	for name, test := range map[string]struct {
+		pods []corev1.Pod
+		want Trouble
+	}{
+		"none":          {nil, Trouble{}},
+		"starting":      {[]corev1.Pod{waiting("ContainerCreating", "")}, Trouble{}},
+		"well":          {[]corev1.Pod{*well}, Trouble{}},
+		"succeeded":     {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(0, "Completed")})}, Trouble{}},
+		"not scheduled": {[]corev1.Pod{unscheduled}, Trouble{Kind: Unscheduled, Message: "pod acme-1: not scheduled: 0/1 nodes are available", Since: noon.Time}},
+		"crashing":      {[]corev1.Pod{{}, crashing}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, Since: noon.Time}},
+		"just crashed":  {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(1, "Error")})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", Since: noon.Time}},
+		"killed for its memory": {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(137, "OOMKilled")})},
+			Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 137, OOMKilled)", Since: noon.Time}},
+		"runs until it crashes again": {[]corev1.Pod{*often}, Trouble{Kind: Crashing, Message: "pod acme-1: was started again 3 times (exit code 137, OOMKilled)", Restarts: 3, Since: noon.Time}},
+		"cannot be run":               {[]corev1.Pod{waiting("RunContainerError", "no such file\nand more")}, Trouble{Kind: Crashing, Message: "pod acme-1: RunContainerError no such file", Since: noon.Time}},
+		"not ready":                   {[]corev1.Pod{unready}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
+		"not ready, after a restart":  {[]corev1.Pod{*once}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
+		"no image":                    {[]corev1.Pod{waiting("ImagePullBackOff", "not found")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: ImagePullBackOff not found", Since: noon.Time}},
+		"no such name of an image":    {[]corev1.Pod{waiting("InvalidImageName", "")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: InvalidImageName", Since: noon.Time}},
+		"no Secret":                   {[]corev1.Pod{waiting("CreateContainerConfigError", `secret "acme-db" not found`)}, Trouble{Kind: Misconfigured, Message: `pod acme-1: CreateContainerConfigError secret "acme-db" not found`, Since: noon.Time}},
+		"an init container ends":      {[]corev1.Pod{initializing}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 3)", Since: noon.Time}},
+		"the one that says most":      {[]corev1.Pod{unready, unscheduled, crashing, waiting("ErrImagePull", "")}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, Since: noon.Time}},
+	} {
+		got := Find(test.pods)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if Describe(test.pods) != got.Message {
+			t.Errorf("%s: described as %q", name, Describe(test.pods))
+		}
+	}
+}
