@@ -4,6 +4,7 @@ package rollout
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,13 +26,13 @@ func TemplateHash(deployment *appsv1.Deployment) string {
 type State int
 
 const (
-	// Absent: there is no Deployment yet.
+	// Absent says that there is no Deployment yet.
 	Absent State = iota
-	// Progressing: pods are being replaced, started or stopped.
+	// Progressing says that pods are being replaced, started or stopped.
 	Progressing
-	// Settled: all pods are as the template says, and ready.
+	// Settled says that all pods are as the template says, and ready.
 	Settled
-	// Overdue: the deadline has passed.
+	// Overdue says that the deadline has passed.
 	Overdue
 )
 
@@ -46,7 +47,7 @@ func Judge(deployment *appsv1.Deployment) (state State, message string) {
 	case status.ObservedGeneration < deployment.Generation:
 		return Progressing, "the Deployment's change is not taken up yet"
 	case IsOverdue(status):
-		return Overdue, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, resources.ProgressDeadline)
+		return Overdue, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, deadlineOf(deployment))
 	case status.UpdatedReplicas < wanted:
 		return Progressing, fmt.Sprintf("%d of %d pods are as wanted", status.UpdatedReplicas, wanted)
 	case status.Replicas > status.UpdatedReplicas:
@@ -67,6 +68,11 @@ func IsOverdue(status appsv1.DeploymentStatus) bool {
 		}
 	}
 	return false
+}
+
+// deadlineOf is the deadline that a Deployment was given.
+func deadlineOf(deployment *appsv1.Deployment) time.Duration {
+	return time.Duration(ptr.Deref(deployment.Spec.ProgressDeadlineSeconds, 0)) * time.Second
 }
 
 // CreationTrouble says what keeps pods from being made at all, such as a quota

@@ -42,9 +42,9 @@ func TestJudge(t *testing.T) {
 		"going to sleep":      {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1}, Progressing},
 		"overdue":             {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: overdue}, Overdue},
 	} {
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: test.replicas}, Status: test.status}
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: test.replicas, ProgressDeadlineSeconds: ptr.To[int32](420)}, Status: test.status}
 		got, message := Judge(deployment)
-		if got != test.want || (message == "") != (got == Settled) {
+		if got != test.want || (message == "") != (got == Settled) || got == Overdue && !strings.HasSuffix(message, " within 7m0s") {
 			t.Errorf("%s: got %v %q, want %v", name, got, message, test.want)
 		}
 	}

@@ -3,10 +3,7 @@
 package rollout
 
 import (
-	"fmt"
-
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 // Reasons of Ready while pods are replaced.
@@ -39,7 +36,7 @@ func JudgeProgress(plan Plan, state State, message, trouble string, volume *prob
 }
 
 func failureMessage(plan Plan) string {
-	message := fmt.Sprintf("the pods did not become ready within %s", resources.ProgressDeadline)
+	message := "the pods did not become ready in time"
 	if plan.Memory.FailedBecause != "" {
 		message += " (" + plan.Memory.FailedBecause + ")"
 	}

@@ -137,7 +137,7 @@ func (v *Visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSp
 	found := rollout.ReplicaSetOf(v.Children.Deployment(), sets.Items, hash)
 	if found == nil {
 		return nil, problem.Stalled("", rollout.ReasonFailed,
-			"the pods did not become ready within %s, and the replica set of those that did is gone: change the spec", resources.ProgressDeadline)
+			"the pods did not become ready in time, and the replica set of those that did is gone: change the spec")
 	}
 	return rollout.TemplateToApply(found.Spec.Template)
 }

@@ -39,7 +39,7 @@ func claimKey(on Ground) children.Key {
 // judgeClaim says how far the claim has come. One that is not bound stops
 // nothing: many volumes are made only when a pod asks for them.
 func judgeClaim(ctx context.Context, on Ground, claim *corev1.PersistentVolumeClaim) (Place, error) {
-	facts := volumeFacts{claim: claim, now: on.Now}
+	facts := volumeFacts{claim: claim, deadline: resources.Deadline(on.Instance), now: on.Now}
 	if claim != nil && claim.Status.Phase != corev1.ClaimBound {
 		if err := explainVolume(ctx, on, &facts); err != nil {
 			return Place{}, err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 const (
@@ -37,7 +36,9 @@ type volumeFacts struct {
 	classes []string
 	// complaint is the newest event about the claim.
 	complaint string
-	now       time.Time
+	// deadline is how long a claim may wait to be bound.
+	deadline time.Duration
+	now      time.Time
 }
 
 // judgeVolume gives the problem with a claim, or nil when it is bound.
@@ -62,8 +63,8 @@ func judgeVolume(facts volumeFacts) *problem.Problem {
 	if facts.complaint != "" {
 		said = ": " + facts.complaint
 	}
-	if age > resources.ProgressDeadline {
-		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s was not bound within %s%s", name, resources.ProgressDeadline, said)
+	if age > facts.deadline {
+		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s was not bound within %s%s", name, facts.deadline, said)
 	}
 	return problem.Waiting(condition, reasonVolumePending, "volume claim %s is not bound yet%s", name, said)
 }

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -35,12 +34,12 @@ func TestJudgeVolume(t *testing.T) {
 		"lost":                   {volumeFacts{claim: claim(corev1.ClaimLost)}, time.Hour, "stalled VolumeLost", "acme-data is gone"},
 		"pending":                {volumeFacts{claim: claim(corev1.ClaimPending)}, time.Minute, "waiting VolumePending", "not bound yet"},
 		"pending, and told why":  {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "ProvisioningFailed: no space"}, time.Minute, "waiting VolumePending", "ProvisioningFailed: no space"},
-		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "no space"}, resources.ProgressDeadline + 1, "stalled VolumeCannotBind", "within 10m0s: no space"},
+		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "no space"}, 7*time.Minute + 1, "stalled VolumeCannotBind", "within 7m0s: no space"},
 		"no class, for a moment": {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Second, "waiting VolumePending", ""},
 		"no class":               {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast", classes: []string{"a", "b"}}, time.Minute, "stalled VolumeCannotBind", "there are: a, b"},
 		"no class at all":        {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Minute, "stalled VolumeCannotBind", "there are: none"},
 	} {
-		test.facts.now = noon.Add(test.age)
+		test.facts.deadline, test.facts.now = 7*time.Minute, noon.Add(test.age)
 		found := judgeVolume(test.facts)
 		if found == nil {
 			problemtest.Expect(t, name, nil, test.want)
