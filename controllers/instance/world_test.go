@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,10 @@ type world struct {
 	catalogue map[string]map[string][]string
 	// broken says that the pods of a template never become ready.
 	broken func(corev1.PodTemplateSpec) bool
+	// plight is what their pods say of themselves, and patient that their deadline
+	// does not pass.
+	plight  corev1.PodStatus
+	patient bool
 	// unbound says that volumes are not bound.
 	unbound bool
 	// idle says that Jobs are not run.
@@ -56,6 +61,7 @@ func newWorld(t *testing.T, writer client.Client, namespace string) *world {
 		namespace: namespace,
 		catalogue: map[string]map[string][]string{serverImage: models, nextServerImage: models},
 		broken:    func(corev1.PodTemplateSpec) bool { return false },
+		plight:    crashing(),
 		collects:  true,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -84,7 +90,7 @@ func (w *world) change(how func(*world)) {
 func (w *world) turn(ctx context.Context) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runDeployments, w.collectGarbage} {
+	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runPods, w.runDeployments, w.collectGarbage} {
 		if err := act(ctx); err != nil {
 			return err
 		}
@@ -245,7 +251,98 @@ func (w *world) deploymentStatus(deployment *appsv1.Deployment) appsv1.Deploymen
 	}
 	status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = kept+1, 1, kept, kept
 	status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "ProgressDeadlineExceeded"
+	if w.patient {
+		status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionTrue, "ReplicaSetUpdated"
+	}
 	return status
+}
+
+// worldLabel is on the pods that the world runs for Deployments.
+const worldLabel = "test.example/world"
+
+// runPods keeps a pod of each template that is broken: there is nothing to be
+// said of others.
+func (w *world) runPods(ctx context.Context) error {
+	var deployments appsv1.DeploymentList
+	var found corev1.PodList
+	if err := w.client.List(ctx, &deployments, client.InNamespace(w.namespace)); err != nil {
+		return err
+	}
+	if err := w.client.List(ctx, &found, client.InNamespace(w.namespace), client.HasLabels{worldLabel}); err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, deployment := range deployments.Items {
+		if deployment.DeletionTimestamp != nil || ptr.Deref(deployment.Spec.Replicas, 1) == 0 || !w.broken(deployment.Spec.Template) {
+			continue
+		}
+		pod := podFor(&deployment)
+		wanted[pod.Name] = true
+		if err := w.runPod(ctx, pod); err != nil {
+			return err
+		}
+	}
+	for _, pod := range found.Items {
+		if wanted[pod.Name] {
+			continue
+		}
+		if err := w.client.Delete(ctx, &pod); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func podFor(deployment *appsv1.Deployment) *corev1.Pod {
+	template := deployment.Spec.Template.DeepCopy()
+	template.Name = deployment.Name + "-" + rollout.TemplateHash(deployment)
+	template.Namespace = deployment.Namespace
+	metav1.SetMetaDataLabel(&template.ObjectMeta, worldLabel, "pod")
+	return &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+}
+
+// runPod has a pod say what there is to say.
+func (w *world) runPod(ctx context.Context, pod *corev1.Pod) error {
+	err := w.client.Create(ctx, pod)
+	if apierrors.IsAlreadyExists(err) {
+		err = w.client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+	}
+	if err != nil {
+		return err
+	}
+	said := pod.Status.DeepCopy()
+	pod.Status.Phase, pod.Status.Conditions, pod.Status.ContainerStatuses = w.plight.Phase, w.plight.Conditions, w.plight.ContainerStatuses
+	if equality.Semantic.DeepEqual(said, &pod.Status) {
+		return nil
+	}
+	return w.client.Status().Update(ctx, pod)
+}
+
+// crashing is what a pod says whose server ends over and over.
+func crashing() corev1.PodStatus {
+	return corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "apiserver", RestartCount: 5,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 5m0s restarting"}},
+	}}}
+}
+
+// lonely is what a pod says whose server waits for its database.
+func lonely() corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "apiserver", Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
+	}
+}
+
+// homeless is what a pod says that no node takes, for some time already.
+func homeless(ago time.Duration) corev1.PodStatus {
+	return corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: "0/3 nodes are available: 3 Insufficient memory", LastTransitionTime: metav1.NewTime(time.Now().Add(-ago).Truncate(time.Second)),
+	}}}
 }
 
 // keepHistory makes the ReplicaSet that the Deployment controller would.

@@ -45,6 +45,11 @@ const (
 	// it serves.
 	ModelsAnnotation = "anamnesis.dev/models"
 
+	// RolloutAnnotation on a Deployment is what the operator must not forget of
+	// its pod templates, in JSON. It is written together with the template that
+	// it speaks of, and never part of that.
+	RolloutAnnotation = "anamnesis.dev/rollout"
+
 	// ProgressDeadline is how long a rollout may take before it has failed, where
 	// the Instance says nothing else. It leaves time to pull the image on a slow
 	// network.
@@ -77,6 +82,7 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 			ModelsAnnotation:        FormatModels(in.Models),
 			PreflightHashAnnotation: in.PreflightHash,
 			AppliedSpecAnnotation:   in.AppliedSpec,
+			RolloutAnnotation:       in.Rollout,
 		})).
 		WithSpec(appsapply.DeploymentSpec().
 			WithReplicas(replicas(in.Instance)).

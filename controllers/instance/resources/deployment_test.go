@@ -74,6 +74,7 @@ func TestDeploymentTemplate(t *testing.T) {
 		"another database URL":        {edited(func(in *Input) { in.DatabaseChecksum = "dddddddddd" }), true},
 		"another hash":                {edited(func(in *Input) { in.TemplateHash = "dddddddddd" }), true},
 		"another preflight":           {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), false},
+		"another memory":              {edited(func(in *Input) { in.Rollout = `{"failed":"dddddddddd"}` }), false},
 		"another database Secret":     {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
 		"resources":                   {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
 		"another key of the Secret":   {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Key = "uri" }), true},

@@ -39,6 +39,10 @@ type Input struct {
 	// when empty.
 	AppliedSpec string
 
+	// Rollout goes into the Deployment as RolloutAnnotation says, left out when
+	// empty.
+	Rollout string
+
 	// PutBackPorts are the ports of the database that the pods of another template
 	// connect to: one that is put back, or goes on serving, because that of the
 	// spec failed. They are what NotedPorts reads from its annotations.

@@ -36,17 +36,19 @@ const (
 	Overdue
 )
 
-// Judge says how far a Deployment has come, by what its controller
-// reports of the generation that there is.
-func Judge(deployment *appsv1.Deployment) (state State, message string) {
+// Judge says how far a Deployment has come, by what its controller reports of
+// the generation that there is. lastReady is the template that was ready last: what
+// is reported of pods of that one still holds although the generation has grown,
+// which it does with every note in the annotations.
+func Judge(deployment *appsv1.Deployment, lastReady string) (state State, message string) {
 	if deployment == nil {
 		return Absent, "there is no Deployment yet"
 	}
 	status, wanted := deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
 	switch {
-	case status.ObservedGeneration < deployment.Generation:
+	case isUnseen(deployment) && TemplateHash(deployment) != lastReady:
 		return Progressing, "the Deployment's change is not taken up yet"
-	case IsOverdue(status):
+	case IsOverdue(status) && !isUnseen(deployment):
 		return Overdue, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, deadlineOf(deployment))
 	case status.UpdatedReplicas < wanted:
 		return Progressing, fmt.Sprintf("%d of %d pods are as wanted", status.UpdatedReplicas, wanted)
@@ -68,6 +70,11 @@ func IsOverdue(status appsv1.DeploymentStatus) bool {
 		}
 	}
 	return false
+}
+
+// isUnseen says whether the Deployment controller has yet to take a change up.
+func isUnseen(deployment *appsv1.Deployment) bool {
+	return deployment.Status.ObservedGeneration < deployment.Generation
 }
 
 // deadlineOf is the deadline that a Deployment was given.

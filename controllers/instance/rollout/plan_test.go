@@ -43,12 +43,27 @@ func TestJudge(t *testing.T) {
 		"overdue":             {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: overdue}, Overdue},
 	} {
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: test.replicas, ProgressDeadlineSeconds: ptr.To[int32](420)}, Status: test.status}
-		got, message := Judge(deployment)
+		got, message := Judge(deployment, "another")
 		if got != test.want || (message == "") != (got == Settled) || got == Overdue && !strings.HasSuffix(message, " within 7m0s") {
 			t.Errorf("%s: got %v %q, want %v", name, got, message, test.want)
 		}
 	}
-	if got, _ := Judge(nil); got != Absent {
+	noted := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Generation: 2},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: overdue},
+	}
+	for hash, want := range map[string]State{"a": Settled, "b": Progressing} {
+		noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
+		if got, message := Judge(noted, "a"); got != want {
+			t.Errorf("noted of %s and not seen: got %v %q", hash, got, message)
+		}
+	}
+	noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: "a"}
+	noted.Spec.Replicas = ptr.To[int32](2)
+	if got, message := Judge(noted, "a"); got != Progressing {
+		t.Errorf("scaled and not seen: got %v %q", got, message)
+	}
+	if got, _ := Judge(nil, ""); got != Absent {
 		t.Errorf("without a Deployment: got %v", got)
 	}
 }

@@ -38,7 +38,7 @@ func (v *Visit) planRollout(ctx context.Context) error {
 		Live:       rollout.TemplateHash(deployment),
 		Memory:     v.Instance.Status.Rollout,
 	}
-	facts.State, _ = rollout.Judge(deployment)
+	facts.State, _ = rollout.Judge(deployment, facts.Memory.LastReady)
 	if deployment != nil {
 		facts.Pods = ptr.Deref(deployment.Spec.Replicas, 1)
 	}
@@ -68,6 +68,10 @@ func (v *Visit) applyDeployment(ctx context.Context) (err error) {
 	if v.input.AppliedSpec, err = encodeSpec(v.Instance.Spec); err != nil {
 		return err
 	}
+	memory := rollout.Memory{Server: v.Instance.Status.Server, Rollout: v.Instance.Status.Rollout}
+	if v.input.Rollout, err = memory.Encode(); err != nil {
+		return err
+	}
 	live := v.Children.Deployment()
 	switch {
 	case live == nil && !v.knows(template, credentials, signingKeys, certificate):
@@ -75,15 +79,29 @@ func (v *Visit) applyDeployment(ctx context.Context) (err error) {
 	case !v.knows(template):
 		return v.keepTemplate(ctx, live)
 	}
-	deployment := resources.BuildDeployment(v.input)
 	if v.template.PutBack {
-		restored, err := v.lastReadyTemplate(ctx)
-		if err != nil {
-			return err
-		}
-		deployment.Spec.Template = restored
+		return v.putBack(ctx, live)
 	}
-	return v.putDeployment(ctx, deployment)
+	return v.putDeployment(ctx, resources.BuildDeployment(v.input))
+}
+
+// putBack goes back to the template that was ready last. Where nobody has it any
+// more, the pods that there are stay as they are.
+func (v *Visit) putBack(ctx context.Context, live *appsv1.Deployment) error {
+	restored, err := v.lastReadyTemplate(ctx)
+	if err != nil {
+		return err
+	}
+	if restored != nil {
+		deployment := resources.BuildDeployment(v.input)
+		deployment.Spec.Template = restored
+		return v.putDeployment(ctx, deployment)
+	}
+	if err := v.keepTemplate(ctx, live); err != nil || rollout.TemplateHash(live) == v.template.Memory.LastReady {
+		return err
+	}
+	return problem.Stalled("", rollout.ReasonFailed,
+		"the pods did not become ready in time, and the replica set of those that did is gone: change the spec")
 }
 
 // keepTemplate applies all of the Deployment but what is decided together with
@@ -122,11 +140,29 @@ func (v *Visit) sentDeployment(ctx context.Context, live *appsv1.Deployment) (*a
 func (v *Visit) putDeployment(ctx context.Context, deployment *appsapply.DeploymentApplyConfiguration) error {
 	v.Instance.Status.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
 	v.Instance.Status.ModelIDs = status.ModelIDs(v.Instance.Status.Models)
-	return v.put(ctx, "", deployment)
+	if err := v.put(ctx, "", deployment); err != nil {
+		return err
+	}
+	written := v.Children.Changed(children.Key{Kind: children.KindDeployment, Name: resources.ServerName(v.Instance)})
+	v.restarts = written && !isNoteOnly(v.Children.Deployment(), deployment)
+	return nil
+}
+
+// isNoteOnly says whether a Deployment was written to note something and for
+// nothing else: its pods are left alone then.
+func isNoteOnly(live *appsv1.Deployment, written *appsapply.DeploymentApplyConfiguration) bool {
+	if live == nil {
+		return false
+	}
+	noted := live.Annotations[resources.RolloutAnnotation] != written.Annotations[resources.RolloutAnnotation] ||
+		live.Annotations[resources.AppliedSpecAnnotation] != written.Annotations[resources.AppliedSpecAnnotation]
+	had := ptr.Deref(live.Spec.Replicas, 1)
+	return noted && ptr.Deref(written.Spec.Replicas, had) == had &&
+		rollout.TemplateHash(live) == written.Spec.Template.Annotations[resources.TemplateHashAnnotation]
 }
 
 // lastReadyTemplate gives the template that was ready last, from the ReplicaSet
-// that the Deployment's history keeps of it.
+// that the Deployment's history keeps of it; nil when that is gone.
 func (v *Visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSpecApplyConfiguration, error) {
 	hash := v.template.Memory.LastReady
 	var sets appsv1.ReplicaSetList
@@ -136,18 +172,17 @@ func (v *Visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSp
 	}
 	found := rollout.ReplicaSetOf(v.Children.Deployment(), sets.Items, hash)
 	if found == nil {
-		return nil, problem.Stalled("", rollout.ReasonFailed,
-			"the pods did not become ready in time, and the replica set of those that did is gone: change the spec")
+		return nil, nil
 	}
 	return rollout.TemplateToApply(found.Spec.Template)
 }
 
 // awaitRollout says whether the pods are as wanted by now, and if not, why.
 func (v *Visit) awaitRollout(ctx context.Context) error {
-	state, message := rollout.Judge(v.Children.Deployment())
-	if v.Children.Changed(children.Key{Kind: children.KindDeployment, Name: resources.ServerName(v.Instance)}) {
-		state, message = rollout.Progressing, "the Deployment was just changed"
+	if v.restarts {
+		return rollout.JudgeProgress(v.template, rollout.Progressing, "the Deployment was just changed", "", v.volume)
 	}
+	state, message := rollout.Judge(v.Children.Deployment(), v.Instance.Status.Rollout.LastReady)
 	trouble := ""
 	if state != rollout.Settled {
 		var err error

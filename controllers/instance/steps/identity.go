@@ -5,14 +5,24 @@ package steps
 import (
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
 
 // pinServer settles which build of the server this Instance runs: the one that
 // it has, until the wave lets it move to the one that is to become everybody's.
-func (v *Visit) pinServer(context.Context) error {
+// What the status says of that, and of rollouts, is what is remembered with the
+// Deployment.
+func (v *Visit) pinServer(ctx context.Context) error {
 	status := &v.Instance.Status
+	memory, err := rollout.Recall(v.Children.Deployment(), *status)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "going by the status instead")
+	}
+	status.Server, status.Rollout = memory.Server, memory.Rollout
 	if status.Server == (v1alpha1.ServerPin{}) || v.Granted(v.Instance.UID) {
 		status.Server = v.Target
 	}

@@ -26,7 +26,7 @@ func (v *Visit) applyNetwork(ctx context.Context) error {
 	if deployment != nil {
 		in.PutBackPorts = resources.NotedPorts(deployment.Spec.Template.Annotations)
 	}
-	state, _ := rollout.Judge(deployment)
+	state, _ := rollout.Judge(deployment, v.Instance.Status.Rollout.LastReady)
 	if policy != nil && (!v.knows(place) || state != rollout.Settled) {
 		in.PutBackPorts = append(in.PutBackPorts, resources.OpenPorts(policy)...)
 	}

@@ -62,6 +62,9 @@ type Visit struct {
 	input resources.Input
 	// template says which pod template is asked for, and why.
 	template rollout.Plan
+	// restarts says that pods are to be started, replaced or stopped because of
+	// what this visit wrote.
+	restarts bool
 	// volume says why the data has no place yet although pods may be started;
 	// nil when it has one.
 	volume *problem.Problem

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// failsWith has an Instance ask for a model whose pods do not become ready, for a
+// reason that they show, and waits until that has failed and what was ready before
+// is back.
+func (p *platform) failsWith(instance *v1alpha1.Instance, plight corev1.PodStatus) {
+	p.t.Helper()
+	p.create(instance)
+	p.reaches(instance.Name, "Ready=True Ready")
+	p.world.change(func(w *world) { w.plight = plight })
+	p.breakModel(olderVersion)
+	p.editInstance(instance.Name, func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.isPutBack(instance.Name)
+}
+
+func (p *platform) isPutBack(name string) {
+	p.t.Helper()
+	p.reaches(name, "Ready=False RolloutFailed", "Stalled=True RolloutFailed", "Available=True Serving")
+	p.Eventually(func() string { return models(p, name) }).Should(gomega.Equal(earlier))
+}
+
+func (p *platform) remembered(name string) v1alpha1.Rollout {
+	p.t.Helper()
+	return read(p, name, &v1alpha1.Instance{}).Status.Rollout
+}
+
+// A history is what was asked of a Deployment: the models of each pod template
+// that was sent, in their order.
+type history struct {
+	mutex  sync.Mutex
+	models []string
+}
+
+// watch notes from now on what the operator asks of a Deployment, and does
+// something whenever it has been asked.
+func (p *platform) watch(name string, then func(context.Context)) *history {
+	p.t.Helper()
+	h := &history{models: []string{models(p, name)}}
+	p.writes.refuse(func(request *http.Request) error {
+		if !strings.HasSuffix(request.URL.Path, "/deployments/"+name) {
+			return nil
+		}
+		if then != nil {
+			then(request.Context())
+		}
+		return h.note(request)
+	})
+	p.t.Cleanup(func() { p.writes.refuse(nil) })
+	return h
+}
+
+func (h *history) note(request *http.Request) error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	body, err := request.GetBody()
+	if err != nil {
+		return err
+	}
+	sent := &appsv1.Deployment{}
+	if err := json.NewDecoder(body).Decode(sent); err != nil {
+		return err
+	}
+	h.models = append(h.models, sent.Spec.Template.Annotations[resources.ModelsAnnotation])
+	return body.Close()
+}
+
+// changes are the models that pods were asked to serve, one after the other.
+func (h *history) changes() []string {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return slices.Compact(slices.Clone(h.models))
+}
+
+const earlier, wished = "service-en@" + newestVersion, "service-en@" + olderVersion
+
+// TestFailureIsRememberedWithoutAStatus: a restore that leaves the status out
+// neither repeats what failed nor moves the Instance to another build.
+func TestFailureIsRememberedWithoutAStatus(t *testing.T) {
+	p := newPlatform(t)
+	p.failsWith(p.external("acme"), crashing())
+	p.settle()
+	asked := p.watch("acme", nil)
+	p.stop()
+	instance := read(p, "acme", &v1alpha1.Instance{})
+	remembered := instance.Status.Rollout
+	instance.Status = v1alpha1.InstanceStatus{}
+	if err := p.Status().Update(t.Context(), instance); err != nil {
+		t.Fatal(err)
+	}
+	p.startOperator(nextServerImage)
+	p.isPutBack("acme")
+	p.settle()
+	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier}), "the template that failed is tried again")
+	p.Expect(p.remembered("acme")).To(gomega.Equal(remembered))
+	p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "it is moved before its turn")
+}
+
+// TestFailureIsRememberedWhenTheStatusCannotBeWritten: somebody edits the Instance
+// whenever the operator has just written the Deployment, so that the write of the
+// status that follows is a conflict.
+func TestFailureIsRememberedWhenTheStatusCannotBeWritten(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.settle()
+	conflicts := 0
+	asked := p.watch("acme", func(ctx context.Context) {
+		conflicts++
+		edit := fmt.Sprintf(`{"metadata":{"annotations":{"test.example/edit":"%d"}}}`, conflicts)
+		instance := &v1alpha1.Instance{ObjectMeta: objectMeta(p.namespace, "acme")}
+		if err := p.Patch(ctx, instance, client.RawPatch(types.MergePatchType, []byte(edit))); err != nil {
+			t.Errorf("editing the Instance: %v", err)
+		}
+	})
+	p.breakModel(olderVersion)
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.isPutBack("acme")
+	p.settle()
+	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier, wished, earlier}), "what failed is tried again")
+	p.isPutBack("acme")
+}
+
+// TestRememberingRestartsNothing: an Instance of an operator that remembered in
+// the status alone is told of on its Deployment, and stays as it is; so is one
+// whose memory cannot be read.
+func TestRememberingRestartsNothing(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.settle()
+	since := func() metav1.Time {
+		ready := meta.FindStatusCondition(read(p, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)
+		return ready.LastTransitionTime
+	}
+	before, ready := read(p, "acme", &appsv1.Deployment{}), since()
+	p.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReady":"` + p.remembered("acme").LastReady))
+	p.Expect(before.Spec.Template.Annotations).NotTo(gomega.HaveKey(resources.RolloutAnnotation))
+	p.ahead.Store(int64(time.Hour))
+	for _, text := range []string{"", "rubbish"} {
+		edit(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
+			delete(deployment.Annotations, resources.RolloutAnnotation)
+			if text != "" {
+				deployment.Annotations[resources.RolloutAnnotation] = text
+			}
+		})
+		p.Eventually(func() string { return read(p, "acme", &appsv1.Deployment{}).Annotations[resources.RolloutAnnotation] }).
+			Should(gomega.Equal(before.Annotations[resources.RolloutAnnotation]))
+		p.settle()
+		p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
+		p.Expect(since()).To(gomega.Equal(ready), "it was not ready for a moment")
+	}
+}
+
+// TestWhatNobodyHasAnyMoreIsNotPutBack: the replica set of what was ready is gone.
+func TestWhatNobodyHasAnyMoreIsNotPutBack(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.external("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.world.change(func(w *world) { w.patient = true })
+	p.breakModel(olderVersion)
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.reaches("acme", "Reconciling=True RolloutProgressing")
+	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta(p.namespace, "acme-"+p.remembered("acme").LastReady)}
+	if err := p.Delete(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	p.world.change(func(w *world) { w.patient = false })
+	p.reaches("acme", "Stalled=True RolloutFailed")
+	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("replica set of those that did is gone"))
+	p.settle()
+	before := p.writes.all()
+	p.visitAgain("acme")
+	p.settle()
+	p.Expect(p.writes.all()).To(gomega.Equal(before), "there is nothing to write")
+	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+}
