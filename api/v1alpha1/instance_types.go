@@ -435,8 +435,9 @@ type Rollout struct {
 	// with.
 	// +optional
 	ProvenServer ServerPin `json:"provenServer,omitzero"`
-	// Failed is the template that did not become ready in time. It is not tried
-	// again in the generation of the spec that it was made from.
+	// Failed is the template that did not become ready in time. It is tried again
+	// when the spec or RetryAnnotation changes, and by itself where FailedCause is
+	// Tenant; while it is tried again it is not failed.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 	// FailedGeneration is the generation of the spec that Failed was made from.
@@ -457,7 +458,8 @@ type Rollout struct {
 	// ProvenAt is since when the spec is fulfilled with ProvenServer.
 	// +optional
 	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
-	// Tries is how many times Failed was tried again by itself.
+	// Tries is how many times in a row a template that failed was tried again by
+	// itself.
 	// +optional
 	Tries int32 `json:"tries,omitempty"`
 	// Retried is the value of RetryAnnotation that was last heeded.

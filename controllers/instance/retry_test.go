@@ -13,12 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -42,6 +44,13 @@ func (p *platform) isPutBack(name string) {
 	p.t.Helper()
 	p.reaches(name, "Ready=False RolloutFailed", "Stalled=True RolloutFailed", "Available=True Serving")
 	p.Eventually(func() string { return models(p, name) }).Should(gomega.Equal(earlier))
+}
+
+// laterVisit moves the operator's clock ahead and has it visit an Instance.
+func (p *platform) laterVisit(name string, later time.Duration) {
+	p.t.Helper()
+	p.ahead.Add(int64(later))
+	p.visitAgain(name)
 }
 
 func (p *platform) remembered(name string) v1alpha1.Rollout {
@@ -97,6 +106,139 @@ func (h *history) changes() []string {
 }
 
 const earlier, wished = "service-en@" + newestVersion, "service-en@" + olderVersion
+
+func TestDatabaseOutageHealsByItself(t *testing.T) {
+	p := newPlatform(t)
+	p.failsWith(p.external("acme"), lonely())
+	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseTenant))
+	p.Expect(p.message("acme", "Stalled")).To(gomega.And(
+		gomega.ContainSubstring("runs and is not ready"),
+		gomega.ContainSubstring("tried again by itself after "+p.remembered("acme").FailedAt.Add(time.Minute).UTC().Format(time.RFC3339)),
+		gomega.ContainSubstring("kubectl annotate instance -n "+p.namespace+" acme anamnesis.dev/retry=")))
+	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
+
+	p.settle()
+	asked := p.watch("acme", nil)
+	p.laterVisit("acme", 61*time.Second)
+	p.Eventually(asked.changes).Should(gomega.Equal([]string{earlier, wished, earlier}), "the database is still away")
+	p.isPutBack("acme")
+	p.Expect(p.remembered("acme").Tries).To(gomega.BeEquivalentTo(1))
+	p.settle()
+	p.laterVisit("acme", 61*time.Second)
+	p.settle()
+	p.Expect(asked.changes()).To(gomega.HaveLen(3), "the second pause is longer")
+
+	p.breakModel("none")
+	p.laterVisit("acme", 61*time.Second)
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+	p.Expect(p.remembered("acme").Tries).To(gomega.BeZero())
+}
+
+func TestOperatorLooksByItselfWhenARetryIsDue(t *testing.T) {
+	p := newPlatform(t)
+	p.failsWith(p.external("acme"), lonely())
+	p.settle()
+	result, err := p.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: p.namespace, Name: "acme"}})
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
+		t.Errorf("the next visit is due in %s, %v", result.RequeueAfter, err)
+	}
+}
+
+func TestServerThatCrashesIsNotTriedAgainByItself(t *testing.T) {
+	p := newPlatform(t)
+	p.failsWith(p.external("acme"), crashing())
+	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseServer))
+	p.Expect(p.message("acme", "Stalled")).NotTo(gomega.ContainSubstring("by itself"))
+	p.settle()
+	asked := p.watch("acme", nil)
+	p.laterVisit("acme", 10*24*time.Hour)
+	p.settle()
+	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier}))
+	p.isPutBack("acme")
+}
+
+func TestFailedRolloutIsTriedAgainWhenAsked(t *testing.T) {
+	p := newPlatform(t)
+	p.failsWith(p.external("acme"), crashing())
+	p.settle()
+	asked := p.watch("acme", nil)
+	ask := func(value string) {
+		p.editInstance("acme", func(instance *v1alpha1.Instance) {
+			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha1.RetryAnnotation, value)
+		})
+		p.Eventually(func() string { return p.remembered("acme").Retried }).Should(gomega.Equal(value))
+	}
+	ask("1")
+	p.Eventually(asked.changes).Should(gomega.Equal([]string{earlier, wished, earlier}))
+	p.isPutBack("acme")
+	p.settle()
+	p.visitAgain("acme")
+	p.settle()
+	p.Expect(asked.changes()).To(gomega.HaveLen(3), "it was asked for once")
+
+	p.breakModel("none")
+	ask("2")
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+}
+
+// TestTroubleThatIsNotTheServersHealsByItself: a node is ill, and what was ready
+// before it does not start either.
+func TestTroubleThatIsNotTheServersHealsByItself(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.reaches("acme", "Ready=True Ready")
+	p.world.change(func(w *world) {
+		w.patient = true
+		w.broken = func(corev1.PodTemplateSpec) bool { return true }
+	})
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.reaches("acme", "Stalled=True RolloutFailed", "Available=False NoPodReady")
+	p.visitAgain("acme")
+	p.Eventually(func() v1alpha1.FailureCause { return p.remembered("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseTenant))
+	p.Expect(p.message("acme", "Stalled")).To(gomega.ContainSubstring("do not become ready either"))
+
+	p.breakModel("none")
+	p.reaches("acme", "Stalled=True RolloutFailed", "Available=True Serving")
+	p.laterVisit("acme", 5*time.Minute)
+	p.reaches("acme", "Ready=True Ready")
+	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+}
+
+// TestWaitingInVainEndsEarly: with embedded storage nobody is served while new
+// pods are waited for.
+func TestWaitingInVainEndsEarly(t *testing.T) {
+	for name, test := range map[string]struct {
+		plight corev1.PodStatus
+		cause  v1alpha1.FailureCause
+		says   string
+	}{
+		"crashing":      {crashing(), v1alpha1.FailureCauseServer, "CrashLoopBackOff"},
+		"unschedulable": {homeless(2 * time.Minute), v1alpha1.FailureCauseTenant, "Insufficient memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t)
+			p.world.change(func(w *world) { w.patient = true })
+			p.failsWith(p.instance("acme"), test.plight)
+			p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(test.cause))
+			p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring(test.says))
+		})
+	}
+	t.Run("others serve meanwhile", func(t *testing.T) {
+		p := newPlatform(t)
+		p.create(p.external("acme"))
+		p.reaches("acme", "Ready=True Ready")
+		p.world.change(func(w *world) { w.patient = true })
+		p.breakModel(olderVersion)
+		p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+		p.reaches("acme", "Reconciling=True RolloutProgressing", "Available=True Serving")
+		p.settle()
+		p.visitAgain("acme")
+		p.settle()
+		p.Expect(models(p, "acme")).To(gomega.Equal(wished), "the deadline decides")
+	})
+}
 
 // TestFailureIsRememberedWithoutAStatus: a restore that leaves the status out
 // neither repeats what failed nor moves the Instance to another build.

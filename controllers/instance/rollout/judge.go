@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/pods"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
@@ -48,7 +49,7 @@ func Judge(deployment *appsv1.Deployment, lastReady string) (state State, messag
 	switch {
 	case isUnseen(deployment) && TemplateHash(deployment) != lastReady:
 		return Progressing, "the Deployment's change is not taken up yet"
-	case IsOverdue(status) && !isUnseen(deployment):
+	case IsOverdue(status) && isBegun(deployment) && !isUnseen(deployment):
 		return Overdue, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, deadlineOf(deployment))
 	case status.UpdatedReplicas < wanted:
 		return Progressing, fmt.Sprintf("%d of %d pods are as wanted", status.UpdatedReplicas, wanted)
@@ -77,6 +78,13 @@ func isUnseen(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration < deployment.Generation
 }
 
+// isBegun says whether there is a pod of the template, or a reason why there is
+// none. Before that, a Deployment that goes back to a template which it had before
+// still says that the deadline of the one in between has passed.
+func isBegun(deployment *appsv1.Deployment) bool {
+	return deployment.Status.UpdatedReplicas > 0 || CreationTrouble(deployment).Kind != pods.None
+}
+
 // deadlineOf is the deadline that a Deployment was given.
 func deadlineOf(deployment *appsv1.Deployment) time.Duration {
 	return time.Duration(ptr.Deref(deployment.Spec.ProgressDeadlineSeconds, 0)) * time.Second
@@ -84,14 +92,14 @@ func deadlineOf(deployment *appsv1.Deployment) time.Duration {
 
 // CreationTrouble says what keeps pods from being made at all, such as a quota
 // that is used up.
-func CreationTrouble(deployment *appsv1.Deployment) string {
+func CreationTrouble(deployment *appsv1.Deployment) pods.Trouble {
 	if deployment == nil {
-		return ""
+		return pods.Trouble{}
 	}
 	for _, condition := range deployment.Status.Conditions {
 		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
-			return "pods cannot be made: " + condition.Message
+			return pods.Trouble{Kind: pods.Unmade, Message: "pods cannot be made: " + condition.Message, Since: condition.LastTransitionTime.Time}
 		}
 	}
-	return ""
+	return pods.Trouble{}
 }

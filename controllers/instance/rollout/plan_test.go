@@ -3,244 +3,296 @@
 package rollout
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-func TestJudge(t *testing.T) {
-	t.Parallel()
-	overdue := []appsv1.DeploymentCondition{
-		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
-		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"},
-	}
-	for name, test := range map[string]struct {
-		replicas *int32
-		status   appsv1.DeploymentStatus
-		want     State
-	}{
-		"settled":             {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, Settled},
-		"replicas left out":   {nil, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, Settled},
-		"none wanted":         {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2}, Settled},
-		"not seen":            {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, Progressing},
-		"an overdue that was": {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Conditions: overdue}, Progressing},
-		"starting":            {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2}, Progressing},
-		"old pods are there":  {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 2, AvailableReplicas: 3}, Progressing},
-		"not available":       {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, Progressing},
-		"going to sleep":      {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1}, Progressing},
-		"overdue":             {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: overdue}, Overdue},
-	} {
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: test.replicas, ProgressDeadlineSeconds: ptr.To[int32](420)}, Status: test.status}
-		got, message := Judge(deployment, "another")
-		if got != test.want || (message == "") != (got == Settled) || got == Overdue && !strings.HasSuffix(message, " within 7m0s") {
-			t.Errorf("%s: got %v %q, want %v", name, got, message, test.want)
-		}
-	}
-	noted := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Generation: 2},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: overdue},
-	}
-	for hash, want := range map[string]State{"a": Settled, "b": Progressing} {
-		noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
-		if got, message := Judge(noted, "a"); got != want {
-			t.Errorf("noted of %s and not seen: got %v %q", hash, got, message)
-		}
-	}
-	noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: "a"}
-	noted.Spec.Replicas = ptr.To[int32](2)
-	if got, message := Judge(noted, "a"); got != Progressing {
-		t.Errorf("scaled and not seen: got %v %q", got, message)
-	}
-	if got, _ := Judge(nil, ""); got != Absent {
-		t.Errorf("without a Deployment: got %v", got)
-	}
+const deadline = 10 * time.Minute
+
+// proven is the memory of an Instance that was well with a template.
+func proven(lastReady string) v1alpha1.Rollout {
+	return v1alpha1.Rollout{LastReady: lastReady, ProvenServer: pin, ProvenAt: timeOf(noon.Add(-24 * time.Hour))}
 }
 
-func TestCreationTrouble(t *testing.T) {
-	t.Parallel()
-	failure := func(status corev1.ConditionStatus) *appsv1.Deployment {
-		return &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
-			{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Message: "progress"},
-			{Type: appsv1.DeploymentReplicaFailure, Status: status, Message: "exceeded quota"},
-		}}}
+// failing is the memory of one whose wish failed some time ago.
+func failing(lastReady string, cause v1alpha1.FailureCause, ago time.Duration, changes ...func(*v1alpha1.Rollout)) v1alpha1.Rollout {
+	memory := v1alpha1.Rollout{}
+	if lastReady != "" {
+		memory = proven(lastReady)
 	}
-	for name, test := range map[string]struct {
-		deployment *appsv1.Deployment
-		want       string
-	}{
-		"no Deployment": {nil, ""},
-		"a quota":       {failure(corev1.ConditionTrue), "pods cannot be made: exceeded quota"},
-		"none any more": {failure(corev1.ConditionFalse), ""},
-	} {
-		if got := CreationTrouble(test.deployment); got != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
-		}
+	memory.Failed, memory.FailedGeneration, memory.FailedBecause = "new", 3, "why"
+	memory.FailedServer, memory.FailedAt, memory.FailedCause = pin, timeOf(noon.Add(-ago)), cause
+	for _, change := range changes {
+		change(&memory)
 	}
+	return memory
 }
 
-func TestDecide(t *testing.T) {
+func tries(count int32) func(*v1alpha1.Rollout) {
+	return func(memory *v1alpha1.Rollout) { memory.Tries = count }
+}
+
+func with(memory v1alpha1.Rollout, changes ...func(*v1alpha1.Rollout)) v1alpha1.Rollout {
+	for _, change := range changes {
+		change(&memory)
+	}
+	return memory
+}
+
+func TestDecideRemembersWhatBecameReady(t *testing.T) {
 	t.Parallel()
-	server := v1alpha1.ServerPin{Image: "i", Revision: 1}
-	proven := func(lastReady string) v1alpha1.Rollout {
-		return v1alpha1.Rollout{LastReady: lastReady, ProvenServer: server}
+	now := func(memory v1alpha1.Rollout) v1alpha1.Rollout {
+		memory.ProvenAt = timeOf(noon)
+		return memory
 	}
-	failed := func(lastReady string, generation int64) v1alpha1.Rollout {
-		return v1alpha1.Rollout{LastReady: lastReady, Failed: "new", FailedGeneration: generation, FailedBecause: "why"}
-	}
+	other := v1alpha1.ServerPin{Image: "before", Revision: 1}
 	for name, test := range map[string]struct {
 		facts Facts
-		want  Plan
+		want  v1alpha1.Rollout
 	}{
-		"the first":              {Facts{}, Plan{}},
-		"the first is ready":     {Facts{Live: "new", State: Settled, Pods: 1}, Plan{Memory: proven("new")}},
-		"a change":               {Facts{Live: "old", State: Settled, Pods: 1, Memory: proven("older")}, Plan{Memory: proven("old")}},
-		"on its way":             {Facts{Live: "new", State: Progressing, Pods: 1, Memory: proven("old")}, Plan{Memory: proven("old")}},
-		"asleep":                 {Facts{Live: "new", State: Settled, Memory: v1alpha1.Rollout{LastReady: "old"}}, Plan{Memory: proven("old")}},
-		"the first fails":        {Facts{Live: "new", State: Overdue, Pods: 1}, Plan{Failed: true, Memory: v1alpha1.Rollout{Failed: "new", FailedGeneration: 3}}},
-		"a change fails":         {Facts{Live: "new", State: Overdue, Pods: 1, Memory: v1alpha1.Rollout{LastReady: "old"}}, Plan{Failed: true, PutBack: true, Memory: v1alpha1.Rollout{LastReady: "old", Failed: "new", FailedGeneration: 3}}},
-		"it is put back":         {Facts{Live: "old", State: Settled, Pods: 1, Memory: failed("old", 3)}, Plan{Failed: true, PutBack: true, Memory: failed("old", 3)}},
-		"it is being put back":   {Facts{Live: "old", State: Progressing, Pods: 1, Memory: failed("old", 3)}, Plan{Failed: true, PutBack: true, Memory: failed("old", 3)}},
-		"it was deleted":         {Facts{State: Absent, Memory: failed("old", 3)}, Plan{Memory: v1alpha1.Rollout{LastReady: "old"}}},
-		"another generation":     {Facts{Live: "old", State: Settled, Pods: 1, Memory: failed("old", 2)}, Plan{Memory: v1alpha1.Rollout{LastReady: "old"}}},
-		"what failed gets ready": {Facts{Live: "new", State: Settled, Pods: 1, Memory: failed("", 3)}, Plan{Memory: proven("new")}},
-		"an older is overdue":    {Facts{Live: "old", State: Overdue, Pods: 1, Memory: v1alpha1.Rollout{LastReady: "older"}}, Plan{Memory: v1alpha1.Rollout{LastReady: "older"}}},
-		"back to what was ready": {Facts{Live: "new", State: Overdue, Pods: 1, Memory: v1alpha1.Rollout{LastReady: "new"}}, Plan{Memory: v1alpha1.Rollout{LastReady: "new"}}},
+		"the first":                      {Facts{}, v1alpha1.Rollout{}},
+		"the first is ready":             {Facts{Live: "new", State: Settled, Pods: 1}, now(proven("new"))},
+		"it still is":                    {Facts{Live: "new", State: Settled, Pods: 1, Memory: proven("new")}, proven("new")},
+		"a change":                       {Facts{Live: "old", State: Settled, Pods: 1, Memory: proven("older")}, proven("old")},
+		"on its way":                     {Facts{Live: "new", State: Progressing, Pods: 1, Memory: proven("old")}, proven("old")},
+		"ready with the same build":      {Facts{Live: "new", State: Settled, Pods: 1, Memory: proven("old")}, proven("new")},
+		"ready with another build":       {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("old"), func(m *v1alpha1.Rollout) { m.ProvenServer = other })}, now(proven("new"))},
+		"proven before that was noted":   {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("new"), func(m *v1alpha1.Rollout) { m.ProvenAt = nil })}, now(proven("new"))},
+		"asleep":                         {Facts{Live: "new", State: Settled, Memory: v1alpha1.Rollout{LastReady: "old"}}, now(proven("old"))},
+		"ready at last":                  {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("old"), tries(4))}, proven("new")},
+		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Pods: 1, Memory: with(proven("old"), tries(4))}, with(proven("old"), tries(4))},
+		"another wish after many tries":  {Facts{Live: "old", State: Settled, Pods: 1, Memory: with(proven("old"), tries(4))}, proven("old")},
+		"an older template is overdue":   {Facts{Live: "old", State: Overdue, Pods: 1, Memory: proven("older")}, proven("older")},
+		"what was ready once is overdue": {Facts{Live: "new", State: Overdue, Pods: 1, Memory: proven("new")}, proven("new")},
 	} {
-		test.facts.Wish, test.facts.Generation, test.facts.Server = "new", 3, server
-		test.want.Wish = "new"
-		if diff := cmp.Diff(test.want, Decide(test.facts)); diff != "" {
+		got := Decide(filled(test.facts))
+		if diff := cmp.Diff(Plan{Wish: "new", Memory: test.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// TestDecideAlwaysServesWhatWasReady lives through random lives of an
-// Instance: whatever is wished for and whatever fails, once something was ready
-// a wish that failed never stays, and what is put back was ready.
+func filled(facts Facts) Facts {
+	facts.Now, facts.Wish, facts.Generation, facts.Server, facts.Deadline = noon, "new", 3, pin, deadline
+	return facts
+}
+
+func TestDecideGivesUp(t *testing.T) {
+	t.Parallel()
+	crash, hopeless, unready := Trouble{"why", server, false}, Trouble{"why", server, true}, Trouble{"why", tenant, false}
+	because := func(what string) func(*v1alpha1.Rollout) {
+		return func(memory *v1alpha1.Rollout) { memory.FailedBecause = what }
+	}
+	unproven := func(memory *v1alpha1.Rollout) {
+		memory.ProvenServer, memory.ProvenAt = v1alpha1.ServerPin{}, nil
+	}
+	for name, test := range map[string]struct {
+		facts Facts
+		want  Plan
+	}{
+		"the first":                        {Facts{Live: "new", State: Overdue, Trouble: crash}, Plan{Failed: true, Memory: failing("", server, 0)}},
+		"a change that crashes":            {Facts{Live: "new", State: Overdue, Trouble: crash, Memory: proven("old")}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: failing("old", server, 0)}},
+		"a change that is not ready":       {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: proven("old")}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0)}},
+		"nobody knows, of a proven build":  {Facts{Live: "new", State: Overdue, Memory: proven("old")}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0, because(""))}},
+		"nobody knows, of another build":   {Facts{Live: "new", State: Overdue, Memory: with(proven("old"), unproven)}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: with(failing("old", server, 0, because("")), unproven)}},
+		"early, where waiting interrupts":  {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("old")}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: failing("old", server, 0)}},
+		"not early, where others serve":    {Facts{Live: "new", State: Progressing, Trouble: hopeless, Memory: proven("old")}, Plan{Memory: proven("old")}},
+		"not early, while there is hope":   {Facts{Live: "new", State: Progressing, Trouble: crash, Interrupts: true, Memory: proven("old")}, Plan{Memory: proven("old")}},
+		"not early, with nothing before":   {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true}, Plan{}},
+		"not early, where it was ready":    {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("new")}, Plan{Memory: proven("new")}},
+		"not of another template":          {Facts{Live: "old", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("older")}, Plan{Memory: proven("older")}},
+		"again, after a retry":             {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: with(proven("old"), tries(3))}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(8 * time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0, tries(3))}},
+		"the first, known since long":      {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: failing("", server, time.Hour)}, Plan{Failed: true, Memory: failing("", server, time.Hour)}},
+		"in another generation":            {Facts{Live: "new", State: Overdue, Trouble: crash, Memory: failing("", tenant, time.Hour, func(m *v1alpha1.Rollout) { m.FailedGeneration = 2 })}, Plan{Failed: true, Memory: failing("", server, 0)}},
+		"of an operator that told no time": {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", "", 0, func(m *v1alpha1.Rollout) { m.FailedAt = nil })}, Plan{Failed: true, PutBack: true, Memory: failing("old", "", 0, func(m *v1alpha1.Rollout) { m.FailedAt = nil })}},
+	} {
+		test.want.Wish = "new"
+		if diff := cmp.Diff(test.want, Decide(filled(test.facts))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestDecideAfterAFailure(t *testing.T) {
+	t.Parallel()
+	soon := noon.Add(problem.LookAgain)
+	stays := func(memory v1alpha1.Rollout) Plan {
+		return Plan{Failed: true, PutBack: true, RetryAt: retryAt(memory, false), LookAt: retryAt(memory, false), Memory: memory}
+	}
+	watched := func(plan Plan) Plan { plan.LookAt = soon; return plan }
+	inVain := func(plan Plan) Plan { plan.InVain = true; return watched(plan) }
+	retried := func(value string) func(*v1alpha1.Rollout) {
+		return func(memory *v1alpha1.Rollout) { memory.Retried = value }
+	}
+	hopeless := Trouble{"why", server, true}
+	for name, test := range map[string]struct {
+		facts Facts
+		want  Plan
+	}{
+		"is put back":                           {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, time.Hour)}, stays(failing("old", server, time.Hour))},
+		"is being put back":                     {Facts{Live: "old", State: Progressing, Pods: 1, Memory: failing("old", server, 0)}, watched(stays(failing("old", server, 0)))},
+		"was deleted":                           {Facts{State: Absent, Memory: failing("old", server, 0)}, Plan{Memory: proven("old")}},
+		"in another generation":                 {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, 0, tries(5), func(m *v1alpha1.Rollout) { m.FailedGeneration = 2 })}, Plan{Memory: proven("old")}},
+		"what failed gets ready":                {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(failing("", tenant, time.Hour), func(m *v1alpha1.Rollout) { m.ProvenServer, m.ProvenAt = pin, timeOf(noon) })}, Plan{Memory: v1alpha1.Rollout{LastReady: "new", ProvenServer: pin, ProvenAt: timeOf(noon)}}},
+		"not due yet":                           {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, 59*time.Second)}, stays(failing("old", tenant, 59*time.Second))},
+		"due":                                   {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, time.Minute)}, Plan{Memory: with(proven("old"), tries(1))}},
+		"due for the sixth time":                {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, 30*time.Minute, tries(5))}, Plan{Memory: with(proven("old"), tries(6))}},
+		"due, and not put back yet":             {Facts{Live: "old", State: Progressing, Pods: 1, Memory: failing("old", tenant, 5*time.Minute)}, watched(stays(failing("old", tenant, 5*time.Minute)))},
+		"due, and not written yet":              {Facts{Live: "new", State: Overdue, Pods: 1, Memory: failing("old", tenant, 5*time.Minute)}, watched(stays(failing("old", tenant, 5*time.Minute)))},
+		"never due":                             {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, 240*time.Hour)}, stays(failing("old", server, 240*time.Hour))},
+		"asked for":                             {Facts{Live: "old", State: Settled, Pods: 1, Retry: "1", Memory: failing("old", server, time.Hour, tries(5))}, Plan{Memory: with(proven("old"), retried("1"))}},
+		"asked for, while it is put back":       {Facts{Live: "old", State: Progressing, Pods: 1, Retry: "1", Memory: failing("old", server, 0)}, Plan{Memory: with(proven("old"), retried("1"))}},
+		"asked for, and heeded":                 {Facts{Live: "old", State: Settled, Pods: 1, Retry: "1", Memory: failing("old", server, time.Hour, retried("1"))}, stays(failing("old", server, time.Hour, retried("1")))},
+		"asked for anew":                        {Facts{Live: "old", State: Settled, Pods: 1, Retry: "2", Memory: failing("old", server, time.Hour, retried("1"))}, Plan{Memory: with(proven("old"), retried("2"))}},
+		"asked for no more":                     {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, time.Hour, retried("1"))}, stays(failing("old", server, time.Hour))},
+		"asked for before anything failed":      {Facts{Live: "new", State: Progressing, Pods: 1, Retry: "1", Memory: proven("old")}, Plan{Memory: with(proven("old"), retried("1"))}},
+		"asked for with nothing put back":       {Facts{Live: "new", State: Overdue, Pods: 1, Retry: "1", Memory: failing("", server, time.Hour)}, Plan{Failed: true, Memory: failing("", server, time.Hour, retried("1"))}},
+		"what is put back is hopeless too":      {Facts{Live: "old", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, 0)}, inVain(stays(failing("old", tenant, 0)))},
+		"hopeless for a moment, long after":     {Facts{Live: "old", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, time.Hour)}, watched(stays(failing("old", server, time.Hour)))},
+		"overdue from before it was put back":   {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, time.Second)}, watched(stays(failing("old", server, time.Second)))},
+		"what is put back is overdue too":       {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, deadline, tries(5))}, inVain(stays(failing("old", tenant, deadline, tries(5))))},
+		"what is put back is overdue, and due":  {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, deadline)}, Plan{Memory: with(proven("old"), tries(1))}},
+		"what failed is not what was put back":  {Facts{Live: "new", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, 0)}, watched(stays(failing("old", server, 0)))},
+		"due where each try is an interruption": {Facts{Live: "old", State: Settled, Pods: 1, Interrupts: true, Memory: failing("old", tenant, 64*time.Minute, tries(6))}, Plan{Memory: with(proven("old"), tries(7))}},
+		"not due where a try is an interruption ": {Facts{Live: "old", State: Settled, Pods: 1, Interrupts: true, Memory: failing("old", tenant, 63*time.Minute, tries(6))}, func() Plan {
+			p := stays(failing("old", tenant, 63*time.Minute, tries(6)))
+			p.RetryAt = noon.Add(time.Minute)
+			p.LookAt = p.RetryAt
+			return p
+		}()},
+	} {
+		test.want.Wish = "new"
+		if diff := cmp.Diff(test.want, Decide(filled(test.facts))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A life is that of an Instance: its spec is edited, its database is away at
+// times, and a Deployment does what it is told.
+type life struct {
+	facts Facts
+	// good are the templates that become ready, unless during an outage.
+	good   map[string]bool
+	outage bool
+	// since is when the live template was written, and reached whether its pods
+	// were ready since; both of what everReady were so at some time.
+	since     time.Time
+	reached   bool
+	everReady map[string]bool
+	// barred is the template that failed for the server's sake in a generation
+	// and for a value of the annotation.
+	barred string
+}
+
+func (l *life) state() State {
+	if l.facts.Live == "" {
+		return Absent
+	}
+	switch {
+	case l.reached && !l.facts.Interrupts, l.good[l.facts.Live] && !l.outage:
+		l.reached = true
+		l.everReady[l.facts.Live] = true
+		return Settled
+	case l.facts.Now.Sub(l.since) >= l.facts.Deadline:
+		return Overdue
+	}
+	return Progressing
+}
+
+func (l *life) trouble() Trouble {
+	switch {
+	case l.facts.State == Settled || l.facts.Live == "":
+		return Trouble{}
+	case !l.good[l.facts.Live]:
+		return Trouble{"crashes", server, l.facts.Now.Sub(l.since) > time.Minute}
+	}
+	return Trouble{"no database", tenant, false}
+}
+
+// visit lets some time pass, decides and applies.
+func (l *life) visit(t *rapid.T, later time.Duration) Plan {
+	l.facts.Now = l.facts.Now.Add(later)
+	l.facts.State = l.state()
+	l.facts.Trouble = l.trouble()
+	plan := Decide(l.facts)
+	asked := l.facts.Retry != l.facts.Memory.Retried
+	l.facts.Memory = plan.Memory
+	live := plan.Wish
+	if plan.PutBack {
+		live = plan.Memory.LastReady
+	}
+	excused := l.facts.State == Overdue && l.facts.Live != plan.Wish // what was put back is not ready either
+	if live != l.facts.Live && live == plan.Wish && l.barredNow() == l.barred && !asked && !excused {
+		t.Fatalf("%s is tried again, although it failed for the server's sake", live)
+	}
+	if plan.Failed && plan.Memory.FailedCause == server {
+		l.barred = l.barredNow()
+	} else if plan.Failed {
+		l.barred = ""
+	}
+	if live != l.facts.Live {
+		l.facts.Live, l.since, l.reached = live, l.facts.Now, false
+	}
+	if !plan.RetryAt.IsZero() && plan.LookAt.IsZero() {
+		t.Fatalf("nobody looks when it is to be tried again: %+v", plan)
+	}
+	return plan
+}
+
+func (l *life) barredNow() string { return fmt.Sprint(l.facts.Wish, "@", l.facts.Generation) }
+
+// TestDecideAlwaysServesWhatWasReady lives through random lives of an Instance:
+// whatever is wished for, fails and passes, once something was ready a bad wish
+// never stays, and a good one is served in the end.
 func TestDecideAlwaysServesWhatWasReady(t *testing.T) {
 	t.Parallel()
+	templates := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 	rapid.Check(t, func(t *rapid.T) {
-		good := map[string]bool{}
+		l := &life{good: map[string]bool{}, everReady: map[string]bool{}, facts: Facts{
+			Now: noon, Generation: 1, Pods: 1, Server: pin, Deadline: deadline, Interrupts: rapid.Bool().Draw(t, "interrupts"),
+		}}
 		for _, wish := range []string{"a", "b", "c", "d"} {
-			good[wish] = rapid.Bool().Draw(t, "good "+wish)
+			l.good[wish] = rapid.Bool().Draw(t, "good "+wish)
 		}
-		facts := Facts{Generation: 1, Pods: 1}
-		everReady := map[string]bool{}
-		for range rapid.IntRange(1, 20).Draw(t, "edits") {
-			facts.Wish = rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "wish")
-			facts.Generation++
-			for range 4 {
-				plan := Decide(facts)
-				facts.Memory, facts.Live = plan.Memory, plan.Wish
-				if plan.PutBack {
-					facts.Live = plan.Memory.LastReady
-				}
-				facts.State = Overdue
-				if good[facts.Live] {
-					facts.State = Settled
-					everReady[facts.Live] = true
-				}
+		l.facts.Wish = templates.Draw(t, "first wish")
+		for i := range rapid.IntRange(1, 40).Draw(t, "events") {
+			switch rapid.IntRange(0, 5).Draw(t, "event") {
+			case 0:
+				l.facts.Wish = templates.Draw(t, "wish")
+				l.facts.Generation++
+			case 1:
+				l.outage = !l.outage
+			case 2:
+				l.facts.Retry = fmt.Sprint(i)
 			}
-			plan := Decide(facts)
-			switch {
-			case good[facts.Wish] && (plan.Failed || facts.Live != facts.Wish):
-				t.Fatalf("the good wish %s is not served: %+v", facts.Wish, plan)
-			case !good[facts.Wish] && !plan.Failed:
-				t.Fatalf("the bad wish %s is not given up: %+v", facts.Wish, plan)
-			case plan.PutBack && !everReady[plan.Memory.LastReady]:
-				t.Fatalf("%s is put back and was never ready", plan.Memory.LastReady)
-			case len(everReady) > 0 && !good[facts.Live]:
-				t.Fatalf("%s is asked for and does not serve, although %v were ready", facts.Live, everReady)
-			}
+			l.visit(t, time.Duration(rapid.IntRange(0, 900).Draw(t, "seconds"))*time.Second)
+		}
+		l.outage = false
+		var plan Plan
+		for range 400 {
+			plan = l.visit(t, 5*time.Minute)
+		}
+		switch wish := l.facts.Wish; {
+		case l.good[wish] && (plan.Failed || l.facts.Live != wish):
+			t.Fatalf("the good wish %s is not served: %+v", wish, plan)
+		case !l.good[wish] && !plan.Failed && l.facts.Live == wish:
+			t.Fatalf("the bad wish %s is not given up: %+v", wish, plan)
+		case plan.PutBack && !l.everReady[plan.Memory.LastReady]:
+			t.Fatalf("%s is put back and was never ready", plan.Memory.LastReady)
+		case len(l.everReady) > 0 && !l.good[l.facts.Live]:
+			t.Fatalf("%s is asked for and does not serve, although %v were ready", l.facts.Live, l.everReady)
+		}
+		before := l.facts.Memory
+		if diff := cmp.Diff(before, l.visit(t, time.Second).Memory); diff != "" {
+			t.Fatalf("at rest something is remembered otherwise (-before +after):\n%s", diff)
 		}
 	})
-}
-
-func TestJudgeProgress(t *testing.T) {
-	t.Parallel()
-	pending, lost := problem.Waiting("", "VolumePending", "pending"), problem.Stalled("", "VolumeLost", "lost")
-	for name, test := range map[string]struct {
-		plan   Plan
-		state  State
-		volume *problem.Problem
-		want   string
-		says   string
-	}{
-		"settled":                   {state: Settled},
-		"on its way":                {state: Progressing, want: "waiting RolloutProgressing", says: "1 of 2: crashing"},
-		"just made":                 {state: Absent, want: "waiting RolloutProgressing"},
-		"waits for its volume":      {state: Progressing, volume: pending, want: "waiting VolumePending"},
-		"sleeps without its volume": {state: Settled, volume: pending},
-		"lost its volume":           {state: Settled, volume: lost, want: "stalled VolumeLost"},
-		"failed":                    {plan: Plan{Failed: true, Memory: v1alpha1.Rollout{FailedBecause: "it crashed"}}, state: Overdue, want: "stalled RolloutFailed", says: "(it crashed)"},
-		"failed for its volume":     {plan: Plan{Failed: true}, state: Overdue, volume: lost, want: "stalled VolumeLost"},
-		"failed, volume pending":    {plan: Plan{Failed: true}, state: Overdue, volume: pending, want: "stalled RolloutFailed"},
-		"failed and put back":       {plan: Plan{Failed: true, PutBack: true}, state: Settled, want: "stalled RolloutFailed", says: "put back"},
-		"what was ready is no more": {state: Overdue, want: "stalled RolloutFailed", says: "crashing"},
-	} {
-		err := JudgeProgress(test.plan, test.state, "1 of 2", "crashing", test.volume)
-		problemtest.Expect(t, name, err, test.want)
-		if err != nil && !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: got %q, want %q in it", name, err, test.says)
-		}
-	}
-}
-
-func TestTemplateToApplyIsATemplateAgain(t *testing.T) {
-	t.Parallel()
-	live := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b", appsv1.DefaultDeploymentUniqueLabelKey: "123"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "apiserver", Image: "i"}}},
-	}
-	restored, err := TemplateToApply(live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{"a": "b"}, restored.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if len(live.Labels) != 2 {
-		t.Error("the ReplicaSet's own template was changed")
-	}
-	if *restored.Spec.Containers[0].Image != "i" {
-		t.Errorf("image %q", *restored.Spec.Containers[0].Image)
-	}
-}
-
-func TestReplicaSetOf(t *testing.T) {
-	t.Parallel()
-	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
-	theirs := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
-	set := func(name string, owner *appsv1.Deployment, hash string, age time.Duration) appsv1.ReplicaSet {
-		made := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
-			Name: name, CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(-age)),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
-		}}
-		made.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
-		return made
-	}
-	sets := []appsv1.ReplicaSet{
-		set("other", ours, "other", 4*time.Hour),
-		set("theirs", theirs, "hash", 3*time.Hour),
-		set("tampered", ours, "hash", time.Hour),
-		set("first", ours, "hash", 2*time.Hour),
-	}
-	if got := ReplicaSetOf(ours, sets, "hash"); got == nil || got.Name != "first" {
-		t.Errorf("got %v", got)
-	}
-	if got := ReplicaSetOf(ours, sets, "none"); got != nil {
-		t.Errorf("of a template that is not there: got %s", got.Name)
-	}
 }

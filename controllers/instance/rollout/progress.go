@@ -3,6 +3,12 @@
 package rollout
 
 import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
@@ -12,15 +18,15 @@ const (
 	ReasonFailed      = "RolloutFailed"
 )
 
-// JudgeProgress says what is left of a rollout, or nil. trouble is what keeps
-// pods from running, and volume what keeps the data from having a place, where
-// that is known.
-func JudgeProgress(plan Plan, state State, message, trouble string, volume *problem.Problem) error {
+// JudgeProgress says what is left of an Instance's rollout, or nil. trouble is
+// what keeps pods from running, and volume what keeps the data from having a
+// place, where that is known.
+func JudgeProgress(instance types.NamespacedName, plan Plan, state State, message, trouble string, volume *problem.Problem) error {
 	switch {
 	case volume != nil && volume.Stalled:
 		return volume
 	case plan.Failed:
-		return problem.Stalled("", ReasonFailed, "%s", failureMessage(plan))
+		return problem.Stalled("", ReasonFailed, "%s", failureMessage(instance, plan))
 	case volume != nil && state != Settled:
 		return volume
 	case state == Settled:
@@ -35,13 +41,23 @@ func JudgeProgress(plan Plan, state State, message, trouble string, volume *prob
 	return problem.Waiting("", ReasonProgressing, "%s", message)
 }
 
-func failureMessage(plan Plan) string {
+// failureMessage says what failed and what becomes of it. It is the same in every
+// visit until something changes.
+func failureMessage(instance types.NamespacedName, plan Plan) string {
 	message := "the pods did not become ready in time"
 	if plan.Memory.FailedBecause != "" {
 		message += " (" + plan.Memory.FailedBecause + ")"
 	}
-	if plan.PutBack {
-		return message + ": those that were ready before are put back; change the spec to try again"
+	if !plan.PutBack {
+		return message + " and go on trying: change the spec, or what it refers to"
 	}
-	return message + ": change the spec, or what it refers to"
+	message += ": those that were ready before are put back"
+	if plan.InVain {
+		message += ", and do not become ready either"
+	}
+	if !plan.RetryAt.IsZero() {
+		message += "; it is tried again by itself after " + plan.RetryAt.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%s; to try at once, change the spec or run: kubectl annotate instance -n %s %s %s=$(date +%%s) --overwrite",
+		message, instance.Namespace, instance.Name, v1alpha1.RetryAnnotation)
 }

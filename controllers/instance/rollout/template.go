@@ -5,6 +5,7 @@ package rollout
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,14 @@ func ReplicaSetOf(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash 
 		}
 	}
 	return first
+}
+
+// PodsOf gives those of a Deployment's pods that were made from a template and are
+// not about to end.
+func PodsOf(pods []corev1.Pod, hash string) []corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
+		return pod.DeletionTimestamp != nil || pod.Annotations[resources.TemplateHashAnnotation] != hash
+	})
 }
 
 // TemplateToApply makes a ReplicaSet's template one for a Deployment again.

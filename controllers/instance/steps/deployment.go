@@ -3,7 +3,6 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -13,9 +12,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/apply"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/pods"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
@@ -32,9 +31,13 @@ func (v *Visit) planRollout(ctx context.Context) error {
 	v.input.TemplateHash = wish
 	deployment := v.Children.Deployment()
 	facts := rollout.Facts{
+		Now:        v.Began,
 		Wish:       wish,
 		Generation: v.Instance.Generation,
 		Server:     v.input.Server,
+		Retry:      v.Instance.Annotations[v1alpha1.RetryAnnotation],
+		Interrupts: v.Instance.Spec.Storage.Embedded != nil,
+		Deadline:   resources.Deadline(v.Instance),
 		Live:       rollout.TemplateHash(deployment),
 		Memory:     v.Instance.Status.Rollout,
 	}
@@ -42,23 +45,35 @@ func (v *Visit) planRollout(ctx context.Context) error {
 	if deployment != nil {
 		facts.Pods = ptr.Deref(deployment.Spec.Replicas, 1)
 	}
-	v.template = rollout.Decide(facts)
-	if err := v.explainFailure(ctx); err != nil {
+	if facts.Trouble, err = v.explainFailure(ctx, facts.State); err != nil {
 		return err
 	}
+	v.template = rollout.Decide(facts)
 	v.Instance.Status.Rollout = v.template.Memory
+	if !v.template.LookAt.IsZero() {
+		v.LookAgainAt(v.template.LookAt)
+	}
 	return nil
 }
 
-// explainFailure notes what kept the pods of a template from becoming ready,
-// while they are still there.
-func (v *Visit) explainFailure(ctx context.Context) error {
-	if !v.template.Failed || v.Instance.Status.Rollout.Failed == v.template.Wish {
-		return nil
+// explainFailure says what keeps the pods that the Deployment asks for from
+// becoming ready, if anything, and whose trouble that is.
+func (v *Visit) explainFailure(ctx context.Context, state rollout.State) (rollout.Trouble, error) {
+	if state == rollout.Absent || state == rollout.Settled {
+		return rollout.Trouble{}, nil
 	}
-	trouble, err := v.podTrouble(ctx)
-	v.template.Memory.FailedBecause = trouble
-	return err
+	found, err := v.Pods(ctx, resources.Selector(v.Instance))
+	if err != nil {
+		return rollout.Trouble{}, err
+	}
+	deployment := v.Children.Deployment()
+	return rollout.Diagnose(rollout.Findings{
+		Pods:     rollout.PodsOf(found, rollout.TemplateHash(deployment)),
+		Creation: rollout.CreationTrouble(deployment),
+		Volume:   v.volume,
+		Embedded: v.Instance.Spec.Storage.Embedded != nil,
+		Now:      v.Began,
+	}), nil
 }
 
 // applyDeployment runs the server, as many pods of it as the spec says. While it
@@ -179,22 +194,14 @@ func (v *Visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSp
 
 // awaitRollout says whether the pods are as wanted by now, and if not, why.
 func (v *Visit) awaitRollout(ctx context.Context) error {
+	name := client.ObjectKeyFromObject(v.Instance)
 	if v.restarts {
-		return rollout.JudgeProgress(v.template, rollout.Progressing, "the Deployment was just changed", "", v.volume)
+		return rollout.JudgeProgress(name, v.template, rollout.Progressing, "the Deployment was just changed", "", v.volume)
 	}
 	state, message := rollout.Judge(v.Children.Deployment(), v.Instance.Status.Rollout.LastReady)
-	trouble := ""
-	if state != rollout.Settled {
-		var err error
-		if trouble, err = v.podTrouble(ctx); err != nil {
-			return err
-		}
+	trouble, err := v.explainFailure(ctx, state)
+	if err != nil {
+		return err
 	}
-	return rollout.JudgeProgress(v.template, state, message, trouble, v.volume)
-}
-
-// podTrouble says what keeps the pods that serve from running, if anything.
-func (v *Visit) podTrouble(ctx context.Context) (string, error) {
-	found, err := v.Pods(ctx, resources.Selector(v.Instance))
-	return cmp.Or(pods.Describe(found), rollout.CreationTrouble(v.Children.Deployment())), err
+	return rollout.JudgeProgress(name, v.template, state, message, trouble.Message, v.volume)
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tries      int32
+		interrupts bool
+		want       time.Duration
+	}{
+		"first":                 {0, false, time.Minute},
+		"second":                {1, false, 2 * time.Minute},
+		"fifth":                 {4, false, 16 * time.Minute},
+		"longest":               {5, false, 30 * time.Minute},
+		"for ever":              {1 << 30, false, 30 * time.Minute},
+		"sixth interruption":    {5, true, 32 * time.Minute},
+		"longest interruption":  {11, true, 24 * time.Hour},
+		"interruption for ever": {1 << 30, true, 24 * time.Hour},
+	} {
+		if got := Pause(test.tries, test.interrupts); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// TestPausesGrow: no pause is shorter than the one before, none is longer than
+// twice of it, and an interruption is never risked sooner.
+func TestPausesGrow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		tries := rapid.Int32Range(0, 1<<31-2).Draw(t, "tries")
+		for _, interrupts := range []bool{false, true} {
+			pause, next := Pause(tries, interrupts), Pause(tries+1, interrupts)
+			if next < pause || next > 2*pause || pause < firstPause {
+				t.Fatalf("%s is followed by %s", pause, next)
+			}
+		}
+		if Pause(tries, true) < Pause(tries, false) {
+			t.Fatal("an interruption is risked sooner")
+		}
+	})
+}

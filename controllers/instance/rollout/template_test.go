@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+func TestTemplateToApplyIsATemplateAgain(t *testing.T) {
+	t.Parallel()
+	live := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b", appsv1.DefaultDeploymentUniqueLabelKey: "123"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "apiserver", Image: "i"}}},
+	}
+	restored, err := TemplateToApply(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "b"}, restored.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if len(live.Labels) != 2 {
+		t.Error("the ReplicaSet's own template was changed")
+	}
+	if *restored.Spec.Containers[0].Image != "i" {
+		t.Errorf("image %q", *restored.Spec.Containers[0].Image)
+	}
+}
+
+func TestReplicaSetOf(t *testing.T) {
+	t.Parallel()
+	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
+	theirs := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
+	set := func(name string, owner *appsv1.Deployment, hash string, age time.Duration) appsv1.ReplicaSet {
+		made := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+			Name: name, CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(-age)),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		}}
+		made.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
+		return made
+	}
+	sets := []appsv1.ReplicaSet{
+		set("other", ours, "other", 4*time.Hour),
+		set("theirs", theirs, "hash", 3*time.Hour),
+		set("tampered", ours, "hash", time.Hour),
+		set("first", ours, "hash", 2*time.Hour),
+	}
+	if got := ReplicaSetOf(ours, sets, "hash"); got == nil || got.Name != "first" {
+		t.Errorf("got %v", got)
+	}
+	if got := ReplicaSetOf(ours, sets, "none"); got != nil {
+		t.Errorf("of a template that is not there: got %s", got.Name)
+	}
+}
+
+func TestPodsOf(t *testing.T) {
+	t.Parallel()
+	pod := func(name, hash string) corev1.Pod {
+		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{resources.TemplateHashAnnotation: hash}}}
+	}
+	ending := pod("ending", "new")
+	ending.DeletionTimestamp = &metav1.Time{Time: noon}
+	all := []corev1.Pod{pod("old", "old"), ending, pod("new", "new")}
+	if got := PodsOf(all, "new"); len(got) != 1 || got[0].Name != "new" {
+		t.Errorf("got %v", got)
+	}
+	if all[0].Name != "old" || len(all) != 3 {
+		t.Error("the pods that were given are changed")
+	}
+}
