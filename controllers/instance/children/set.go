@@ -174,7 +174,7 @@ func (s *Set) note(ctx context.Context, done string, key Key, outcome apply.Outc
 
 // Divergences say in a fixed order what somebody holds otherwise than it is sent.
 func (s *Set) Divergences() []string {
-	var all []string
+	all := make([]string, 0, len(s.diverged))
 	for _, key := range sorted(maps.Keys(s.diverged)) {
 		all = append(all, s.diverged[key].String())
 	}
