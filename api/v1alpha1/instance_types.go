@@ -31,6 +31,10 @@ const (
 	// objects of the Instance otherwise than the operator sends them. It is absent
 	// otherwise. The operator lets it be so.
 	ConditionDiverged = "Diverged"
+	// ConditionServerCurrent is True when the Instance is well with the build of
+	// the server that all are to have; its reason says what keeps it from that,
+	// or how far it has come. Ready does not depend on it.
+	ConditionServerCurrent = "ServerCurrent"
 )
 
 // DeletionPolicy says what becomes of an Instance's data when it is deleted.
@@ -370,7 +374,7 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged.
+	// Available, Diverged, ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -133,6 +133,9 @@ type platform struct {
 	// selector which Instances it cares for.
 	resync   time.Duration
 	selector string
+	// soak is how long the first Instance must be well with another server image
+	// before the others follow.
+	soak time.Duration
 	// ahead is how far the operator's clock is ahead, and glances how often it
 	// was looked at.
 	ahead, glances atomic.Int64
@@ -186,6 +189,7 @@ func (p *platform) startOperator(image string) {
 		Selector:                  selector,
 		ServerImage:               image,
 		MaxConcurrentImageUpdates: 1,
+		WaveSoak:                  p.soak,
 		Concurrency:               2,
 		Resync:                    p.resync,
 	}

@@ -154,6 +154,7 @@ func (r *Reconciler) planNextVisit(v *steps.Visit, failures []error) {
 // who watch events and metrics.
 func (r *Reconciler) report(ctx context.Context, v *steps.Visit, before *v1alpha1.Instance, outcome outcome) error {
 	r.measurements.count(outcome)
+	v.TellServer(ctx)
 	if equality.Semantic.DeepEqual(before.Status, v.Instance.Status) {
 		return nil
 	}
@@ -161,7 +162,8 @@ func (r *Reconciler) report(ctx context.Context, v *steps.Visit, before *v1alpha
 	if err := r.means.Client.Status().Patch(ctx, v.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	for _, note := range status.Transitions(before.Status.Conditions, v.Instance.Status.Conditions) {
+	was, is := before.Status.Conditions, v.Instance.Status.Conditions
+	for _, note := range append(status.Transitions(was, is), wave.Transitions(was, is)...) {
 		v.Announce(note.Type, note.Reason, "%s", note.Message)
 		log.FromContext(ctx).Info("changed", "reason", note.Reason, "message", note.Message)
 	}

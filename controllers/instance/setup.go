@@ -127,12 +127,12 @@ func Setup(ctx context.Context, manager ctrl.Manager, registry prometheus.Regist
 }
 
 func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
+	target := v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision}
+	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.WaveSoak})
 	measurements, err := newMeasurements(registry, manager.GetClient())
 	if err != nil {
 		return nil, err
 	}
-	target := v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision}
-	waves := wave.New(manager.GetClient(), target, options.MaxConcurrentImageUpdates)
 	access := children.Access{
 		Client:  manager.GetClient(),
 		Live:    manager.GetAPIReader(),
@@ -143,13 +143,12 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 			Access:        access,
 			Recorder:      manager.GetEventRecorder(FieldManager),
 			Authority:     &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.AuthorityOverlap},
-			Target:        target,
-			Granted:       waves.IsGranted,
+			Wave:          servers,
 			KubernetesAPI: &surroundings.KubernetesAPI{Live: access.Live, Service: kubernetesService()},
 			Resolvers:     options.Resolvers,
 		},
 		measurements: measurements,
-		wave:         waves,
+		wave:         servers,
 		resync:       options.Resync,
 		races:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRace, lastRace),
 		now:          time.Now,

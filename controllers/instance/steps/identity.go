@@ -5,6 +5,7 @@ package steps
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -12,10 +13,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
 
-// pinServer settles which build of the server this Instance runs: the one that
-// it has, until the wave lets it move to the one that is to become everybody's.
-// What the status says of that, and of rollouts, is what is remembered with the
-// Deployment.
+// pinServer settles which build of the server this Instance runs, as the wave
+// decides by what is remembered with the Deployment. With another one the
+// operator's work on it begins anew, by which the wave knows how long it takes,
+// and what was said of the one before is over.
 func (v *Visit) pinServer(ctx context.Context) error {
 	status := &v.Instance.Status
 	memory, err := rollout.Recall(v.Children.Deployment(), *status)
@@ -23,11 +24,28 @@ func (v *Visit) pinServer(ctx context.Context) error {
 		log.FromContext(ctx).Error(err, "going by the status instead")
 	}
 	status.Server, status.Rollout = memory.Server, memory.Rollout
-	if status.Server == (v1alpha1.ServerPin{}) || v.Granted(v.Instance.UID) {
-		status.Server = v.Target
+	decision, err := v.Wave.Decide(ctx, v.Instance)
+	if err != nil {
+		return err
 	}
-	v.input.Server = status.Server
+	if status.Server != decision.Server {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionServerCurrent)
+	}
+	status.Server, v.input.Server = decision.Server, decision.Server
 	return nil
+}
+
+// TellServer says in the condition ServerCurrent how the Instance stands to the
+// build that all are to have, as it is known at the end of the visit. Where that
+// cannot be known, no server could be pinned either, and that was told.
+func (v *Visit) TellServer(ctx context.Context) {
+	if !v.Instance.DeletionTimestamp.IsZero() {
+		return
+	}
+	if decision, err := v.Wave.Decide(ctx, v.Instance); err == nil {
+		v.mark(v1alpha1.ConditionServerCurrent, decision.Status, string(decision.Reason), "%s", decision.Message)
+	}
 }
 
 // applyAddress gives the Instance a name that clients find it by, and its pods

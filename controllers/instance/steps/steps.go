@@ -44,14 +44,15 @@ type step struct {
 	// makes says whether a child is one that the step may ask for. While the step
 	// has not come to its end, nobody knows that the child is unwanted.
 	makes func(*v1alpha1.Instance, children.Key) bool
-	// keeps says that the step goes on while the Instance is suspended.
-	keeps bool
-	run   func(*Visit, context.Context) error
+	// keeps says that the step goes on while the Instance is suspended, and leads
+	// that no other can be run unless it came to its end.
+	keeps, leads bool
+	run          func(*Visit, context.Context) error
 }
 
 // steps are run in this order.
 var steps = []step{
-	{name: "pin the server", keeps: true, run: (*Visit).pinServer},
+	{name: "pin the server", leads: true, keeps: true, run: (*Visit).pinServer},
 	{name: "give it an address", run: (*Visit).applyAddress},
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
@@ -86,7 +87,7 @@ func (v *Visit) runSteps(ctx context.Context) []error {
 	for _, step := range steps {
 		switch err := v.runStep(ctx, step); {
 		case err == nil:
-		case problem.IsRace(err), ctx.Err() != nil:
+		case problem.IsRace(err), ctx.Err() != nil, step.leads:
 			return []error{err}
 		default:
 			failures = append(failures, err)

@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -27,6 +26,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
 // Means are what all visits work with.
@@ -35,10 +35,8 @@ type Means struct {
 	Recorder events.EventRecorder
 	// Authority issues certificates to Instances that bring none.
 	Authority *authority.Store
-	// Target is the build of the server that every Instance is to have in the
-	// end, and Granted says whether one that has another may move to it.
-	Target  v1alpha1.ServerPin
-	Granted func(types.UID) bool
+	// Wave decides which build of the server each Instance has.
+	Wave *wave.Wave
 	// KubernetesAPI and Resolvers are what pods must not and must reach.
 	KubernetesAPI *surroundings.KubernetesAPI
 	Resolvers     []netip.Prefix

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wave decides when which Instance moves to the build of the server that
-// is to become everybody's.
+// Package wave decides which build of the server each Instance has, and when one
+// moves to the build that all are to have.
 //
-// A plan is a pure function of what is known of all Instances. The Wave looks at
-// them, plans, and grants; an Instance moves in its own next visit.
+// One Instance tries that build first: the canary. When it has been well with it
+// for the time of the soak, the others follow, a few at a time. When the build
+// fails one, nobody moves any more; trouble of an Instance's own stops nobody
+// else.
+//
+// A plan is a pure function of what is known of all Instances, and a decision of
+// a plan and one of them. Nothing is remembered that the Instances do not say
+// themselves, but who was told to move and has not yet done so: an operator that
+// starts again goes on where the last one was.
+//
+//	wave.go         looks at all, plans, and asks for visits
+//	tenant.go       what is known of one Instance
+//	fault.go        whose trouble it is that one is not well
+//	plan.go         who moves, and how far the wave is
+//	decision.go     what follows for one Instance, in words
+//	window.go       times of day
+//	transitions.go  the events that are worth it
 package wave
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"fmt"
+	"maps"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -23,103 +37,65 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A tenant is what the planner of a wave knows of an Instance.
-type tenant struct {
-	uid types.UID
-	key client.ObjectKey
-	// pin is the build that it has, proven whether it was as wished with that,
-	// and served whether its pods were ever ready.
-	pin            v1alpha1.ServerPin
-	proven, served bool
-	// ready, stalled, suspended as its conditions and spec say.
-	ready, stalled, suspended bool
+const (
+	// lookInterval is how often the wave looks who may move.
+	lookInterval = 10 * time.Second
+	// freshness is how old a look may be that a new Instance's server is chosen
+	// by.
+	freshness = time.Second
+	// tellLimit is how many Instances are asked for a visit in one look only so
+	// that they say what has changed for them: a halt concerns all that wait, and
+	// their visits must not keep others from theirs.
+	tellLimit = 200
+)
+
+// Options are what an administrator decides about a wave.
+type Options struct {
+	// Limit is how many Instances may be on their way at a time.
+	Limit int
+	// Soak is how long an Instance must have been well with a build before that
+	// counts as a proof.
+	Soak time.Duration
 }
 
-func tenantOf(instance *v1alpha1.Instance) tenant {
-	status, conditions := &instance.Status, instance.Status.Conditions
-	return tenant{
-		uid:       instance.UID,
-		key:       client.ObjectKeyFromObject(instance),
-		pin:       status.Server,
-		proven:    status.Rollout.ProvenServer == status.Server,
-		served:    status.Rollout.LastReady != "",
-		ready:     meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionReady),
-		stalled:   meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled),
-		suspended: instance.Spec.Suspend || !instance.DeletionTimestamp.IsZero(),
-	}
-}
-
-// moved says whether a tenant that served before has got the target and is not
-// known to be well with it: it may be on its way, or have failed.
-func (t tenant) moved(target v1alpha1.ServerPin) bool {
-	return t.pin == target && !t.proven && t.served
-}
-
-// movable says whether a tenant may be given the target. One that is unwell with
-// a build that it once was well with is left alone: a second change at a time
-// helps nobody.
-func (t tenant) movable(target v1alpha1.ServerPin) bool {
-	return t.pin != (v1alpha1.ServerPin{}) && t.pin != target && !t.suspended && (t.ready || !t.proven)
-}
-
-// planWave chooses the tenants that move to the target next, so that at most
-// limit are on their way. granted are those that were chosen before and have not
-// taken it up. When one failed with the target, nobody moves.
-func planWave(target v1alpha1.ServerPin, tenants []tenant, granted map[types.UID]bool, limit int) (next []tenant, halted bool) {
-	moving := 0
-	for _, tenant := range tenants {
-		switch {
-		case tenant.moved(target) && tenant.stalled:
-			halted = true
-		case tenant.moved(target), granted[tenant.uid] && tenant.pin != target:
-			moving++
-		case tenant.movable(target):
-			next = append(next, tenant)
-		}
-	}
-	if halted {
-		return nil, true
-	}
-	slices.SortFunc(next, func(one, other tenant) int {
-		return cmp.Or(cmp.Compare(one.key.Namespace, other.key.Namespace), cmp.Compare(one.key.Name, other.key.Name))
-	})
-	return next[:min(len(next), max(limit-moving, 0))], false
-}
-
-// A Wave moves Instances to the server image that is to become everybody's, a
-// few at a time. It only grants; an Instance moves in its own next visit.
+// A Wave looks at all Instances and decides for each. An Instance moves in its
+// own next visit, which the wave asks for.
 type Wave struct {
-	reader   client.Reader
-	target   v1alpha1.ServerPin
-	limit    int
+	reader  client.Reader
+	target  v1alpha1.ServerPin
+	options Options
+	now     func() time.Time
+	// Interval is how often it looks.
 	Interval time.Duration
 	// Visits is where it asks for visits.
 	Visits chan event.TypedGenericEvent[*v1alpha1.Instance]
 
-	mutex   sync.Mutex
-	granted map[types.UID]bool
-	// halted is what the last plan said, so that it is logged once.
-	halted bool
+	mutex sync.Mutex
+	// plan follows from tenants, which were looked at then; nil before the first
+	// look.
+	plan    *plan
+	tenants []tenant
+	looked  time.Time
+	// asked are the decisions that a visit was asked for and that the Instances
+	// do not tell yet.
+	asked   map[types.UID]Decision
+	reasons map[Reason]int
 }
 
-// lookInterval is how often the wave looks who may move.
-const lookInterval = 10 * time.Second
-
-// New makes a Wave towards a target, with at most limit Instances on their
-// way at a time.
-func New(reader client.Reader, target v1alpha1.ServerPin, limit int) *Wave {
+// New makes a Wave towards a target.
+func New(reader client.Reader, target v1alpha1.ServerPin, options Options) *Wave {
 	return &Wave{
 		reader:   reader,
 		target:   target,
-		limit:    limit,
+		options:  options,
+		now:      time.Now,
 		Interval: lookInterval,
 		Visits:   make(chan event.TypedGenericEvent[*v1alpha1.Instance]),
-		granted:  map[types.UID]bool{},
 	}
 }
 
-// Start grants moves until the context ends. It implements manager.Runnable and
-// runs on the leader only.
+// Start looks and asks for visits until the context ends. It implements
+// manager.Runnable and runs on the leader only.
 func (w *Wave) Start(ctx context.Context) error {
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
@@ -135,19 +111,41 @@ func (w *Wave) Start(ctx context.Context) error {
 	}
 }
 
-// advance grants what may be granted now.
+// Decide decides for one Instance: by the last look, and for a new one by a look
+// at once, so that it never starts on a build that has just failed. It gives an
+// error only when there was no look yet and none is possible.
+func (w *Wave) Decide(ctx context.Context, instance *v1alpha1.Instance) (Decision, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	now, one := w.now(), tenantOf(instance)
+	if w.plan == nil || one.isNew() && now.Sub(w.looked) > freshness {
+		if err := w.look(ctx, now); err != nil {
+			return Decision{}, fmt.Errorf("choosing a server by those of all Instances: %w", err)
+		}
+	}
+	return w.plan.decide(&one, now), nil
+}
+
+// Summary gives how far the wave is, and how many Instances there are for each
+// reason; false before the first look.
+func (w *Wave) Summary() (state State, reasons map[Reason]int, looked bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.reasons == nil {
+		return "", nil, false
+	}
+	return w.plan.state, maps.Clone(w.reasons), true
+}
+
+// advance looks, and asks for the visits that follow from it.
 func (w *Wave) advance(ctx context.Context) error {
-	var list v1alpha1.InstanceList
-	if err := w.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+	due, err := w.lookForVisits(ctx)
+	if err != nil {
 		return err
 	}
-	tenants := make([]tenant, len(list.Items))
-	for i := range list.Items {
-		tenants[i] = tenantOf(&list.Items[i])
-	}
-	for _, next := range w.grant(ctx, tenants) {
+	for _, key := range due {
 		instance := &v1alpha1.Instance{}
-		instance.Namespace, instance.Name = next.key.Namespace, next.key.Name
+		instance.Namespace, instance.Name = key.Namespace, key.Name
 		select {
 		case w.Visits <- event.TypedGenericEvent[*v1alpha1.Instance]{Object: instance}:
 		case <-ctx.Done():
@@ -157,31 +155,70 @@ func (w *Wave) advance(ctx context.Context) error {
 	return nil
 }
 
-// grant plans and remembers whom it chose until they show that they moved.
-func (w *Wave) grant(ctx context.Context, tenants []tenant) []tenant {
+func (w *Wave) lookForVisits(ctx context.Context) ([]client.ObjectKey, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	pending := map[types.UID]bool{}
-	for _, tenant := range tenants {
-		pending[tenant.uid] = w.granted[tenant.uid] && tenant.pin != w.target && !tenant.suspended
+	now := w.now()
+	if err := w.look(ctx, now); err != nil {
+		return nil, err
 	}
-	w.granted = pending
-	next, halted := planWave(w.target, tenants, w.granted, w.limit)
-	if halted && !w.halted {
-		log.FromContext(ctx).Info("an Instance failed with the server image: no other moves to it", "image", w.target.Image)
-	}
-	w.halted = halted
-	for _, tenant := range next {
-		w.granted[tenant.uid] = true
-	}
-	return next
+	return w.dueVisits(now), nil
 }
 
-// IsGranted says whether an Instance may move now. The grant stays until the
-// cache shows that it was taken up, so that a visit whose status could not be
-// written may try again.
-func (w *Wave) IsGranted(uid types.UID) bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.granted[uid]
+// look plans anew. The Instances are read from the cache and not copied: nothing
+// changes them.
+func (w *Wave) look(ctx context.Context, now time.Time) error {
+	var list v1alpha1.InstanceList
+	if err := w.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing Instances: %w", err)
+	}
+	w.tenants = w.tenants[:0]
+	for i := range list.Items {
+		w.tenants = append(w.tenants, tenantOf(&list.Items[i]))
+	}
+	w.consider(ctx, now)
+	return nil
+}
+
+// consider plans with the tenants that were looked at.
+func (w *Wave) consider(ctx context.Context, now time.Time) {
+	before := Idle
+	if w.plan != nil {
+		before = w.plan.state
+	}
+	w.plan, w.looked = newPlan(w.target, w.options, w.tenants, w.plan, now), now
+	if w.plan.state != before {
+		log.FromContext(ctx).Info("the wave goes on", "state", w.plan.state, "image", w.target.Image, "instance", w.plan.concerns())
+	}
+}
+
+// dueVisits are the Instances that do not tell what was decided for them, and
+// were not asked to before: first those that move.
+func (w *Wave) dueVisits(now time.Time) []client.ObjectKey {
+	var moves, others []client.ObjectKey
+	asked := map[types.UID]Decision{}
+	w.reasons = map[Reason]int{}
+	for i := range w.tenants {
+		one := &w.tenants[i]
+		if one.deleted || one.isNew() {
+			continue
+		}
+		decision := w.plan.decide(one, now)
+		w.reasons[decision.Reason]++
+		if one.tells(decision) {
+			continue
+		}
+		switch {
+		case w.asked[one.uid] == decision:
+		case w.plan.moves[one.uid]:
+			moves = append(moves, one.key)
+		case len(others) < tellLimit:
+			others = append(others, one.key)
+		default:
+			continue
+		}
+		asked[one.uid] = decision
+	}
+	w.asked = asked
+	return append(moves, others...)
 }

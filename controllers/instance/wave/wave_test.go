@@ -3,179 +3,235 @@
 package wave
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
-	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 )
 
-var (
-	oldServer = v1alpha1.ServerPin{Image: "server:1", Revision: 1}
-	newServer = v1alpha1.ServerPin{Image: "server:2", Revision: 1}
-)
+// instanceOf makes an Instance of which tenantOf reads what one of these tests
+// is about: its server, whether it is ready with it, and what it tells.
+func instanceOf(one tenant) v1alpha1.Instance {
+	instance := v1alpha1.Instance{}
+	instance.Namespace, instance.Name, instance.UID = one.key.Namespace, one.key.Name, one.uid
+	instance.Status.Server = one.pin
+	instance.Status.Rollout = v1alpha1.Rollout{LastReady: "x", ProvenServer: one.proven}
+	if !one.provenAt.IsZero() {
+		at := metav1.NewTime(one.provenAt)
+		instance.Status.Rollout.ProvenAt = &at
+	}
+	instance.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Ready"},
+		{Type: v1alpha1.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Serving"},
+	}
+	if one.told != nil {
+		instance.Status.Conditions = append(instance.Status.Conditions, *one.told)
+	}
+	return instance
+}
 
-// settledTenant is well with a build.
-func settledTenant(name string, pin v1alpha1.ServerPin) tenant {
-	return tenant{
-		uid: types.UID(name), key: client.ObjectKey{Namespace: "tenants", Name: name},
-		pin: pin, proven: true, served: true, ready: true,
+// tell makes a tenant tell what was decided for it, as its visit does.
+func tell(one *tenant, decision Decision) {
+	one.told = &metav1.Condition{
+		Type: v1alpha1.ConditionServerCurrent, Status: decision.Status, Reason: string(decision.Reason), Message: decision.Message,
 	}
 }
 
-func TestPlanWave(t *testing.T) {
-	t.Parallel()
-	settled := settledTenant
-	moving := settled("m", newServer)
-	moving.proven, moving.ready = false, false
-	failed := moving
-	failed.uid, failed.stalled = "f", true
-	newborn := tenant{uid: "n", key: client.ObjectKey{Name: "n"}, pin: newServer, stalled: true}
-	unwell := settled("u", oldServer)
-	unwell.ready, unwell.stalled = false, true
-	neverWell := unwell
-	neverWell.proven, neverWell.served = false, false
-	asleep := settled("s", oldServer)
-	asleep.suspended = true
-	for name, test := range map[string]struct {
-		tenants []tenant
-		granted map[types.UID]bool
-		limit   int
-		want    []string
-		halted  bool
-	}{
-		"nobody":                            {limit: 2},
-		"all have moved":                    {tenants: []tenant{settled("a", newServer)}, limit: 2},
-		"the first by name":                 {tenants: []tenant{settled("c", oldServer), settled("a", oldServer), settled("b", oldServer)}, limit: 2, want: []string{"a", "b"}},
-		"one is on its way":                 {tenants: []tenant{moving, settled("a", oldServer), settled("b", oldServer)}, limit: 2, want: []string{"a"}},
-		"as many as may be":                 {tenants: []tenant{moving, settled("a", oldServer)}, limit: 1},
-		"one is granted":                    {tenants: []tenant{settled("a", oldServer), settled("b", oldServer)}, granted: map[types.UID]bool{"a": true}, limit: 2, want: []string{"b"}},
-		"a grant was taken up":              {tenants: []tenant{settled("a", newServer), settled("b", oldServer)}, granted: map[types.UID]bool{"a": true}, limit: 1, want: []string{"b"}},
-		"one failed":                        {tenants: []tenant{failed, settled("a", oldServer)}, limit: 2, halted: true},
-		"a new one never was well":          {tenants: []tenant{newborn, settled("a", oldServer)}, limit: 1, want: []string{"a"}},
-		"one is unwell for its own reasons": {tenants: []tenant{unwell}, limit: 1},
-		"one never was well":                {tenants: []tenant{neverWell}, limit: 1, want: []string{"u"}},
-		"one is suspended":                  {tenants: []tenant{asleep}, limit: 1},
-		"one was not looked at yet":         {tenants: []tenant{{uid: "x"}}, limit: 1},
-		"none may move":                     {tenants: []tenant{settled("a", oldServer)}, limit: 0},
-	} {
-		next, halted := planWave(newServer, test.tenants, test.granted, test.limit)
-		if !slices.Equal(names(next), test.want) || halted != test.halted {
-			t.Errorf("%s: got %v, halted %v, want %v, halted %v", name, names(next), halted, test.want, test.halted)
-		}
-	}
+// A cluster is what a Wave reads Instances from.
+type cluster struct {
+	client.Reader
+	items []v1alpha1.Instance
+	lists int
+	err   error
 }
 
-// TestWaveInRandomOrders plays waves to their end: Instances take up grants,
-// become ready or fail in any order. Never are more on their way than allowed,
-// nobody is granted anything after a failure was seen, and without a failure all
-// get there.
-func TestHaltedWaveIsLoggedOnce(t *testing.T) {
+func (c *cluster) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	c.lists++
+	list.(*v1alpha1.InstanceList).Items = append([]v1alpha1.Instance(nil), c.items...)
+	return c.err
+}
+
+func newCluster(tenants ...tenant) *cluster {
+	made := &cluster{}
+	for _, one := range tenants {
+		made.items = append(made.items, instanceOf(one))
+	}
+	return made
+}
+
+// at makes a Wave's clock stand still.
+func at(w *Wave, now time.Time) *Wave {
+	w.now = func() time.Time { return now }
+	return w
+}
+
+func TestStateIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	ctx := log.IntoContext(t.Context(), funcr.New(func(_, _ string) { lines++ }, funcr.Options{}))
-	wave := New(nil, newServer, 1)
-	failed := settledTenant("failed", newServer)
-	failed.proven, failed.stalled = false, true
-	for _, test := range []struct {
+	w := New(nil, newServer, Options{Limit: 1, Soak: soak})
+	failed := settled("failed", newServer, onItsWay(0), failedWith(v1alpha1.FailureCauseServer, 0))
+	for i, test := range []struct {
 		tenants []tenant
 		want    int
 	}{
+		{nil, 0},
 		{[]tenant{failed}, 1},
 		{[]tenant{failed}, 1},
-		{nil, 1},
-		{[]tenant{failed}, 2},
+		{nil, 2},
+		{[]tenant{failed}, 3},
 	} {
-		if wave.grant(ctx, test.tenants); lines != test.want {
-			t.Errorf("got %d lines, want %d", lines, test.want)
+		w.tenants = test.tenants
+		if w.consider(ctx, noon); lines != test.want {
+			t.Errorf("look %d: got %d lines, want %d", i, lines, test.want)
 		}
 	}
 }
 
-func TestWaveInRandomOrders(t *testing.T) {
+// TestVisitsAreAskedForOnce shows that a visit is due only where an Instance does
+// not tell what was decided for it, and that nobody is asked twice for the same.
+func TestVisitsAreAskedForOnce(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 4).Draw(t, "limit")
-		count := rapid.IntRange(1, 12).Draw(t, "tenants")
-		broken := rapid.SampledFrom([]int{-1, 0, count - 1}).Draw(t, "broken")
-		tenants := make([]tenant, count)
-		for i := range tenants {
-			tenants[i] = settledTenant(fmt.Sprintf("tenant-%02d", i), oldServer)
+	a, b := settled("a", oldServer), settled("b", oldServer)
+	w := New(nil, newServer, Options{Limit: 1, Soak: soak})
+	look := func(want ...string) {
+		t.Helper()
+		w.tenants = []tenant{a, b, settled("x", v1alpha1.ServerPin{}), settled("y", oldServer, deleted)}
+		w.consider(t.Context(), noon)
+		var got []string
+		for _, key := range w.dueVisits(noon) {
+			got = append(got, key.Name)
 		}
-		wave := New(nil, newServer, limit)
-		for range 20 * count {
-			seen := rapid.Permutation(tenants).Draw(t, "order")
-			failed := slices.ContainsFunc(tenants, func(tenant tenant) bool { return tenant.stalled })
-			if next := wave.grant(t.Context(), seen); failed && len(next) > 0 {
-				t.Fatalf("%v may move after one failed", names(next))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("visits (-want +got):\n%s", diff)
+		}
+	}
+	look("a", "b")
+	look()
+	tell(&b, w.plan.decide(&b, noon))
+	look()
+	a.pin, a.proven, a.provenAt = newServer, newServer, noon
+	look("a")
+	tell(&a, w.plan.decide(&a, noon))
+	look()
+	a.provenAt = noon.Add(-soak)
+	look("b", "a")
+}
+
+func TestVisitsOfThoseThatWaitAreRationed(t *testing.T) {
+	t.Parallel()
+	w := New(nil, newServer, Options{Limit: 1, Soak: soak})
+	for i := range tellLimit + 10 {
+		w.tenants = append(w.tenants, settled(fmt.Sprintf("tenant-%04d", tellLimit+10-i), oldServer))
+	}
+	w.consider(t.Context(), noon)
+	first := w.dueVisits(noon)
+	if len(first) != tellLimit+1 || first[0].Name != "tenant-0001" {
+		t.Errorf("%d visits are due, the first of %s, want %d, and first that of the one that moves", len(first), first[0].Name, tellLimit+1)
+	}
+	if second := w.dueVisits(noon); len(second) != 9 {
+		t.Errorf("then %d visits are due, want the other 9", len(second))
+	}
+}
+
+func TestAdvanceAsksForVisits(t *testing.T) {
+	t.Parallel()
+	w := at(New(newCluster(settled("a", oldServer)), newServer, Options{Limit: 1, Soak: soak}), noon)
+	if _, _, looked := w.Summary(); looked {
+		t.Error("nothing is known before the first look")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- w.Start(ctx) }()
+	if visit := <-w.Visits; visit.Object.Namespace != "tenants" || visit.Object.Name != "a" {
+		t.Errorf("a visit is asked for of %s", client.ObjectKeyFromObject(visit.Object))
+	}
+	state, reasons, looked := w.Summary()
+	if diff := cmp.Diff(map[Reason]int{ReasonCanary: 1}, reasons); diff != "" || state != Canary || !looked {
+		t.Errorf("got %s, %v (-want +got):\n%s", state, looked, diff)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestNewInstanceBeforeTheFirstLook shows that a new Instance never starts on a
+// build that failed, however soon after the operator it comes.
+func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
+	t.Parallel()
+	canary := settled("canary", newServer, provenFor(time.Minute))
+	cluster := newCluster(canary, settled("old", oldServer))
+	now := noon
+	w := New(cluster, newServer, Options{Limit: 1, Soak: soak})
+	w.now = func() time.Time { return now }
+	expect := func(instance v1alpha1.Instance, want v1alpha1.ServerPin, lists int) {
+		t.Helper()
+		got, err := w.Decide(t.Context(), &instance)
+		if err != nil || got.Server != want || cluster.lists != lists {
+			t.Errorf("got %v after %d looks, %v, want %v after %d", got.Server, cluster.lists, err, want, lists)
+		}
+	}
+	cluster.err = errors.New("the cache is not there")
+	if _, err := w.Decide(t.Context(), &v1alpha1.Instance{}); !errors.Is(err, cluster.err) {
+		t.Errorf("got %v", err)
+	}
+	cluster.err = nil
+	expect(v1alpha1.Instance{}, oldServer, 2)
+	expect(v1alpha1.Instance{}, oldServer, 2)
+	expect(instanceOf(canary), newServer, 2)
+	now = noon.Add(soak)
+	expect(instanceOf(canary), newServer, 2)
+	expect(v1alpha1.Instance{}, newServer, 3)
+}
+
+// BenchmarkLook measures a look at 10,000 Instances, as the wave does every 10
+// seconds: all settled, all waiting for the canary, and each in a window.
+func BenchmarkLook(b *testing.B) {
+	window := &v1alpha1.Window{Start: "02:00", End: "05:00", TimeZone: "Europe/Berlin"}
+	for name, change := range map[string]func(*v1alpha1.Instance){
+		"settled": func(instance *v1alpha1.Instance) {
+			instance.Status.Server, instance.Status.Rollout.ProvenServer = newServer, newServer
+		},
+		"waiting": func(*v1alpha1.Instance) {},
+		"windows": func(instance *v1alpha1.Instance) { instance.Spec.Rollout = &v1alpha1.RolloutSpec{Window: window} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			cluster := &cluster{}
+			for i := range 10_000 {
+				instance := instanceOf(settled(fmt.Sprintf("tenant-%05d", i), oldServer))
+				if change(&instance); i == 0 {
+					at := metav1.NewTime(noon)
+					instance.Status.Server, instance.Status.Rollout.ProvenServer, instance.Status.Rollout.ProvenAt = newServer, newServer, &at
+				}
+				cluster.items = append(cluster.items, instance)
 			}
-			onTheirWay := 0
-			for _, tenant := range tenants {
-				if tenant.moved(newServer) || wave.IsGranted(tenant.uid) {
-					onTheirWay++
+			w := at(New(cluster, newServer, Options{Limit: 5, Soak: soak}), noon)
+			if _, err := w.lookForVisits(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			for i := range w.tenants {
+				one := &w.tenants[i]
+				tell(one, w.plan.decide(one, noon))
+				cluster.items[i].Status.Conditions = append(cluster.items[i].Status.Conditions, *one.told)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				due, err := w.lookForVisits(b.Context())
+				if err != nil || len(due) > 0 {
+					b.Fatal(due, err)
 				}
 			}
-			if onTheirWay > limit {
-				t.Fatalf("%d are on their way, more than %d", onTheirWay, limit)
-			}
-			step(t, wave, tenants, broken)
-		}
-		for i, tenant := range tenants {
-			if broken < 0 && (tenant.pin != newServer || !tenant.proven) {
-				t.Fatalf("tenant %d never got there: %+v", i, tenant)
-			}
-		}
-	})
-}
-
-// step lets one tenant take up its grant, or come to the end of its move.
-func step(t *rapid.T, wave *Wave, tenants []tenant, broken int) {
-	offset := rapid.IntRange(0, len(tenants)-1).Draw(t, "first")
-	for k := range tenants {
-		i := (offset + k) % len(tenants)
-		tenant := &tenants[i]
-		switch {
-		case tenant.pin == oldServer && wave.IsGranted(tenant.uid):
-			tenant.pin, tenant.proven, tenant.ready = newServer, false, false
-			return
-		case tenant.moved(newServer) && !tenant.stalled:
-			tenant.stalled = i == broken
-			tenant.ready, tenant.proven = !tenant.stalled, !tenant.stalled
-			return
-		}
+		})
 	}
-}
-
-func TestTenantOf(t *testing.T) {
-	t.Parallel()
-	instance := &v1alpha1.Instance{}
-	instance.Namespace, instance.Name, instance.UID = "tenants", "acme", "new"
-	instance.Status.Server = newServer
-	instance.Status.Rollout = v1alpha1.Rollout{LastReady: "x", ProvenServer: newServer}
-	status.Summarize(instance, time.Now(), nil)
-	want := settledTenant("acme", newServer)
-	want.uid = "new"
-	if got := tenantOf(instance); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	instance.Spec.Suspend = true
-	if !tenantOf(instance).suspended {
-		t.Error("a suspended Instance must not move")
-	}
-}
-
-func names(tenants []tenant) []string {
-	var all []string
-	for _, tenant := range tenants {
-		all = append(all, tenant.key.Name)
-	}
-	return all
 }
