@@ -14,6 +14,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
 // An outcome is how a visit ended.
@@ -51,8 +52,8 @@ type measurements struct {
 }
 
 // newMeasurements registers them, together with the count of the Instances that
-// reader finds.
-func newMeasurements(registry prometheus.Registerer, reader client.Reader) (*measurements, error) {
+// reader finds, and how far a wave is.
+func newMeasurements(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*measurements, error) {
 	made := &measurements{
 		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_operator_reconciles_total",
@@ -64,7 +65,7 @@ func newMeasurements(registry prometheus.Registerer, reader client.Reader) (*mea
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 		}),
 	}
-	for _, collector := range []prometheus.Collector{made.reconciles, made.secondsToReady, conditionCollector{reader}} {
+	for _, collector := range []prometheus.Collector{made.reconciles, made.secondsToReady, conditionCollector{reader}, waveCollector{servers}} {
 		if err := registry.Register(collector); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
@@ -136,4 +137,40 @@ func countConditions(instances []v1alpha1.Instance) map[conditionKey]int {
 		}
 	}
 	return counts
+}
+
+// The metrics that waveCollector gives.
+var (
+	waveStateDescription = prometheus.NewDesc("anamnesis_operator_wave_state",
+		"1 for the state that the wave to the server image is in, 0 for the others.", []string{"state"}, nil)
+	waveInstancesDescription = prometheus.NewDesc("anamnesis_operator_wave_instances",
+		"Instances by the reason of their condition ServerCurrent, as decided last.", []string{"reason"}, nil)
+)
+
+// A waveCollector says how far a wave is. Where none is looked after, because
+// another replica leads, it says nothing.
+type waveCollector struct{ wave *wave.Wave }
+
+// Describe implements prometheus.Collector.
+func (c waveCollector) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- waveStateDescription
+	descriptions <- waveInstancesDescription
+}
+
+// Collect implements prometheus.Collector.
+func (c waveCollector) Collect(values chan<- prometheus.Metric) {
+	current, reasons, looked := c.wave.Summary()
+	if !looked {
+		return
+	}
+	for _, state := range wave.States {
+		value := 0.0
+		if state == current {
+			value = 1
+		}
+		values <- prometheus.MustNewConstMetric(waveStateDescription, prometheus.GaugeValue, value, string(state))
+	}
+	for _, reason := range wave.Reasons {
+		values <- prometheus.MustNewConstMetric(waveInstancesDescription, prometheus.GaugeValue, float64(reasons[reason]), string(reason))
+	}
 }

@@ -129,7 +129,7 @@ func Setup(ctx context.Context, manager ctrl.Manager, registry prometheus.Regist
 func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
 	target := v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision}
 	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.WaveSoak})
-	measurements, err := newMeasurements(registry, manager.GetClient())
+	measurements, err := newMeasurements(registry, manager.GetClient(), servers)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -130,6 +132,7 @@ func TestNewInstanceGetsNoServerThatFailed(t *testing.T) {
 	p.startOperator(nextServerImage)
 	p.create(p.instance("four"))
 	p.reaches("four", "Ready=True Ready", "ServerCurrent=False Halted")
+	p.expectGauges(map[string]float64{"halted": 1}, map[string]float64{"Failed": 1, "Halted": 3})
 	p.Expect(p.events("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "an operator that starts again says nothing twice")
 
 	p.breakServer("none")
@@ -140,8 +143,32 @@ func TestNewInstanceGetsNoServerThatFailed(t *testing.T) {
 	for _, name := range []string{"two", "three", "four"} {
 		p.reaches(name, "Ready=True Ready", "ServerCurrent=True Current")
 	}
+	p.expectGauges(map[string]float64{"idle": 1}, map[string]float64{"Pinned": 1, "Current": 3})
 	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
 	p.reaches("one", "Ready=True Ready", "ServerCurrent=True Current")
+}
+
+// expectGauges waits until the metrics of the wave are as given, and 0 where they
+// are not.
+func (p *platform) expectGauges(states, reasons map[string]float64) {
+	p.t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(waveCollector{p.reconciler.wave})
+	p.Eventually(func() string {
+		families, err := registry.Gather()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		got := map[string]map[string]float64{"anamnesis_operator_wave_state": {}, "anamnesis_operator_wave_instances": {}}
+		for _, family := range families {
+			for _, metric := range family.GetMetric() {
+				if value := metric.GetGauge().GetValue(); value != 0 {
+					got[family.GetName()][metric.GetLabel()[0].GetValue()] = value
+				}
+			}
+		}
+		return cmp.Diff(map[string]map[string]float64{"anamnesis_operator_wave_state": states, "anamnesis_operator_wave_instances": reasons}, got)
+	}).Should(gomega.BeEmpty())
 }
 
 func TestCanaryThatWasReadyAndThenFailsHalts(t *testing.T) {
