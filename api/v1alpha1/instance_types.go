@@ -504,6 +504,8 @@ type InventoryEntry struct {
 // +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.status.storage`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
+// +kubebuilder:printcolumn:name="Server",type=string,priority=1,JSONPath=`.status.server.image`
+// +kubebuilder:printcolumn:name="Wave",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="ServerCurrent")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="the name is too long for the objects that carry it: at most 40 characters"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.tls) || !has(self.spec.tls.extraNames) || self.spec.tls.extraNames.all(n, !n.endsWith('.svc') && !n.endsWith('.cluster.local') || n.split('.', 2)[0] == self.metadata.name)",message="spec.tls.extraNames has a name inside the cluster that is not this Instance's: leave it out; the certificate is good for the names of its own Service without being asked"

@@ -491,6 +491,7 @@ func TestKubectlGetShowsWhatMatters(t *testing.T) {
 	want := map[string]any{
 		"Name": "acme", "Ready": "True", "Reason": "Ready", "Models": "service-en", "Replicas": float64(1),
 		"Storage": "Embedded", "URL": "https://acme." + p.namespace + ".svc",
+		"Server": serverImage, "Wave": "Current",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
