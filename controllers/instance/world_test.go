@@ -221,6 +221,9 @@ func (w *world) runDeployments(ctx context.Context) error {
 		if err := w.keepHistory(ctx, &deployment); err != nil {
 			return err
 		}
+		if err := w.runPodOf(ctx, &deployment); err != nil {
+			return err
+		}
 		status := w.deploymentStatus(&deployment)
 		if deployment.Status.ObservedGeneration == status.ObservedGeneration && deployment.Status.AvailableReplicas == status.AvailableReplicas && rollout.IsOverdue(deployment.Status) == rollout.IsOverdue(status) {
 			continue
@@ -260,6 +263,19 @@ func (w *world) deploymentStatus(deployment *appsv1.Deployment) appsv1.Deploymen
 // worldLabel is on the pods that the world runs for Deployments.
 const worldLabel = "test.example/world"
 
+// runPodOf has a Deployment whose template is broken have its pod before its
+// status says that this failed.
+func (w *world) runPodOf(ctx context.Context, deployment *appsv1.Deployment) error {
+	if !w.isBroken(deployment) {
+		return nil
+	}
+	return w.runPod(ctx, podFor(deployment))
+}
+
+func (w *world) isBroken(deployment *appsv1.Deployment) bool {
+	return deployment.DeletionTimestamp == nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0 && w.broken(deployment.Spec.Template)
+}
+
 // runPods keeps a pod of each template that is broken: there is nothing to be
 // said of others.
 func (w *world) runPods(ctx context.Context) error {
@@ -273,7 +289,7 @@ func (w *world) runPods(ctx context.Context) error {
 	}
 	wanted := map[string]bool{}
 	for _, deployment := range deployments.Items {
-		if deployment.DeletionTimestamp != nil || ptr.Deref(deployment.Spec.Replicas, 1) == 0 || !w.broken(deployment.Spec.Template) {
+		if !w.isBroken(&deployment) {
 			continue
 		}
 		pod := podFor(&deployment)
