@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -36,15 +37,34 @@ func Start() (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
+	crds := filepath.Join(root, "config", "crd", "bases")
+	var failures error
+	for range startAttempts {
+		environment, err := start(assets, crds)
+		if err == nil {
+			return &ControlPlane{environment: environment}, nil
+		}
+		failures = errors.Join(failures, err)
+	}
+	return nil, failures
+}
+
+// startAttempts is how often to try: envtest gives a new API server five seconds
+// to make its first namespace, which a busy machine may not have.
+const startAttempts = 3
+
+// start leaves nothing running when it fails.
+func start(assets, crds string) (*envtest.Environment, error) {
 	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets,
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory:    assets,
+		CRDDirectoryPaths:        []string{crds},
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: time.Minute,
 	}
 	if _, err := environment.Start(); err != nil {
-		return nil, fmt.Errorf("starting a control plane: %w", err)
+		return nil, errors.Join(fmt.Errorf("starting a control plane: %w", err), environment.Stop())
 	}
-	return &ControlPlane{environment: environment}, nil
+	return environment, nil
 }
 
 // Admin may do everything.
