@@ -169,8 +169,10 @@ func isNoteOnly(live *appsv1.Deployment, written *appsapply.DeploymentApplyConfi
 	if live == nil {
 		return false
 	}
-	noted := live.Annotations[resources.RolloutAnnotation] != written.Annotations[resources.RolloutAnnotation] ||
-		live.Annotations[resources.AppliedSpecAnnotation] != written.Annotations[resources.AppliedSpecAnnotation]
+	noted := false
+	for key, value := range written.Annotations {
+		noted = noted || live.Annotations[key] != value
+	}
 	had := ptr.Deref(live.Spec.Replicas, 1)
 	return noted && ptr.Deref(written.Spec.Replicas, had) == had &&
 		rollout.TemplateHash(live) == written.Spec.Template.Annotations[resources.TemplateHashAnnotation]
