@@ -19,6 +19,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
@@ -182,11 +183,5 @@ func referencedSecrets(instance *v1alpha1.Instance) []string {
 	if instance.Spec.TLS != nil && instance.Spec.TLS.SecretRef.Name != "" {
 		names = append(names, instance.Spec.TLS.SecretRef.Name)
 	}
-	if external := instance.Spec.Storage.External; external != nil {
-		names = append(names, external.SecretRef.Name)
-		if external.CARef != nil && external.CARef.Kind != "ConfigMap" {
-			names = append(names, external.CARef.Name)
-		}
-	}
-	return names
+	return append(names, resources.StorageOf(instance).Secrets...)
 }

@@ -117,9 +117,9 @@ func isElsewhere(host string) bool {
 	return err != nil || !address.IsLoopback()
 }
 
-// notePorts writes the ports of an external database in one line.
+// notePorts writes the ports of a database in one line.
 func notePorts(in Input) string {
-	if !in.has(notesPorts) || in.Instance.Spec.Storage.External == nil {
+	if !in.has(notesPorts) || StorageOf(in.Instance).database == nil {
 		return ""
 	}
 	words := make([]string, len(in.DatabasePorts))

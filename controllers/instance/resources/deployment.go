@@ -101,7 +101,7 @@ func replicas(instance *v1alpha1.Instance) int32 {
 	switch {
 	case instance.Spec.Hibernate:
 		return 0
-	case instance.Spec.Storage.Embedded != nil:
+	case StorageOf(instance).SingleWriter:
 		return 1
 	default:
 		return max(instance.Spec.Replicas, 1)
@@ -119,7 +119,7 @@ func Deadline(instance *v1alpha1.Instance) time.Duration {
 // strategy starts new pods before it stops old ones, except where one volume
 // has room for a single writer.
 func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyConfiguration {
-	if instance.Spec.Storage.Embedded != nil {
+	if StorageOf(instance).SingleWriter {
 		return appsapply.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
 	}
 	return appsapply.DeploymentStrategy().
@@ -180,7 +180,7 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	return container.WithEnv(databaseEnv(in.Instance)...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+	return container.WithEnv(StorageOf(in.Instance).variables...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
 }
 
 // logEnv tells the server from which level on to log, by a variable and no
@@ -206,9 +206,7 @@ func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []stri
 		"--config=" + configDirectory + "/" + configFileName,
 		"--drain=" + drain.String(),
 	}
-	if instance.Spec.Storage.Embedded != nil {
-		arguments = append(arguments, "--data-dir="+dataDirectory)
-	}
+	arguments = append(arguments, StorageOf(instance).arguments...)
 	return append(arguments, modelArguments(models)...)
 }
 
@@ -239,7 +237,7 @@ func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirement
 // same for every number of replicas, so that scaling replaces no pod. What pods
 // want of nodes is left as it is.
 func spread(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
-	if instance.Spec.Storage.Embedded != nil {
+	if StorageOf(instance).SingleWriter {
 		return pod
 	}
 	selector := metaapply.LabelSelector().WithMatchLabels(Selector(instance))

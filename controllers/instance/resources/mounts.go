@@ -49,13 +49,7 @@ func mounts(instance *v1alpha1.Instance) []mount {
 		{secretVolume("signing-keys", SigningKeysName(instance)), signingKeysDirectory, true},
 		{configVolume("config", ConfigName(instance)), configDirectory, true},
 	}
-	if instance.Spec.Storage.Embedded != nil {
-		all = append(all, mount{claimVolume("data", DataName(instance)), dataDirectory, false})
-	}
-	if external := instance.Spec.Storage.External; external != nil && external.CARef != nil {
-		all = append(all, mount{databaseAuthorityVolume(external.CARef), databaseAuthorityDirectory, true})
-	}
-	return all
+	return append(all, StorageOf(instance).mounts...)
 }
 
 func secretVolume(name, secret string) *coreapply.VolumeApplyConfiguration {

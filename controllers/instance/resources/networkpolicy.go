@@ -111,18 +111,18 @@ func podsOf(namespace, label, value string) *networkapply.NetworkPolicyPeerApply
 		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(map[string]string{label: value}))
 }
 
-// databaseEgress reaches the ports of an external database: nil without one, and
+// databaseEgress reaches the ports of a database: nil without one, and
 // when nothing of its networks may be reached, since a rule without peers would
 // allow all.
 func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
-	external := in.Instance.Spec.Storage.External
-	if external == nil {
+	database := StorageOf(in.Instance).database
+	if database == nil {
 		return nil
 	}
 	rule := networkapply.NetworkPolicyEgressRule().WithPorts(databasePorts(in)...)
 	switch {
-	case len(external.CIDRs) > 0:
-		rule.WithTo(networkPeers(external.CIDRs, closedNetworks(in))...)
+	case len(database.networks) > 0:
+		rule.WithTo(networkPeers(database.networks, closedNetworks(in))...)
 	case in.has(closesEgress):
 		rule.WithTo(anywherePeers(closedNetworks(in))...)
 	default:

@@ -36,7 +36,7 @@ func (v *Visit) planRollout(ctx context.Context) error {
 		Generation: v.Instance.Generation,
 		Server:     v.input.Server,
 		Retry:      v.Instance.Annotations[v1alpha1.RetryAnnotation],
-		Interrupts: v.Instance.Spec.Storage.Embedded != nil,
+		Interrupts: resources.StorageOf(v.Instance).SingleWriter,
 		Deadline:   resources.Deadline(v.Instance),
 		Live:       rollout.TemplateHash(deployment),
 		Memory:     v.Instance.Status.Rollout,
@@ -71,7 +71,7 @@ func (v *Visit) explainFailure(ctx context.Context, state rollout.State) (rollou
 		Pods:     rollout.PodsOf(found, rollout.TemplateHash(deployment)),
 		Creation: rollout.CreationTrouble(deployment),
 		Volume:   v.volume,
-		Embedded: v.Instance.Spec.Storage.Embedded != nil,
+		Embedded: resources.StorageOf(v.Instance).SingleWriter,
 		Now:      v.Began,
 	}), nil
 }

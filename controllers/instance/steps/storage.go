@@ -9,6 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/storage"
 )
 
@@ -20,7 +21,7 @@ func (v *Visit) applyStorage(ctx context.Context) error {
 	if kind == nil {
 		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonStorageMissing, "spec.storage names no kind of storage: choose embedded or external")
 	}
-	v.Instance.Status.Storage = kind.Name()
+	v.Instance.Status.Storage = resources.StorageOf(v.Instance).Kind
 	place, err := kind.Prepare(ctx, v.ground())
 	if err != nil {
 		return err

@@ -15,8 +15,6 @@ import (
 // embedded keeps the data in a database file on a volume of its own.
 type embedded struct{}
 
-func (embedded) Name() string { return "Embedded" }
-
 func (embedded) Prepare(ctx context.Context, on Ground) (Place, error) {
 	key := claimKey(on)
 	found, err := on.Children.Get(ctx, key)

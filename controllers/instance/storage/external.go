@@ -25,14 +25,13 @@ const (
 )
 
 // external keeps the data in a PostgreSQL database that somebody else manages.
-type external struct{ spec v1alpha1.ExternalStorage }
-
-func (external) Name() string { return "External" }
+type external struct{}
 
 // Prepare learns what the pods depend on of the database's URL. Whether the
 // database answers, only the pods can tell, by becoming ready.
-func (e external) Prepare(ctx context.Context, on Ground) (Place, error) {
-	name, key := e.spec.SecretRef.Name, cmp.Or(e.spec.SecretRef.Key, resources.DatabaseURLKey)
+func (external) Prepare(ctx context.Context, on Ground) (Place, error) {
+	spec := on.Instance.Spec.Storage.External
+	name, key := spec.SecretRef.Name, cmp.Or(spec.SecretRef.Key, resources.DatabaseURLKey)
 	want := "a postgres:// URL under the key " + key
 	secret, err := on.Secret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, want)
 	if err != nil {
@@ -47,7 +46,7 @@ func (e external) Prepare(ctx context.Context, on Ground) (Place, error) {
 	if err != nil {
 		return Place{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid, "Secret %s: %v", name, err)
 	}
-	authorities, err := e.authorities(ctx, on)
+	authorities, err := databaseAuthorities(ctx, on, spec.CARef)
 	if err != nil {
 		return Place{}, err
 	}
@@ -57,34 +56,36 @@ func (e external) Prepare(ctx context.Context, on Ground) (Place, error) {
 		DatabasePorts:    ports,
 		DatabaseChecksum: checksum(on.Instance.UID, url+authorities),
 	}
-	return place, e.judgeTrust(on, url, &place)
+	err = judgeTrust(on, url, &place)
+	return place, err
 }
 
 // judgeTrust refuses a first start with a database that is not verified, unless
 // the spec accepts that. One that serves already goes on, and is told of.
-func (e external) judgeTrust(on Ground, url string, place *Place) error {
+func judgeTrust(on Ground, url string, place *Place) error {
+	spec := on.Instance.Spec.Storage.External
 	weakness := resources.CheckDatabaseIsVerified(url)
 	switch {
 	case weakness == nil:
 		return nil
-	case e.spec.AllowInsecure:
+	case spec.AllowInsecure:
 		place.Message += "; allowInsecure accepts this: " + weakness.Error()
 		return nil
 	case on.Children.Deployment() == nil:
-		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseNotVerified, "Secret %s: %v", e.spec.SecretRef.Name, weakness)
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseNotVerified, "Secret %s: %v", spec.SecretRef.Name, weakness)
 	}
 	place.Reason = reasonDatabaseNotVerified
 	place.Message += ", and a new Instance would be refused it: " + weakness.Error()
 	return nil
 }
 
-// authorities gives the certificates that spec.storage.external.caRef names; none
-// without it.
-func (e external) authorities(ctx context.Context, on Ground) (string, error) {
-	if e.spec.CARef == nil {
+// databaseAuthorities gives the certificates that spec.storage.external.caRef
+// names; none without it.
+func databaseAuthorities(ctx context.Context, on Ground, reference *v1alpha1.CertificateReference) (string, error) {
+	if reference == nil {
 		return "", nil
 	}
-	kind, name, key := cmp.Or(e.spec.CARef.Kind, "Secret"), e.spec.CARef.Name, cmp.Or(e.spec.CARef.Key, resources.DatabaseAuthorityKey)
+	kind, name, key := cmp.Or(reference.Kind, "Secret"), reference.Name, cmp.Or(reference.Key, resources.DatabaseAuthorityKey)
 	found, err := on.Certificates(ctx, kind, name, key)
 	if err != nil {
 		return "", err

@@ -2,8 +2,8 @@
 
 // Package storage gives the data of an Instance a place.
 //
-// A Kind is one way to do that, in a file of its own; which one an Instance has
-// is decided in Of and nowhere else here.
+// A Kind is one way to do that, in a file of its own. What it means for the other
+// objects of an Instance, resources.Storage says, which also tells kinds apart.
 package storage
 
 import (
@@ -21,8 +21,6 @@ import (
 
 // A Kind is one way to keep an Instance's data.
 type Kind interface {
-	// Name of the kind, for kubectl get.
-	Name() string
 	// Prepare gives the data a place, or finds the place that somebody else
 	// made. A problem belongs to the condition StorageReady.
 	Prepare(ctx context.Context, on Ground) (Place, error)
@@ -31,16 +29,13 @@ type Kind interface {
 	Release(ctx context.Context, on Ground) error
 }
 
-// Of gives the kind that an Instance's spec names, or nil.
-func Of(instance *v1alpha1.Instance) Kind {
-	switch storage := instance.Spec.Storage; {
-	case storage.Embedded != nil:
-		return embedded{}
-	case storage.External != nil:
-		return external{*storage.External}
-	}
-	return nil
+var kinds = map[string]Kind{
+	resources.StorageEmbedded: embedded{},
+	resources.StorageExternal: external{},
 }
+
+// Of gives the kind that an Instance's spec names, or nil.
+func Of(instance *v1alpha1.Instance) Kind { return kinds[resources.StorageOf(instance).Kind] }
 
 // Ground is what a Kind works on.
 type Ground struct {

@@ -27,23 +27,33 @@ const (
 	databaseAuthorityFile     = "ca.crt"
 )
 
-// databaseEnv tells the server where an external database is, and by whose
-// certificates it proves itself.
-func databaseEnv(instance *v1alpha1.Instance) []*coreapply.EnvVarApplyConfiguration {
-	external := instance.Spec.Storage.External
-	if external == nil {
-		return nil
+// externalStorage is a PostgreSQL database that somebody else manages. The server
+// is told where it is, and by whose certificates it proves itself.
+func externalStorage(spec v1alpha1.ExternalStorage) Storage {
+	storage := Storage{
+		Kind:    StorageExternal,
+		Secrets: []string{spec.SecretRef.Name},
+		variables: []*coreapply.EnvVarApplyConfiguration{
+			coreapply.EnvVar().WithName(databaseVariable).
+				WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
+					WithName(spec.SecretRef.Name).WithKey(cmp.Or(spec.SecretRef.Key, DatabaseURLKey)))),
+		},
+		database: &database{networks: spec.CIDRs},
 	}
-	variables := []*coreapply.EnvVarApplyConfiguration{
-		coreapply.EnvVar().WithName(databaseVariable).
-			WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
-				WithName(external.SecretRef.Name).WithKey(cmp.Or(external.SecretRef.Key, DatabaseURLKey)))),
+	if spec.CARef != nil {
+		storage.trust(spec.CARef)
 	}
-	if external.CARef != nil {
-		variables = append(variables, coreapply.EnvVar().WithName(databaseAuthorityVariable).
-			WithValue(databaseAuthorityDirectory+"/"+databaseAuthorityFile))
+	return storage
+}
+
+// trust has the server trust the authorities of a Secret or ConfigMap.
+func (s *Storage) trust(reference *v1alpha1.CertificateReference) {
+	if reference.Kind != "ConfigMap" {
+		s.Secrets = append(s.Secrets, reference.Name)
 	}
-	return variables
+	s.variables = append(s.variables, coreapply.EnvVar().WithName(databaseAuthorityVariable).
+		WithValue(databaseAuthorityDirectory+"/"+databaseAuthorityFile))
+	s.mounts = append(s.mounts, mount{databaseAuthorityVolume(reference), databaseAuthorityDirectory, true})
 }
 
 // databaseAuthorityVolume holds the authorities of an external database under one
