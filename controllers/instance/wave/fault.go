@@ -77,6 +77,15 @@ func (t *tenant) faultOfRollout(soak time.Duration) fault {
 	return serverFault
 }
 
+// gaveUp says whether the build that it has was given up for a trouble of its own,
+// or is tried again after it had failed, and was never well with it before.
+func (t *tenant) gaveUp(now time.Time, soak time.Duration) bool {
+	if !t.served || t.isProven() {
+		return false
+	}
+	return t.says(ReasonFailed) || t.failure.server == t.pin && t.fault(now, soak) == tenantFault
+}
+
 // fellDown says whether one that was proven stopped being ready within the soak,
 // because of its pods and for longer than the grace.
 func (t *tenant) fellDown(now time.Time, soak time.Duration) bool {

@@ -98,7 +98,7 @@ func (p *play) seen(isNew bool) []tenant {
 func (p *play) look(seen []tenant) {
 	p.wave.tenants = seen
 	p.wave.consider(p.Context(), p.now)
-	p.failed = slices.ContainsFunc(seen, p.wasFailed)
+	p.failed = slices.ContainsFunc(seen, p.wasFailed) || isDoubted(seen)
 	if p.failed != (p.wave.plan.state == Halted) || p.failed && len(p.wave.plan.moves) > 0 {
 		p.Fatalf("a failure was seen: %v, and the wave is %s with moves %v", p.failed, p.wave.plan.state, p.wave.plan.moves)
 	}
@@ -124,6 +124,22 @@ func (p *play) wasFailed(one tenant) bool {
 	fell := one.isProven() && !one.ready && !one.stalled && p.now.Sub(one.unreadySince) > grace
 	triedAgain := !one.isProven() && !one.stalled && one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= one.deadline+margin
 	return one.pin == newServer && (fell || triedAgain || one.failure.cause == v1alpha1.FailureCauseServer)
+}
+
+// isDoubted says whether many have trouble of their own with the new server, and
+// nobody is well with it.
+func isDoubted(seen []tenant) bool {
+	troubles := 0
+	for _, one := range seen {
+		switch {
+		case one.pin != newServer:
+		case one.isProven():
+			return false
+		case one.failure.cause == v1alpha1.FailureCauseTenant, one.says(ReasonFailed):
+			troubles++
+		}
+	}
+	return troubles >= manyTroubles
 }
 
 func (p *play) isProof(one tenant) bool {
@@ -193,7 +209,7 @@ func (p *play) finish() {
 			p.act(i)
 		}
 	}
-	if slices.ContainsFunc(p.tenants, p.wasFailed) {
+	if slices.ContainsFunc(p.tenants, p.wasFailed) || isDoubted(p.tenants) {
 		return
 	}
 	for i, one := range p.tenants {

@@ -40,7 +40,9 @@ type plan struct {
 	state   State
 	// tried says that an Instance is well with the target, and proven that one
 	// has been so for the time of the soak, or that there is none to try it on.
-	tried, proven bool
+	// doubted says that nobody is well with it, and so many had trouble of their own
+	// with it that it is held for the target's.
+	tried, proven, doubted bool
 	// start is the build that a new Instance starts on.
 	start v1alpha1.ServerPin
 	// canary is the Instance that tries the target before the others, and failed
@@ -71,9 +73,14 @@ func newPlan(target v1alpha1.ServerPin, options Options, tenants []tenant, befor
 	return p
 }
 
-// gatherProofs notes whether the target was tried and proven.
+// manyTroubles is how many Instances may have trouble of their own with a target
+// that nobody is well with. A server that spoils the way to its database looks from
+// outside like a database that is away.
+const manyTroubles = 3
+
+// gatherProofs notes whether the target was tried, proven and doubted.
 func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
-	there := false
+	there, troubles := false, 0
 	for i := range tenants {
 		one := &tenants[i]
 		if one.deleted || p.goal(one) != p.target {
@@ -84,8 +91,12 @@ func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
 			p.tried = p.tried || one.isProven() && !one.hibernated
 			p.proven = p.proven || one.soaked(now, p.options.Soak)
 		}
+		if one.gaveUp(now, p.options.Soak) {
+			troubles++
+		}
 	}
 	p.proven = p.proven || !there
+	p.doubted = !p.tried && troubles >= manyTroubles
 }
 
 // A survey is what the choice of who moves next depends on.
@@ -286,6 +297,8 @@ func (p *plan) hasFailed(one *tenant, now time.Time) bool {
 		return true
 	case unclearFault:
 		return !p.tried
+	case tenantFault:
+		return p.doubted && one.gaveUp(now, p.options.Soak)
 	case noFault:
 		return !one.isProven() && one.says(ReasonFailed)
 	}

@@ -54,6 +54,9 @@ func TestPlan(t *testing.T) {
 	window := func(start, end v1alpha1.TimeOfDay) func(*tenant) {
 		return func(one *tenant) { one.window = &v1alpha1.Window{Start: start, End: end} }
 	}
+	ownTrouble := func(name string, changes ...func(*tenant)) tenant {
+		return settled(name, newServer, append([]func(*tenant){onItsWay(0), failedWith(byTenant, 0)}, changes...)...)
+	}
 	a, b, c, d := settled("a", oldServer), settled("b", oldServer), settled("c", oldServer), settled("d", oldServer)
 	proof := settled("proof", newServer)
 	for name, test := range map[string]struct {
@@ -95,6 +98,13 @@ func TestPlan(t *testing.T) {
 		"it was tried again, for ever":           {[]tenant{a, settled("b", newServer, onItsWay(time.Hour), told(ReasonFailed))}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
 		"it was tried again, and is well":        {[]tenant{a, settled("b", newServer, provenFor(0), told(ReasonFailed))}, nil, 2, planned{Soaking, "b", "", nil}},
 		"a failure stays when it is suspended":   {[]tenant{a, settled("b", newServer, onItsWay(0), failedWith(byServer, 0), suspended)}, nil, 2, planned{Halted, "", "b", nil}},
+
+		"two have trouble of their own":         {[]tenant{a, ownTrouble("b"), ownTrouble("c")}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
+		"so have three, and none is well":       {[]tenant{a, ownTrouble("b"), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Halted, "", "b", nil}},
+		"three, of which one is tried again":    {[]tenant{a, settled("b", newServer, onItsWay(0), told(ReasonFailed)), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Halted, "", "b", nil}},
+		"three, of which one has another image": {[]tenant{a, ownTrouble("b", image("server:1")), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
+		"three, of which one never was well":    {[]tenant{a, ownTrouble("b", newborn), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
+		"three, and one more soaks":             {[]tenant{a, ownTrouble("b"), ownTrouble("c"), ownTrouble("d"), settled("e", newServer, provenFor(time.Minute))}, nil, 2, planned{Soaking, "e", "", nil}},
 
 		"as many as may be":                       {[]tenant{proof, a, b, c}, nil, 2, planned{Rolling, "", "", []string{"a", "b"}}},
 		"one is on its way":                       {[]tenant{proof, settled("m", newServer, onItsWay(0)), a, b}, nil, 2, planned{Rolling, "", "", []string{"a"}}},
