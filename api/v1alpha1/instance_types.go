@@ -440,8 +440,8 @@ type Rollout struct {
 	// +optional
 	ProvenServer ServerPin `json:"provenServer,omitzero"`
 	// Failed is the template that did not become ready in time. It is tried again
-	// when the spec or RetryAnnotation changes, and by itself where FailedCause is
-	// Tenant; while it is tried again it is not failed.
+	// when the spec or RetryAnnotation changes, and by itself unless FailedCause is
+	// Server; while it is tried again it is not failed.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 	// FailedGeneration is the generation of the spec that Failed was made from.
@@ -472,17 +472,23 @@ type Rollout struct {
 }
 
 // FailureCause says whose trouble it was that a template did not become ready.
-// +kubebuilder:validation:Enum=Server;Tenant
+// +kubebuilder:validation:Enum=Server;Tenant;Database
 type FailureCause string
 
 const (
 	// FailureCauseServer is trouble of the build of the server: others would
 	// have it too.
 	FailureCauseServer FailureCause = "Server"
-	// FailureCauseTenant is trouble of the Instance's own: its database, its
-	// volume, its quota, its nodes.
+	// FailureCauseTenant is trouble of the Instance's own: its volume, its quota,
+	// its nodes.
 	FailureCauseTenant FailureCause = "Tenant"
+	// FailureCauseDatabase is trouble of the Instance's own too: its database does
+	// not answer its pods.
+	FailureCauseDatabase FailureCause = "Database"
 )
+
+// IsOwn says whether it was trouble of the Instance's own, and may pass by itself.
+func (c FailureCause) IsOwn() bool { return c == FailureCauseTenant || c == FailureCauseDatabase }
 
 // InventoryEntry names one object that belongs to an Instance.
 type InventoryEntry struct {

@@ -110,7 +110,8 @@ const earlier, wished = "service-en@" + newestVersion, "service-en@" + olderVers
 func TestDatabaseOutageHealsByItself(t *testing.T) {
 	p := newPlatform(t)
 	p.failsWith(p.external("acme"), lonely())
-	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseTenant))
+	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseDatabase))
+	p.Expect(p.state("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
 	p.Expect(p.message("acme", "Stalled")).To(gomega.And(
 		gomega.ContainSubstring("runs and is not ready"),
 		gomega.ContainSubstring("tried again by itself after "+p.remembered("acme").FailedAt.Add(time.Minute).UTC().Format(time.RFC3339)),
@@ -122,6 +123,7 @@ func TestDatabaseOutageHealsByItself(t *testing.T) {
 	p.laterVisit("acme", 61*time.Second)
 	p.Eventually(asked.changes).Should(gomega.Equal([]string{earlier, wished, earlier}), "the database is still away")
 	p.isPutBack("acme")
+	p.Expect(p.state("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
 	p.Expect(p.remembered("acme").Tries).To(gomega.BeEquivalentTo(1))
 	p.settle()
 	p.laterVisit("acme", 61*time.Second)
@@ -130,7 +132,7 @@ func TestDatabaseOutageHealsByItself(t *testing.T) {
 
 	p.breakModel("none")
 	p.laterVisit("acme", 61*time.Second)
-	p.reaches("acme", "Ready=True Ready")
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
 	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
 	p.Expect(p.remembered("acme").Tries).To(gomega.BeZero())
 }

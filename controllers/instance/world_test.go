@@ -342,13 +342,15 @@ func crashing() corev1.PodStatus {
 	}}}
 }
 
-// lonely is what a pod says whose server waits for its database.
+// lonely is what a pod says whose server waits for its database, for a while
+// already.
 func lonely() corev1.PodStatus {
+	since := metav1.NewTime(time.Now().Add(-time.Minute).Truncate(time.Second))
 	return corev1.PodStatus{
 		Phase:      corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}},
 		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: "apiserver", Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			Name: "apiserver", Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
 		}},
 	}
 }

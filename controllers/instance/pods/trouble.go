@@ -45,8 +45,9 @@ type Trouble struct {
 	Message string
 	// Restarts is how often the container was started again.
 	Restarts int32
-	// Since is the time from which the pod was not made or not scheduled, or else
-	// was known to the kubelet; zero when that is not known.
+	// Since is the time from which the pod was not made or not scheduled, or all of
+	// its containers ran, or else it was known to the kubelet; zero when that is not
+	// known.
 	Since time.Time
 }
 
@@ -82,7 +83,7 @@ func troubleOf(pod corev1.Pod) Trouble {
 	if found.Kind == None {
 		found = unreadiness(pod)
 	}
-	if found.Kind != None && pod.Status.StartTime != nil {
+	if found.Kind != None && found.Since.IsZero() && pod.Status.StartTime != nil {
 		found.Since = pod.Status.StartTime.Time
 	}
 	return found
@@ -135,10 +136,21 @@ func troubleOfContainer(container corev1.ContainerStatus) Trouble {
 func unreadiness(pod corev1.Pod) Trouble {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && pod.Status.Phase == corev1.PodRunning {
-			return Trouble{Kind: Unready, Message: "runs and is not ready: its log says why"}
+			return Trouble{Kind: Unready, Message: "runs and is not ready: its log says why", Since: runningSince(pod)}
 		}
 	}
 	return Trouble{}
+}
+
+// runningSince is when the last of a pod's containers was started.
+func runningSince(pod corev1.Pod) time.Time {
+	var since time.Time
+	for _, container := range pod.Status.ContainerStatuses {
+		if running := container.State.Running; running != nil && running.StartedAt.After(since) {
+			since = running.StartedAt.Time
+		}
+	}
+	return since
 }
 
 // lastWords says how a container ended the last time.

@@ -41,7 +41,8 @@ func TestFind(t *testing.T) {
 	crashing.Status.ContainerStatuses[0].LastTerminationState = ended(2, "Error")
 	unready := container(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 	unready.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}}
-	once, often, well := unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy()
+	once, often, well, late := unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy()
+	late.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(time.Minute))
 	once.Status.ContainerStatuses[0].RestartCount = 1
 	often.Status.ContainerStatuses[0].RestartCount = 3
 	often.Status.ContainerStatuses[0].LastTerminationState = ended(137, "OOMKilled")
@@ -66,6 +67,7 @@ func TestFind(t *testing.T) {
 		"runs until it crashes again": {[]corev1.Pod{*often}, Trouble{Kind: Crashing, Message: "pod acme-1: was started again 3 times (exit code 137, OOMKilled)", Restarts: 3, Since: noon.Time}},
 		"cannot be run":               {[]corev1.Pod{waiting("RunContainerError", "no such file\nand more")}, Trouble{Kind: Crashing, Message: "pod acme-1: RunContainerError no such file", Since: noon.Time}},
 		"not ready":                   {[]corev1.Pod{unready}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
+		"not ready, since it runs":    {[]corev1.Pod{*late}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Add(time.Minute)}},
 		"not ready, after a restart":  {[]corev1.Pod{*once}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
 		"no image":                    {[]corev1.Pod{waiting("ImagePullBackOff", "not found")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: ImagePullBackOff not found", Since: noon.Time}},
 		"no such name of an image":    {[]corev1.Pod{waiting("InvalidImageName", "")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: InvalidImageName", Since: noon.Time}},

@@ -43,16 +43,20 @@ const (
 	// hopelessAfter is how long a pod may wait for a node, a quota, an image or a
 	// Secret before that is not expected to come in time.
 	hopelessAfter = time.Minute
+	// loading is how long a server that runs may take to load its models before it
+	// is its database that it waits for.
+	loading = 30 * time.Second
 )
 
 // Diagnose says what keeps pods from becoming ready, and whose trouble it is.
 //
 // A container that ends, or an image that cannot be had, is trouble of the
 // server. Pods that run, answer and do not report ready wait for the one thing
-// that readiness asks for and a server cannot mend: a database elsewhere. A
-// server ends when it cannot open a file of its own, so with embedded storage it
-// is the server's own trouble. The kubelet does not pass on what a server
-// answers; nothing more can be told of it here.
+// that readiness asks for and a server cannot mend: a database elsewhere. That is
+// said once a server has had the time to load its models. A server ends when it
+// cannot open a file of its own, so with embedded storage it is the server's own
+// trouble. The kubelet does not pass on what a server answers; nothing more can be
+// told of it here.
 func Diagnose(findings Findings) Trouble {
 	found := pods.Find(findings.Pods)
 	if found.Kind == pods.None {
@@ -68,9 +72,7 @@ func Diagnose(findings Findings) Trouble {
 	case pods.Unscheduled, pods.Misconfigured, pods.Unmade:
 		trouble.Hopeless = waited
 	case pods.Unready:
-		if findings.Embedded {
-			trouble.Cause = v1alpha1.FailureCauseServer
-		}
+		trouble.Cause = causeOfUnready(findings.Embedded, found.Since, findings.Now)
 	case pods.None:
 		if findings.Volume == nil {
 			return Trouble{}
@@ -78,4 +80,14 @@ func Diagnose(findings Findings) Trouble {
 		trouble.Message = findings.Volume.Message
 	}
 	return trouble
+}
+
+func causeOfUnready(embedded bool, since, now time.Time) v1alpha1.FailureCause {
+	switch {
+	case embedded:
+		return v1alpha1.FailureCauseServer
+	case !since.IsZero() && now.Sub(since) > loading:
+		return v1alpha1.FailureCauseDatabase
+	}
+	return v1alpha1.FailureCauseTenant
 }

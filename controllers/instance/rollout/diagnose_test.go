@@ -47,6 +47,12 @@ func TestDiagnose(t *testing.T) {
 	}
 	pending := problem.Waiting("", "VolumePending", "the volume is not bound yet")
 	unready := conditioned(corev1.ContainersReady, time.Hour)
+	runs := func(ago time.Duration) corev1.Pod {
+		pod := conditioned(corev1.ContainersReady, time.Hour)
+		started := metav1.NewTime(noon.Add(-ago))
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}}}
+		return pod
+	}
 	for name, test := range map[string]struct {
 		pods     []corev1.Pod
 		creation pods.Trouble
@@ -69,7 +75,10 @@ func TestDiagnose(t *testing.T) {
 		"quota for the second pod":         {pods: []corev1.Pod{waits("ContainerCreating", 0, 0)}, creation: quota(0), want: Trouble{"pods cannot be made: exceeded quota", tenant, false}},
 		"crashes, and quota":               {pods: []corev1.Pod{waits("CrashLoopBackOff", 0, 0)}, creation: quota(0), want: Trouble{"pod acme-1: CrashLoopBackOff", server, false}},
 		"no volume":                        {pods: []corev1.Pod{waits("ContainerCreating", time.Hour, 0)}, volume: pending, embedded: true, want: Trouble{"the volume is not bound yet", tenant, false}},
-		"no database":                      {pods: []corev1.Pod{unready}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", tenant, false}},
+		"loads its models":                 {pods: []corev1.Pod{runs(30 * time.Second)}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", tenant, false}},
+		"no database":                      {pods: []corev1.Pod{runs(31 * time.Second)}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", v1alpha1.FailureCauseDatabase, false}},
+		"no file, for long":                {pods: []corev1.Pod{runs(time.Hour)}, embedded: true, want: Trouble{"pod acme-1: runs and is not ready: its log says why", server, false}},
+		"who knows since when":             {pods: []corev1.Pod{unready}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", tenant, false}},
 		"not ready on a file of its own":   {pods: []corev1.Pod{unready}, embedded: true, want: Trouble{"pod acme-1: runs and is not ready: its log says why", server, false}},
 		"one has no database, one crashes": {pods: []corev1.Pod{unready, waits("CrashLoopBackOff", 0, 1)}, want: Trouble{"pod acme-1: CrashLoopBackOff", server, false}},
 	} {

@@ -74,7 +74,7 @@ func Decide(facts Facts) Plan {
 		memory.Tries = 0
 	}
 	inVain := memory.Failed != "" && isInVain(memory, facts)
-	if inVain {
+	if inVain && !memory.FailedCause.IsOwn() {
 		memory.FailedCause = v1alpha1.FailureCauseTenant
 	}
 	tryAgain(&memory, facts, inVain)

@@ -37,7 +37,7 @@ func Pause(tries int32, interrupts bool) time.Duration {
 // and something was put back. Without that the pods of the wish are still there
 // and go on trying.
 func retryAt(memory v1alpha1.Rollout, interrupts bool) time.Time {
-	if memory.FailedCause != v1alpha1.FailureCauseTenant || memory.FailedAt == nil || memory.LastReady == "" {
+	if !memory.FailedCause.IsOwn() || memory.FailedAt == nil || memory.LastReady == "" {
 		return time.Time{}
 	}
 	return memory.FailedAt.Add(Pause(memory.Tries, interrupts))

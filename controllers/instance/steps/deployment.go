@@ -198,6 +198,7 @@ func (v *Visit) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSp
 func (v *Visit) awaitRollout(ctx context.Context) error {
 	name := client.ObjectKeyFromObject(v.Instance)
 	if v.restarts {
+		v.tellPlace(rollout.Progressing, rollout.Trouble{})
 		return rollout.JudgeProgress(name, v.template, rollout.Progressing, "the Deployment was just changed", "", v.volume)
 	}
 	state, message := rollout.Judge(v.Children.Deployment(), v.Instance.Status.Rollout.LastReady)
@@ -205,5 +206,6 @@ func (v *Visit) awaitRollout(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	v.tellPlace(state, trouble)
 	return rollout.JudgeProgress(name, v.template, state, message, trouble.Message, v.volume)
 }

@@ -5,15 +5,20 @@ package steps
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/storage"
 )
 
-const reasonStorageMissing = "StorageMissing"
+const (
+	reasonStorageMissing      = "StorageMissing"
+	reasonDatabaseUnreachable = "DatabaseUnreachable"
+)
 
 // applyStorage gives the data a place.
 func (v *Visit) applyStorage(ctx context.Context) error {
@@ -28,12 +33,40 @@ func (v *Visit) applyStorage(ctx context.Context) error {
 	}
 	v.input.DatabasePorts, v.input.DatabaseChecksum = place.DatabasePorts, place.DatabaseChecksum
 	v.volume = place.Pending
-	value := metav1.ConditionTrue
-	if place.Pending != nil {
-		value = metav1.ConditionFalse
-	}
-	v.mark(v1alpha1.ConditionStorageReady, value, place.Reason, "%s", place.Message)
+	v.place = place
 	return nil
+}
+
+// tellPlace says in StorageReady where the data is, and whether the pods find it
+// there. It is said once in a visit, at its end: a condition that is taken back
+// in the same visit would look as if it had changed.
+func (v *Visit) tellPlace(state rollout.State, trouble rollout.Trouble) {
+	switch missed, lasts := v.missesDatabase(state, trouble); {
+	case !v.knows(place), lasts:
+	case missed != "":
+		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
+			"%s, and does not answer the pods or refuses them (%s): see that it runs, that its name, user and password are right, and that it may be reached", v.place.Message, missed)
+	case v.place.Pending != nil:
+		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, v.place.Reason, "%s", v.place.Message)
+	default:
+		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v.place.Reason, "%s", v.place.Message)
+	}
+}
+
+// missesDatabase tells by what pods it is known that the database does not answer
+// them; lasts says that what was said of it is neither known to be so still nor
+// not to be, because it is being tried again.
+func (v *Visit) missesDatabase(state rollout.State, trouble rollout.Trouble) (missed string, lasts bool) {
+	memory := v.template.Memory
+	said := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)
+	switch {
+	case trouble.Cause == v1alpha1.FailureCauseDatabase:
+		return trouble.Message, false
+	case v.template.Failed && memory.FailedCause == v1alpha1.FailureCauseDatabase:
+		return memory.FailedBecause, false
+	}
+	isTried := memory.Tries > 0 && state != rollout.Settled && trouble.Cause != v1alpha1.FailureCauseServer
+	return "", isTried && said != nil && said.Reason == reasonDatabaseUnreachable
 }
 
 // ground is what a kind of storage works on.

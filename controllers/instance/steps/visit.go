@@ -25,6 +25,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/storage"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
@@ -63,6 +64,8 @@ type Visit struct {
 	// restarts says that pods are to be started, replaced or stopped because of
 	// what this visit wrote.
 	restarts bool
+	// place is where the data is, when that is known.
+	place storage.Place
 	// volume says why the data has no place yet although pods may be started;
 	// nil when it has one.
 	volume *problem.Problem

@@ -71,7 +71,7 @@ func (t *tenant) fault(now time.Time, soak time.Duration) fault {
 // the soak was a change of the Instance's own: its build was proven by then.
 func (t *tenant) faultOfRollout(soak time.Duration) fault {
 	isLate := t.provenAt.IsZero() || !t.failure.at.IsZero() && !t.failure.at.Before(t.provenAt.Add(soak))
-	if t.isProven() && isLate || t.failure.cause == v1alpha1.FailureCauseTenant {
+	if t.isProven() && isLate || t.failure.cause.IsOwn() {
 		return tenantFault
 	}
 	return serverFault
