@@ -58,13 +58,14 @@ type preflightAnswer struct {
 // Judge reads the answer of a preflight Job from its pods. It gives
 // the models at their versions, or why there are none. A finished Job whose
 // pods are gone has lost its answer: then it must be asked again. complaint is
-// what keeps a Job without pods from having one, where that is known.
-func Judge(job *batchv1.Job, found []corev1.Pod, complaint string, wanted []v1alpha1.Model, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
+// what keeps a Job without pods from having one, where that is known, and deadline
+// how long it may take.
+func Judge(job *batchv1.Job, found []corev1.Pod, complaint string, wanted []v1alpha1.Model, deadline time.Duration, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
 	finished, failure := jobResult(job)
 	message, status := terminationOf(found)
 	switch {
 	case !finished:
-		return nil, false, judgeUnfinished(job, cmp.Or(pods.Describe(found), complaint), now)
+		return nil, false, judgeUnfinished(job, cmp.Or(pods.Describe(found), complaint), deadline, now)
 	case status == nil:
 		return nil, true, nil
 	}
@@ -105,13 +106,13 @@ func jobResult(job *batchv1.Job) (finished bool, failure string) {
 
 // judgeUnfinished says what a Job is doing. One that takes too long is stalled,
 // but goes on: an image that appears at last is pulled and checked.
-func judgeUnfinished(job *batchv1.Job, trouble string, now time.Time) *problem.Problem {
+func judgeUnfinished(job *batchv1.Job, trouble string, deadline time.Duration, now time.Time) *problem.Problem {
 	message := "the preflight check of the server image is running"
 	if trouble != "" {
 		message = "the preflight check of the server image cannot run: " + trouble
 	}
-	if now.Sub(job.CreationTimestamp.Time) > resources.ProgressDeadline {
-		overdue := problem.Stalled(v1alpha1.ConditionModelsReady, ReasonOverdue, "%s, since more than %s", message, resources.ProgressDeadline)
+	if now.Sub(job.CreationTimestamp.Time) > deadline {
+		overdue := problem.Stalled(v1alpha1.ConditionModelsReady, ReasonOverdue, "%s, since more than %s", message, deadline)
 		overdue.After = problem.LookAgain
 		return overdue
 	}

@@ -97,13 +97,14 @@ func TestJudgePreflight(t *testing.T) {
 		"not started":     {problem: "waiting PreflightRunning"},
 		"cannot start":    {complaint: "FailedCreate: quota", problem: "waiting PreflightRunning", message: "cannot run: FailedCreate: quota"},
 		"cannot run":      {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found\nmore")}, problem: "waiting PreflightRunning", message: "pod acme-1: ErrImagePull not found"},
-		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(resources.ProgressDeadline + time.Second), problem: "stalled PreflightOverdue", message: "ErrImagePull"},
+		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7*time.Minute + time.Second), problem: "stalled PreflightOverdue", message: "ErrImagePull not found, since more than 7m0s"},
+		"nearly overdue":  {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7 * time.Minute), problem: "waiting PreflightRunning"},
 	} {
 		now := test.now
 		if now.IsZero() {
 			now = noon.Add(time.Second)
 		}
-		pinned, lost, err := Judge(preflightJob(test.condition), test.pods, test.complaint, wanted, now)
+		pinned, lost, err := Judge(preflightJob(test.condition), test.pods, test.complaint, wanted, 7*time.Minute, now)
 		problemtest.Expect(t, name, err, test.problem)
 		if lost != test.lost {
 			t.Errorf("%s: lost %v", name, lost)

@@ -95,7 +95,7 @@ func (v *Visit) askPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 			return nil, err
 		}
 	}
-	pinned, lost, err := preflight.Judge(job, pods, complaint, v.Instance.Spec.Models, v.Began)
+	pinned, lost, err := preflight.Judge(job, pods, complaint, v.Instance.Spec.Models, resources.Deadline(v.Instance), v.Began)
 	if lost {
 		return nil, v.askAnew(ctx, name, "the answer of the preflight check was lost with its pod: it is asked again")
 	}
