@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -73,7 +74,7 @@ func kindsOf(parameter *string, otherwise ...catalogue.Kind) ([]catalogue.Kind, 
 	for i, word := range words {
 		kind, err := catalogue.ParseKind(word)
 		if err != nil {
-			return nil, badRequest("types: %s", wrongWord(word, "condition, symptom, risk_factor or lab_test_result"))
+			return nil, assessment.WrongWord("types", word, "condition, symptom, risk_factor or lab_test_result")
 		}
 		kinds[i] = kind
 	}
@@ -99,5 +100,5 @@ func writeConcept(concept catalogue.Concept) enginev3.Concept {
 // ageOfQuery reads the age of a catalogue call, in months.
 func ageOfQuery(value int, unit *enginev3.AgeUnit) (int, error) {
 	number := float64(value)
-	return ageInMonths("age", &number, unit)
+	return assessment.ReadAge("age", &number, wordOrNone(unit))
 }

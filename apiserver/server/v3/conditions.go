@@ -5,8 +5,8 @@ package v3
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
@@ -55,38 +55,27 @@ func writeCondition(r *model.Release, i model.ConditionIndex, threeLevels bool) 
 		Acuteness:  enginev3.Acuteness(c.Acuteness.String()),
 		Severity:   enginev3.Severity(c.Severity.String()),
 		Extras: enginev3.ConditionExtras{
-			Hint:      textOrNull(r, c.Hint),
-			Icd10Code: textOrNull(r, c.ICD10),
+			Hint:      assessment.TextOrNil(r, c.Hint),
+			Icd10Code: assessment.TextOrNil(r, c.ICD10),
 		},
-		TriageLevel:        writeLevel(c.Triage, threeLevels),
+		TriageLevel:        enginev3.TriageLevel(assessment.DescribeLevel(c.Triage, threeLevels)),
 		RecommendedChannel: enginev3.Channel(c.Channel.String()),
 	}
 }
 
-func writeLevel(level model.TriageLevel, threeLevels bool) enginev3.TriageLevel {
-	if threeLevels {
-		level = engine.InThreeLevels(level)
-	}
-	return enginev3.TriageLevel(level.String())
-}
-
 // writeDetails writes what a ranked condition has to show beside its names.
 func writeDetails(r *model.Release, i model.ConditionIndex, threeLevels bool) *enginev3.ConditionDetails {
-	c := &r.Conditions[i]
-	details := &enginev3.ConditionDetails{
-		Icd10Code:           textOrNull(r, c.ICD10),
-		Prevalence:          enginev3.Prevalence(c.Prevalence.String()),
-		Severity:            enginev3.Severity(c.Severity.String()),
-		Acuteness:           enginev3.Acuteness(c.Acuteness.String()),
-		TriageLevel:         writeLevel(c.Triage, threeLevels),
-		Hint:                textOrNull(r, c.Hint),
-		HasPatientEducation: c.Article != model.None,
+	details := assessment.DescribeDetails(r, i, threeLevels)
+	return &enginev3.ConditionDetails{
+		Icd10Code:           details.ICD10,
+		Category:            (*enginev3.Category)(details.Category),
+		Prevalence:          enginev3.Prevalence(details.Prevalence),
+		Severity:            enginev3.Severity(details.Severity),
+		Acuteness:           enginev3.Acuteness(details.Acuteness),
+		TriageLevel:         enginev3.TriageLevel(details.TriageLevel),
+		Hint:                details.Hint,
+		HasPatientEducation: details.HasPatientEducation,
 	}
-	if categories := model.Part(r.CategoryRefs, c.Categories); len(categories) > 0 {
-		first := categories[0]
-		details.Category = &enginev3.Category{ID: r.CategoryID(first), Name: r.Text(r.Categories[first].Name)}
-	}
-	return details
 }
 
 func categoryNames(r *model.Release, c *model.Condition) []string {
@@ -101,20 +90,7 @@ func writeSpecialists(r *model.Release, i model.ConditionIndex) *[]enginev3.Spec
 	refs := model.Part(r.SpecialistRefs, r.Conditions[i].Specialists)
 	list := make([]enginev3.Specialist, len(refs))
 	for i, specialist := range refs {
-		list[i] = writeSpecialist(r, specialist)
+		list[i] = enginev3.Specialist(assessment.SpecialistName(r, specialist))
 	}
 	return &list
-}
-
-func writeSpecialist(r *model.Release, i uint32) enginev3.Specialist {
-	return enginev3.Specialist{ID: r.SpecialistID(i), Name: r.Text(r.Specialists[i].Name)}
-}
-
-// textOrNull is nil for a text that the release does not have.
-func textOrNull(r *model.Release, ref model.StringRef) *string {
-	if ref.Length == 0 {
-		return nil
-	}
-	text := r.Text(ref)
-	return &text
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -19,10 +20,10 @@ func (a *API) Diagnose(ctx context.Context, request enginev3.DiagnoseRequestObje
 		return nil, err
 	}
 	defer end()
-	assessment := a.engine.Assess(release, asked.patient, asked.options)
-	diagnosis := writeDiagnosis(release, &assessment)
+	found := a.engine.Assess(release, asked.patient, asked.options)
+	diagnosis := writeDiagnosis(release, &found)
 	if isTrue(body.IncludeConditionDetails) || body.Extras != nil && isTrue(body.Extras.IncludeConditionDetails) {
-		if err := a.addDetails(release, &assessment, &diagnosis, asked.options.ThreeLevels); err != nil {
+		if err := a.addDetails(release, &found, &diagnosis, asked.options.ThreeLevels); err != nil {
 			return nil, err
 		}
 	}
@@ -30,65 +31,52 @@ func (a *API) Diagnose(ctx context.Context, request enginev3.DiagnoseRequestObje
 }
 
 // addDetails adds what include_condition_details asks for.
-func (a *API) addDetails(r *model.Release, assessment *engine.Assessment, diagnosis *enginev3.Diagnosis, threeLevels bool) error {
+func (a *API) addDetails(r *model.Release, found *engine.Assessment, diagnosis *enginev3.Diagnosis, threeLevels bool) error {
 	token, err := a.tokens.IssueInterviewToken(r.Meta.ModelID, r.Meta.Version)
 	if err != nil {
 		return fmt.Errorf("making a token for an interview: %w", err)
 	}
 	diagnosis.InterviewToken = &token
-	for i, ranked := range assessment.Conditions {
+	for i, ranked := range found.Conditions {
 		diagnosis.Conditions[i].ConditionDetails = writeDetails(r, ranked.Condition, threeLevels)
 	}
 	return nil
 }
 
-func writeDiagnosis(r *model.Release, assessment *engine.Assessment) enginev3.Diagnosis {
+func writeDiagnosis(r *model.Release, found *engine.Assessment) enginev3.Diagnosis {
 	diagnosis := enginev3.Diagnosis{
-		Question:             writeQuestion(r, assessment.Question),
-		Conditions:           make([]enginev3.RankedCondition, len(assessment.Conditions)),
-		HasEmergencyEvidence: assessment.HasEmergencyEvidence,
+		Question:             writeQuestion(r, found.Question),
+		Conditions:           make([]enginev3.RankedCondition, len(found.Conditions)),
+		HasEmergencyEvidence: found.HasEmergencyEvidence,
 	}
-	if assessment.ShouldStopKnown {
-		diagnosis.ShouldStop = &assessment.ShouldStop
+	if found.ShouldStopKnown {
+		diagnosis.ShouldStop = &found.ShouldStop
 	}
-	for i, ranked := range assessment.Conditions {
-		condition := &r.Conditions[ranked.Condition]
+	for i, ranked := range found.Conditions {
+		name := assessment.ConditionName(r, ranked.Condition)
 		diagnosis.Conditions[i] = enginev3.RankedCondition{
-			ID:          r.ConditionID(ranked.Condition),
-			Name:        r.Text(condition.Name),
-			CommonName:  r.Text(condition.CommonName),
-			Probability: ranked.Probability,
+			ID: name.ID, Name: name.Name, CommonName: name.CommonName, Probability: ranked.Probability,
 		}
 	}
 	return diagnosis
-}
-
-var questionTypes = [...]enginev3.QuestionType{
-	engine.Single:        enginev3.QuestionTypeSingle,
-	engine.GroupSingle:   enginev3.QuestionTypeGroupSingle,
-	engine.GroupMultiple: enginev3.QuestionTypeGroupMultiple,
-	engine.AskDuration:   enginev3.QuestionTypeDuration,
 }
 
 func writeQuestion(r *model.Release, question *engine.Question) *enginev3.Question {
 	if question == nil {
 		return nil
 	}
-	choices := []enginev3.QuestionChoice{
-		{ID: enginev3.ChoicePresent, Label: r.Meta.ChoicePresent},
-		{ID: enginev3.ChoiceAbsent, Label: r.Meta.ChoiceAbsent},
-		{ID: enginev3.ChoiceUnknown, Label: r.Meta.ChoiceUnknown},
+	offered := assessment.Choices(r)
+	choices := make([]enginev3.QuestionChoice, len(offered))
+	for i, choice := range offered {
+		choices[i] = enginev3.QuestionChoice{ID: enginev3.Choice(choice.ID), Label: choice.Label}
 	}
 	items := make([]enginev3.QuestionItem, len(question.Items))
 	for i, observation := range question.Items {
 		items[i] = enginev3.QuestionItem{
-			ID: r.ObservationID(observation),
-			// Patients read this: the plain name, not the professional one.
-			Name:    r.Text(r.Observations[observation].CommonName),
-			Choices: choices,
+			ID: r.ObservationID(observation), Name: assessment.ItemName(r, observation), Choices: choices,
 		}
 	}
-	written := &enginev3.Question{Type: questionTypes[question.Type], Text: question.Text, Items: items}
+	written := &enginev3.Question{Type: enginev3.QuestionType(assessment.TypeOf(question)), Text: question.Text, Items: items}
 	if question.Type == engine.AskDuration {
 		id := r.ObservationID(question.Evidence)
 		written.EvidenceID = &id

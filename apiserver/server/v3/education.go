@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
@@ -62,7 +63,7 @@ func sectionsOf(parameter *string) ([]model.SectionName, error) {
 	for _, word := range splitList(parameter) {
 		name, err := model.ParseSectionName(word)
 		if err != nil {
-			return nil, badRequest("sections: expected names of sections, such as summary, got %s", quote(word))
+			return nil, badRequest("sections: expected names of sections, such as summary, got %s", assessment.Quote(word))
 		}
 		names = append(names, name)
 	}

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"unicode/utf8"
 
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -76,6 +75,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 func clientError(err error) *requestError {
 	var (
 		request    *requestError
+		field      *assessment.FieldError
 		unknownID  *catalogue.UnknownIDError
 		evidence   *engine.EvidenceError
 		tooLong    *enginev3.EvidenceLengthError
@@ -90,10 +90,12 @@ func clientError(err error) *requestError {
 	switch {
 	case errors.As(err, &request):
 		return request
+	case errors.As(err, &field):
+		badMessage = field.Error()
 	case errors.As(err, &unknownID):
-		return &requestError{http.StatusNotFound, "no concept has the id " + quote(unknownID.ID)}
+		return &requestError{http.StatusNotFound, "no concept has the id " + assessment.Quote(unknownID.ID)}
 	case errors.As(err, &evidence):
-		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Position, quote(evidence.ID), evidence.Problem)
+		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Position, assessment.Quote(evidence.ID), evidence.Problem)
 	case errors.As(err, &tooLong):
 		badMessage = tooLong.Error()
 	case errors.As(err, &tooMuch):
@@ -132,15 +134,4 @@ func expectedOf(parameter string) string {
 	default:
 		return "one value"
 	}
-}
-
-// quote repeats what a client sent, but no novel.
-func quote(text string) string { return strconv.Quote(shorten(text)) }
-
-func shorten(text string) string {
-	const limit = 64
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit]) + "…"
-	}
-	return text
 }

@@ -4,8 +4,8 @@ package v3
 
 import (
 	"context"
-	"math"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -32,11 +32,11 @@ func (a *API) begin(ctx context.Context, body *enginev3.Interview) (asked interv
 // readInterview resolves a body against a release. Its errors are the
 // client's.
 func readInterview(r *model.Release, body *enginev3.Interview) (interview, error) {
-	sex, err := model.ParseSex(string(body.Sex))
+	sex, err := assessment.ReadSex("sex", string(body.Sex))
 	if err != nil {
-		return interview{}, badRequest("sex: %s", wrongWord(string(body.Sex), "female or male"))
+		return interview{}, err
 	}
-	months, err := ageInMonths("age", body.Age.Value, body.Age.Unit)
+	months, err := assessment.ReadAge("age", body.Age.Value, wordOrNone(body.Age.Unit))
 	if err != nil {
 		return interview{}, err
 	}
@@ -52,40 +52,13 @@ func readInterview(r *model.Release, body *enginev3.Interview) (interview, error
 	return interview{patient, options, evidence}, err
 }
 
-func wrongWord(got, expected string) string {
-	if got == "" {
-		return "missing, expected " + expected
-	}
-	return "expected " + expected + ", got " + quote(got)
-}
-
-// ageInMonths reads an age. The name is that of the age, for errors.
-func ageInMonths(name string, value *float64, unit *enginev3.AgeUnit) (int, error) {
-	months, lowest, highest, unitName := 12, 1.0, 130.0, "year"
-	if unit != nil && *unit != "" && *unit != enginev3.AgeUnitYear {
-		if *unit != enginev3.AgeUnitMonth {
-			return 0, badRequest("%s.unit: %s", name, wrongWord(string(*unit), "year or month"))
-		}
-		months, lowest, highest, unitName = 1, 0, 1560, "month"
-	}
-	expected := "a whole number from %v to %v with the unit %s"
-	switch {
-	case value == nil:
-		return 0, badRequest("%s.value: missing, expected "+expected, name, lowest, highest, unitName)
-	case *value != math.Trunc(*value) || *value < lowest || *value > highest:
-		return 0, badRequest("%s.value: expected "+expected+", got %v", name, lowest, highest, unitName, *value)
-	}
-	return int(*value) * months, nil
-}
-
 func readOptions(extras *enginev3.InterviewExtras) (engine.Options, error) {
 	if extras == nil {
 		return engine.Options{}, nil
 	}
 	mode, ok := modeOf(extras.InterviewMode)
 	if !ok {
-		return engine.Options{}, badRequest("extras.interview_mode: %s",
-			wrongWord(string(*extras.InterviewMode), "default, triage or short_triage"))
+		return engine.Options{}, assessment.WrongWord("extras.interview_mode", string(*extras.InterviewMode), "default, triage or short_triage")
 	}
 	return engine.Options{
 		DisableGroups:   isTrue(extras.DisableGroups),

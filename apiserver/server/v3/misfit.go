@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -31,7 +32,7 @@ func fieldOf(place jsontext.Pointer) string {
 		if _, err := strconv.ParseUint(token, 10, 64); err == nil {
 			field.WriteString("[" + token + "]")
 		} else {
-			field.WriteString("." + shorten(token))
+			field.WriteString("." + assessment.Shorten(token))
 		}
 	}
 	return field.String()
@@ -63,7 +64,7 @@ func gotKind(err *jsonv2.SemanticError) string {
 		return "true or false"
 	case '0':
 		if len(err.JSONValue) > 0 { // a number, but not one of this kind
-			return shorten(string(err.JSONValue))
+			return assessment.Shorten(string(err.JSONValue))
 		}
 		return "a number"
 	case '[':

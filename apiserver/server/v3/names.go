@@ -3,6 +3,7 @@
 package v3
 
 import (
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
@@ -11,10 +12,8 @@ import (
 func observationNames(r *model.Release, observations []model.ObservationIndex) []enginev3.ObservationName {
 	list := make([]enginev3.ObservationName, len(observations))
 	for i, observation := range observations {
-		o := &r.Observations[observation]
-		list[i] = enginev3.ObservationName{
-			ID: r.ObservationID(observation), Name: r.Text(o.Name), CommonName: r.Text(o.CommonName),
-		}
+		name := assessment.ObservationName(r, observation)
+		list[i] = enginev3.ObservationName{ID: name.ID, Name: name.Name, CommonName: name.CommonName}
 	}
 	return list
 }
@@ -23,10 +22,8 @@ func observationNames(r *model.Release, observations []model.ObservationIndex) [
 func conditionNames(r *model.Release, conditions []model.ConditionIndex) []enginev3.ConditionName {
 	list := make([]enginev3.ConditionName, len(conditions))
 	for i, condition := range conditions {
-		c := &r.Conditions[condition]
-		list[i] = enginev3.ConditionName{
-			ID: r.ConditionID(condition), Name: r.Text(c.Name), CommonName: r.Text(c.CommonName),
-		}
+		name := assessment.ConditionName(r, condition)
+		list[i] = enginev3.ConditionName{ID: name.ID, Name: name.Name, CommonName: name.CommonName}
 	}
 	return list
 }

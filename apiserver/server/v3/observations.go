@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -80,7 +81,7 @@ func (a *API) GetRiskFactor(ctx context.Context, request enginev3.GetRiskFactorR
 }
 
 func notFound(what, id string) error {
-	return &requestError{http.StatusNotFound, fmt.Sprintf("no %s has the id %s", what, quote(id))}
+	return &requestError{http.StatusNotFound, fmt.Sprintf("no %s has the id %s", what, assessment.Quote(id))}
 }
 
 func writeSymptom(r *model.Release, i model.ObservationIndex, months int) enginev3.Symptom {
@@ -89,8 +90,8 @@ func writeSymptom(r *model.Release, i model.ObservationIndex, months int) engine
 		ID:                  r.ObservationID(i),
 		Name:                r.Text(o.Name),
 		CommonName:          r.Text(o.CommonName),
-		Question:            textOrNull(r, o.Question),
-		QuestionThirdPerson: textOrNull(r, o.QuestionThirdPerson),
+		Question:            assessment.TextOrNil(r, o.Question),
+		QuestionThirdPerson: assessment.TextOrNil(r, o.QuestionThirdPerson),
 		SexFilter:           enginev3.SexFilter(o.Sex.String()),
 		Category:            symptomCategory,
 		Seriousness:         seriousnessOrNull(o.Seriousness),
@@ -129,8 +130,8 @@ func writeRiskFactor(r *model.Release, i model.ObservationIndex) enginev3.RiskFa
 		ID:                  r.ObservationID(i),
 		Name:                r.Text(o.Name),
 		CommonName:          r.Text(o.CommonName),
-		Question:            textOrNull(r, o.Question),
-		QuestionThirdPerson: textOrNull(r, o.QuestionThirdPerson),
+		Question:            assessment.TextOrNil(r, o.Question),
+		QuestionThirdPerson: assessment.TextOrNil(r, o.QuestionThirdPerson),
 		SexFilter:           enginev3.SexFilter(o.Sex.String()),
 		Category:            riskFactorCategory,
 	}

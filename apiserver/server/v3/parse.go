@@ -4,9 +4,11 @@ package v3
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/language"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -37,7 +39,7 @@ func readText(r *model.Release, body *enginev3.ParseRequest) (query language.Que
 		return query, badRequest("text: expected at most %d characters (Unicode code points), got %d", longestText, length)
 	}
 	query.Text = *body.Text
-	if query.AgeMonths, err = ageInMonths("age", body.Age.Value, body.Age.Unit); err != nil {
+	if query.AgeMonths, err = assessment.ReadAge("age", body.Age.Value, wordOrNone(body.Age.Unit)); err != nil {
 		return query, err
 	}
 	if query.Sex, err = sexIfGiven(body.Sex); err != nil {
@@ -64,7 +66,7 @@ func readContext(r *model.Release, ids *[]string) ([]model.ObservationIndex, err
 	for i, id := range *ids {
 		observation, ok := r.ObservationByID(id)
 		if !ok {
-			return nil, badRequest("context[%d]: %s", i, wrongWord(id, "the id of an observation, such as s_21"))
+			return nil, assessment.WrongWord(fmt.Sprintf("context[%d]", i), id, "the id of an observation, such as s_21")
 		}
 		known[i] = observation
 	}
@@ -84,7 +86,7 @@ func readConceptTypes(types *[]enginev3.ObservationType) (symptoms, riskFactors 
 		case enginev3.ObservationTypeRiskFactor:
 			riskFactors = true
 		default:
-			return false, false, badRequest("concept_types[%d]: %s", i, wrongWord(string(word), "symptom or risk_factor"))
+			return false, false, assessment.WrongWord(fmt.Sprintf("concept_types[%d]", i), string(word), "symptom or risk_factor")
 		}
 	}
 	return symptoms, riskFactors, nil

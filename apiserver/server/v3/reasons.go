@@ -5,6 +5,7 @@ package v3
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
@@ -19,7 +20,7 @@ func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject
 	defer end()
 	target, ok := release.ConditionByID(body.Target)
 	if !ok {
-		return nil, badRequest("target: %s", wrongWord(body.Target, "the id of a condition of the ranking, such as c_49"))
+		return nil, assessment.WrongWord("target", body.Target, "the id of a condition of the ranking, such as c_49")
 	}
 	if bearing := engine.Bearing(release, asked.evidence, target); bearing > engine.MostExplained {
 		return nil, badRequest("evidence: expected at most %d pieces that are present or have to do with %s, got %d",

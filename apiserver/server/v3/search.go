@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -56,7 +57,7 @@ func sexIfGiven(word *enginev3.Sex) (*model.Sex, error) {
 	}
 	sex, err := model.ParseSex(string(*word))
 	if err != nil {
-		return nil, badRequest("sex: %s", wrongWord(string(*word), "female or male"))
+		return nil, assessment.WrongWord("sex", string(*word), "female or male")
 	}
 	return &sex, nil
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/catalogue"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -28,7 +29,7 @@ func (a *API) RecommendSpecialist(ctx context.Context, request enginev3.Recommen
 	if !ok {
 		return enginev3.RecommendSpecialist200JSONResponse{}, nil
 	}
-	specialist := writeSpecialist(release, recommendation.Specialist)
+	specialist := enginev3.Specialist(assessment.SpecialistName(release, recommendation.Specialist))
 	channel := enginev3.Channel(recommendation.Channel.String())
 	return enginev3.RecommendSpecialist200JSONResponse{RecommendedSpecialist: &specialist, RecommendedChannel: &channel}, nil
 }
@@ -45,11 +46,11 @@ func readMapping(r *model.Release, extras *enginev3.InterviewExtras) (map[uint32
 		to := (*extras.SpecialistMapping)[from]
 		replaced, ok := catalogue.SpecialistByID(r, from)
 		if !ok {
-			return nil, badRequest("extras.specialist_mapping: %s", wrongWord(from, expected))
+			return nil, assessment.WrongWord("extras.specialist_mapping", from, expected)
 		}
 		replacing, ok := catalogue.SpecialistByID(r, to)
 		if !ok {
-			return nil, badRequest("extras.specialist_mapping.%s: %s", from, wrongWord(to, expected))
+			return nil, assessment.WrongWord("extras.specialist_mapping."+from, to, expected)
 		}
 		mapping[r.Specialists[replaced].Number] = r.Specialists[replacing].Number
 	}

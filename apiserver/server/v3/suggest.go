@@ -5,6 +5,7 @@ package v3
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
@@ -14,8 +15,8 @@ func (a *API) Suggest(ctx context.Context, request enginev3.SuggestRequestObject
 	body := request.Body
 	method, ok := methodOf(body.SuggestMethod)
 	if !ok {
-		return nil, badRequest("suggest_method: %s", wrongWord(string(*body.SuggestMethod),
-			"symptoms, risk_factors, demographic_risk_factors, evidence_based_risk_factors or red_flags"))
+		return nil, assessment.WrongWord("suggest_method", string(*body.SuggestMethod),
+			"symptoms, risk_factors, demographic_risk_factors, evidence_based_risk_factors or red_flags")
 	}
 	interview := enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras}
 	names, err := a.suggest(ctx, &interview, method, request.Params.MaxResults)

@@ -5,6 +5,7 @@ package v3
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -23,22 +24,22 @@ func (a *API) Triage(ctx context.Context, request enginev3.TriageRequestObject) 
 }
 
 func writeTriage(r *model.Release, triage *engine.Triage, threeLevels bool) enginev3.Triage {
+	described := assessment.DescribeTriage(r, triage)
 	answer := enginev3.Triage{
-		TriageLevel: enginev3.TriageLevel(triage.Level.String()),
-		RootCause:   enginev3.RootCause(triage.RootCause.String()),
-		Serious:     make([]enginev3.SeriousObservation, len(triage.Serious)),
+		TriageLevel: enginev3.TriageLevel(described.Level),
+		RootCause:   enginev3.RootCause(described.RootCause),
+		Serious:     make([]enginev3.SeriousObservation, len(described.Serious)),
 	}
 	if !threeLevels {
 		answer.TeleconsultationApplicable = &triage.TeleconsultationApplicable
 	}
-	for i, serious := range triage.Serious {
-		observation := &r.Observations[serious.Observation]
+	for i, serious := range described.Serious {
 		answer.Serious[i] = enginev3.SeriousObservation{
-			ID:          r.ObservationID(serious.Observation),
-			Name:        r.Text(observation.Name),
-			CommonName:  r.Text(observation.CommonName),
-			Seriousness: enginev3.Seriousness(serious.Seriousness.String()),
-			IsEmergency: serious.Seriousness >= model.SeriousnessEmergency, //nolint:staticcheck // deprecated for clients, which get it still
+			ID:          serious.ID,
+			Name:        serious.Name.Name,
+			CommonName:  serious.CommonName,
+			Seriousness: enginev3.Seriousness(serious.Seriousness),
+			IsEmergency: serious.IsEmergency, //nolint:staticcheck // deprecated for clients, which get it still
 		}
 	}
 	return answer

@@ -2,8 +2,8 @@
 
 // Package v3 serves the symptom assessment under /v3. Its handlers translate
 // between the types generated from the contract and those of the packages
-// catalogue, engine, search, language and feedback, and decide nothing: what a
-// request must look like is here, what the answer is, is there.
+// assessment, catalogue, engine, search, language and feedback, and decide nothing:
+// what a request must look like is here, what the answer is, is there.
 package v3
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
@@ -96,7 +97,7 @@ func (a *API) lease(next http.Handler) http.Handler {
 		var unknown *model.UnknownModelError
 		switch {
 		case errors.As(err, &unknown):
-			a.fail(w, r, badRequest("Model: this instance serves %s, got %s", strings.Join(unknown.Served, ", "), quote(unknown.ID)))
+			a.fail(w, r, badRequest("Model: this instance serves %s, got %s", strings.Join(unknown.Served, ", "), assessment.Quote(unknown.ID)))
 			return
 		case err != nil:
 			a.fail(w, r, err)
