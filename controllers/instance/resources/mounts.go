@@ -43,13 +43,12 @@ func (m mount) inContainer() *coreapply.VolumeMountApplyConfiguration {
 }
 
 func mounts(instance *v1alpha1.Instance) []mount {
-	all := []mount{
+	return append([]mount{
 		{secretVolume("tls", TLSName(instance)), tlsDirectory, true},
 		{secretVolume("credentials", CredentialsName(instance)), credentialsDirectory, true},
 		{secretVolume("signing-keys", SigningKeysName(instance)), signingKeysDirectory, true},
 		{configVolume("config", ConfigName(instance)), configDirectory, true},
-	}
-	return append(all, StorageOf(instance).mounts...)
+	}, StorageOf(instance).mounts...)
 }
 
 func secretVolume(name, secret string) *coreapply.VolumeApplyConfiguration {
