@@ -313,6 +313,12 @@ type Application struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Plan string `json:"plan,omitempty"`
+
+	// DevMode lets the application send Dev-Mode: true, with which a call counts in
+	// no usage figure and its feedback is not kept. Of other applications the
+	// header is ignored.
+	// +optional
+	DevMode bool `json:"devMode,omitempty"`
 }
 
 // Plan is what each of its applications may call.

@@ -23,6 +23,9 @@ type Application struct {
 	ID     string
 	Scopes []Scope // what it may do, in the order of Scopes(); not to be changed
 	Plan   string  // the name of the plan whose limits it has; empty is the default one
+	// DevMode says that its calls with Dev-Mode: true are not counted and their
+	// feedback not kept; of others the header is ignored.
+	DevMode bool
 }
 
 // May reports whether the application has the scope.
@@ -35,6 +38,8 @@ type Credential struct {
 	Key    string  `json:"key"`    // up to 512 visible ASCII characters
 	Scopes []Scope `json:"scopes"` // [] is none; it may not be left out
 	Plan   string  `json:"plan"`
+	// DevMode is Application's.
+	DevMode bool `json:"devMode"`
 }
 
 // Applications are the applications of a tenant. It is safe for concurrent
@@ -125,9 +130,9 @@ func parseCredential(text []byte) (Credential, error) {
 	)
 	switch err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &credential); {
 	case errors.As(err, &syntax):
-		return Credential{}, fmt.Errorf(`not JSON at byte %d; it has to be {"id": "...", "key": "...", "scopes": [...], "plan": "..."}`, syntax.Offset)
+		return Credential{}, fmt.Errorf(`not JSON at byte %d; it has to be {"id": "...", "key": "...", "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
 	case errors.As(err, &kind):
-		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan are strings, scopes is a list of strings", kind.Field, kind.Value)
+		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan are strings, scopes is a list of strings, devMode is true or false", kind.Field, kind.Value)
 	case err != nil:
 		return Credential{}, errors.New("not a JSON object")
 	}
@@ -165,7 +170,7 @@ func check(credential Credential) (registered, error) {
 		return registered{}, err
 	}
 	return registered{
-		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan},
+		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan, DevMode: credential.DevMode},
 		digest:      sha256.Sum256([]byte(credential.Key)),
 	}, nil
 }

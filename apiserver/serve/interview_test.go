@@ -37,7 +37,7 @@ func TestFeedback(t *testing.T) {
 	t.Parallel()
 	a, directory := newAuthority(t), t.TempDir()
 	command := tenantFiles(t, a, directory)
-	write(t, filepath.Join(directory, "credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["survey:read"]}`)
+	write(t, filepath.Join(directory, "credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["knowledge:read", "survey:read"], "devMode": true}`)
 	r := serving(t, command)
 	report := func(interview, after string, header ...string) {
 		t.Helper()

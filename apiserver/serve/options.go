@@ -90,7 +90,7 @@ func (o *options) fillServing() error {
 	for _, needed := range []struct{ flag, value, remedy string }{
 		{"--tls-cert-file", o.TLSCertFile, "give a certificate in PEM"},
 		{"--tls-key-file", o.TLSKeyFile, "give the key of the certificate in PEM"},
-		{"--credentials-dir", o.CredentialsDir, `give a directory with a file such as portal.json: {"id": "portal", "key": "...", "scopes": []}`},
+		{"--credentials-dir", o.CredentialsDir, `give a directory with a file such as portal.json: {"id": "portal", "key": "...", "scopes": ["knowledge:read"]}`},
 		{"--signing-keys-dir", o.SigningKeysDir, "give a directory with a file such as 2026-11.pem, made by: openssl genpkey -algorithm ed25519"},
 		{"--instance-id", o.InstanceID, "give the id of the tenant, such as acme"},
 	} {

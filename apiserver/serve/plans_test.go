@@ -32,7 +32,7 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	a, directory := newAuthority(t), t.TempDir()
 	command := tenantFiles(t, a, directory)
-	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": [], "plan": "trial"}`)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"], "plan": "trial", "devMode": true}`)
 	write(t, command.Config, "plans: {trial: {triage: 3}}")
 	r := serving(t, command)
 	triage := newTriager(t, a, r)
@@ -98,7 +98,7 @@ func TestPlansWhileStorageIsDown(t *testing.T) {
 	a, directory, store := newAuthority(t), t.TempDir(), &moody{}
 	command := tenantFiles(t, a, directory)
 	command.Database = "postgres://db"
-	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": [], "plan": "trial"}`)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"], "plan": "trial", "devMode": true}`)
 	write(t, command.Config, "plans: {trial: {triage: 1}}")
 	r := serving(t, command, func(o *options) { o.openStore = store.open })
 	triage := newTriager(t, a, r)

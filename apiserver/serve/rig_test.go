@@ -242,7 +242,7 @@ func tenantFiles(t testing.TB, a *authority, directory string) Command {
 	certificate, key := a.issue(t, 1)
 	write(t, at("tls/tls.crt"), certificate)
 	write(t, at("tls/tls.key"), key)
-	write(t, at("credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["config:read"]}`)
+	write(t, at("credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["knowledge:read", "config:read"]}`)
 	write(t, at("signing-keys/first.pem"), newSigningKey(t))
 	write(t, at("config/config.yaml"), "cors: {allowedOrigins: ['https://first.example']}")
 	if err := os.MkdirAll(at("models"), 0o700); err != nil {

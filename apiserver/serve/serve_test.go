@@ -148,7 +148,7 @@ func TestReload(t *testing.T) {
 	certificate, key := a.issue(t, 2)
 	write(t, command.TLSCertFile, certificate)
 	write(t, command.TLSKeyFile, key)
-	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": []}`)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"]}`)
 	write(t, command.Config, "cors: {allowedOrigins: ['https://second.example']}")
 	eventually(t, "the second certificate is shown", func() bool { return info(as("portal")...).serial == 2 })
 	eventually(t, "the new application may call", func() bool { return info(as("kiosk")...).status == 200 })

@@ -57,7 +57,7 @@ func (s *settings) openCertificate(o options) error {
 func (s *settings) openApplications(o options) (err error) {
 	if o.CredentialsDir == "" {
 		s.applications, err = identity.NewApplications(identity.Credential{
-			ID: developmentID, Key: developmentKey, Scopes: identity.Scopes(),
+			ID: developmentID, Key: developmentKey, Scopes: identity.Scopes(), DevMode: true,
 		})
 		return err
 	}

@@ -29,7 +29,7 @@ const podMemory = 256 << 20
 func TestSiege(t *testing.T) {
 	a, directory := newAuthority(t), t.TempDir()
 	command := tenantFiles(t, a, directory)
-	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": []}`)
+	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"]}`)
 	light, heavy := syntheticBodies(t, command.Models)
 	server := startLimited(t, command, podMemory)
 	t.Logf("before: at most %d MiB resident", server.resident(t)>>20)

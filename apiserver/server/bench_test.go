@@ -126,7 +126,7 @@ func syntheticBodies(b testing.TB, library *model.Library, count int) []string {
 // nowhere.
 func fullHandler(b testing.TB, library *model.Library) http.Handler {
 	b.Helper()
-	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}})
+	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{identity.KnowledgeRead}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,6 +22,7 @@ func TestFeedbackIsKept(t *testing.T) {
 		}
 	}
 	r.do(t, told(intents).with(map[string]string{"Dev-Mode": "true"}))
+	r.do(t, told(intents).with(map[string]string{"App-Id": "survey", "App-Key": "survey-key"}))
 	r.do(t, told(intents).with(map[string]string{"Interview-Id": ""}))
 	r.do(t, told(intents).with(map[string]string{"App-Key": "wrong"}))
 	r.do(t, told(`{}`))

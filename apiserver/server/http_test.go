@@ -88,6 +88,17 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestScopes: whoever may not read what is known gets nothing of it, whatever
+// they may else.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, endpoint := range endpoints {
+		got := r.do(t, endpoint.with(map[string]string{"App-Id": "survey", "App-Key": "survey-key", "Model": "nonsense"}))
+		expectError(t, got, http.StatusForbidden, "the application lacks the scope knowledge:read")
+	}
+}
+
 func TestModelHeader(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -334,8 +345,11 @@ func TestUsage(t *testing.T) {
 		r.do(t, endpoint.with(map[string]string{"App-Id": "kiosk", "App-Key": "kiosk-key"}))
 		r.do(t, endpoint.with(map[string]string{"Dev-Mode": "false", "Model": "nonsense"})) // a wrong call is a call
 		r.do(t, endpoint.with(map[string]string{"Dev-Mode": "true"}))
-		want["portal "+endpoint.route] = 2
-		want["kiosk "+endpoint.route] = 1
+		r.do(t, endpoint.with(map[string]string{"Dev-Mode": "True"}))
+		r.do(t, endpoint.with(map[string]string{"App-Id": "kiosk", "App-Key": "kiosk-key", "Dev-Mode": "true"})) // which may not
+		r.do(t, endpoint.with(map[string]string{"App-Id": "survey", "App-Key": "survey-key"}))
+		want["portal "+endpoint.route] = 3
+		want["kiosk "+endpoint.route] = 2
 	}
 	r.do(t, get("/v3/nothing"))
 	r.do(t, call{method: "PUT", path: "/v3/info"})

@@ -78,8 +78,9 @@ func start(t testing.TB, edits ...func(*guard.Guard)) *rig {
 func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 	t.Helper()
 	applications, err := identity.NewApplications(
-		identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{}},
-		identity.Credential{ID: "kiosk", Key: "kiosk-key", Scopes: []identity.Scope{}})
+		identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{identity.KnowledgeRead}, DevMode: true},
+		identity.Credential{ID: "kiosk", Key: "kiosk-key", Scopes: []identity.Scope{identity.KnowledgeRead}},
+		identity.Credential{ID: "survey", Key: "survey-key", Scopes: []identity.Scope{identity.SurveyRead}, DevMode: true})
 	if err != nil {
 		t.Fatal(err)
 	}

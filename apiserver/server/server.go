@@ -8,6 +8,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
@@ -96,7 +98,7 @@ func assessment(o Options) http.Handler {
 	router.Group(func(r chi.Router) {
 		r.Use(
 			middleware.Endpoint,
-			middleware.Authenticate(o.Applications, forbidden),
+			middleware.Authenticate(o.Applications, identity.KnowledgeRead, forbidden, lacksScope),
 			middleware.Metered(o.Usage, limitReached),
 		)
 		v3.New(v3.Options{
@@ -113,6 +115,10 @@ func internalError(w http.ResponseWriter, r *http.Request) {
 
 func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
+}
+
+func lacksScope(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusForbidden, fmt.Sprintf("the application lacks the scope %s", identity.KnowledgeRead))
 }
 
 func limitReached(w http.ResponseWriter, _ *http.Request) {

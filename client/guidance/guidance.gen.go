@@ -259,7 +259,7 @@ type ClientInterface interface {
 	// ListUsage How often each application called each endpoint on each day
 	//
 	// Days are those of UTC. A count may be a second late, and calls with
-	// `Dev-Mode: true` are not counted.
+	// `Dev-Mode: true` of applications that may send it are not counted.
 	//
 	// Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 	ListUsage(ctx context.Context, params *ListUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -287,7 +287,7 @@ func (c *Client) ListInterviewFeedback(ctx context.Context, params *ListIntervie
 // ListUsage How often each application called each endpoint on each day
 //
 // Days are those of UTC. A count may be a second late, and calls with
-// `Dev-Mode: true` are not counted.
+// `Dev-Mode: true` of applications that may send it are not counted.
 //
 // Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 func (c *Client) ListUsage(ctx context.Context, params *ListUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -473,7 +473,7 @@ func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFe
 // ListUsage How often each application called each endpoint on each day
 //
 // Days are those of UTC. A count may be a second late, and calls with
-// `Dev-Mode: true` are not counted.
+// `Dev-Mode: true` of applications that may send it are not counted.
 //
 // Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 func (a *API) ListUsage(ctx context.Context, params *ListUsageParams, editors ...RequestEditorFn) ([]UsageCount, error) {

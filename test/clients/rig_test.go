@@ -70,7 +70,7 @@ func newServer(directory string) (handler http.Handler, closeModels func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
-	applications, err := identity.NewApplications(identity.Credential{ID: appID, Key: appKey, Scopes: []identity.Scope{}})
+	applications, err := identity.NewApplications(identity.Credential{ID: appID, Key: appKey, Scopes: []identity.Scope{identity.KnowledgeRead}})
 	if err != nil {
 		return nil, nil, err
 	}

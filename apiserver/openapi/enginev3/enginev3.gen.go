@@ -1647,7 +1647,8 @@ type ListConceptsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1663,7 +1664,8 @@ type GetConceptParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1692,7 +1694,8 @@ type ListConditionsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1718,7 +1721,8 @@ type GetConditionParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1734,7 +1738,8 @@ type DiagnoseParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1750,7 +1755,8 @@ type ExplainParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1766,7 +1772,8 @@ type GetInfoParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1781,7 +1788,8 @@ type SendFeedbackParams struct {
 	Model *Model `json:"Model,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1803,7 +1811,8 @@ type ListLabTestsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1825,7 +1834,8 @@ type GetLabTestParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1841,7 +1851,8 @@ type ParseParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1864,7 +1875,8 @@ type GetPatientEducationParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1880,7 +1892,8 @@ type RationaleParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1896,7 +1909,8 @@ type RecommendSpecialistParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1915,7 +1929,8 @@ type RedFlagsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1937,7 +1952,8 @@ type ListRiskFactorsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1959,7 +1975,8 @@ type GetRiskFactorParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1995,7 +2012,8 @@ type SearchParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2014,7 +2032,8 @@ type SuggestParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2036,7 +2055,8 @@ type ListSymptomsParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2058,7 +2078,8 @@ type GetSymptomParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2074,7 +2095,8 @@ type TriageParams struct {
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests.
+	// out of storage. For development and tests, and for applications that may:
+	// of others it is ignored.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 

@@ -21,8 +21,9 @@ type Applications interface {
 }
 
 // Authenticate lets calls through that carry the App-Id and App-Key of an
-// application, and answers the others with refuse.
-func Authenticate(applications Applications, refuse http.HandlerFunc) func(http.Handler) http.Handler {
+// application that has a scope, and answers the others with refuse, or with lacks
+// where only the scope is missing.
+func Authenticate(applications Applications, needed identity.Scope, refuse, lacks http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			application, ok := applications.Authenticate(r.Header.Get("App-Id"), r.Header.Get("App-Key"))
@@ -30,7 +31,13 @@ func Authenticate(applications Applications, refuse http.HandlerFunc) func(http.
 				refuse(w, r)
 				return
 			}
-			CallOf(r.Context()).Application = application.ID
+			call := CallOf(r.Context())
+			call.Application = application.ID
+			call.DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
+			if !application.May(needed) {
+				lacks(w, r)
+				return
+			}
 			next.ServeHTTP(w, r)
 		})
 	}
@@ -60,12 +67,13 @@ type Meter interface {
 
 // Metered lets calls through that the meter admits, and answers the others with
 // refuse and when to come back. It counts each call that was answered, whatever
-// the answer said; not those that failed by a fault of the server, nor those
-// with Dev-Mode: true.
+// the answer said; not those that failed by a fault of the server, nor those in
+// development.
 func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			call, counts := CallOf(r.Context()), r.Header.Get("Dev-Mode") != "true"
+			call := CallOf(r.Context())
+			counts := !call.DevMode
 			end, wait := meter.Begin(call.Application, call.Endpoint, counts)
 			if end == nil {
 				seconds := int64(math.Ceil(wait.Seconds()))

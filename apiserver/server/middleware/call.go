@@ -25,6 +25,9 @@ type Call struct {
 	// Application is the id of the application that proved who it is; empty
 	// before that.
 	Application string
+	// DevMode says that an application that may do so declared the call to be for
+	// development or tests: nothing of it is kept or counted.
+	DevMode bool
 }
 
 type callKey struct{}

@@ -29,17 +29,16 @@ func (l *ledger) Begin(application, endpoint string, counts bool) (func(bool), t
 
 // serve answers a call of the portal to /v3/triage, and returns what a panic
 // said.
-func (l *ledger) serve(handler http.HandlerFunc, header http.Header) (recorder *httptest.ResponseRecorder, panicked any) {
+func (l *ledger) serve(handler http.HandlerFunc, devMode bool) (recorder *httptest.ResponseRecorder, panicked any) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }
 	known := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			call := CallOf(r.Context())
-			call.Application, call.Endpoint = "portal", "POST /v3/triage"
+			call.Application, call.Endpoint, call.DevMode = "portal", "POST /v3/triage", devMode
 			next.ServeHTTP(w, r)
 		})
 	}
 	request := httptest.NewRequest(http.MethodPost, "/v3/triage", nil)
-	request.Header = header
 	recorder = httptest.NewRecorder()
 	defer func() { panicked = recover() }()
 	Identify(known(Metered(l, refuse)(handler))).ServeHTTP(recorder, request)
@@ -52,29 +51,24 @@ func TestMetered(t *testing.T) {
 	answers := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 	}
-	development := http.Header{"Dev-Mode": {"true"}}
 	for name, test := range map[string]struct {
 		handler         http.HandlerFunc
-		header          http.Header
+		devMode         bool
 		counts, counted bool
 	}{
-		"a good answer":               {answers(200), nil, true, true},
-		"a body without a status":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, nil, true, true},
-		"nothing at all":              {func(http.ResponseWriter, *http.Request) {}, nil, true, true},
-		"a mistake of the client":     {answers(400), nil, true, true},
-		"a fault":                     {answers(500), nil, true, false},
-		"storage away":                {answers(503), nil, true, false},
-		"a panic":                     {func(http.ResponseWriter, *http.Request) { panic("fault") }, nil, true, false},
-		"a panic after an answer":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK); panic("fault") }, nil, true, false},
-		"development":                 {answers(200), development, false, false},
-		"development that fails":      {answers(500), development, false, false},
-		"another value of Dev-Mode":   {answers(200), http.Header{"Dev-Mode": {"1"}}, true, true},
-		"false development":           {answers(200), http.Header{"Dev-Mode": {"false"}}, true, true},
-		"the first Dev-Mode of two":   {answers(200), http.Header{"Dev-Mode": {"true", "false"}}, false, false},
-		"a Dev-Mode that is not true": {answers(200), http.Header{"Dev-Mode": {"True"}}, true, true},
+		"a good answer":           {answers(200), false, true, true},
+		"a body without a status": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, false, true, true},
+		"nothing at all":          {func(http.ResponseWriter, *http.Request) {}, false, true, true},
+		"a mistake of the client": {answers(400), false, true, true},
+		"a fault":                 {answers(500), false, true, false},
+		"storage away":            {answers(503), false, true, false},
+		"a panic":                 {func(http.ResponseWriter, *http.Request) { panic("fault") }, false, true, false},
+		"a panic after an answer": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK); panic("fault") }, false, true, false},
+		"development":             {answers(200), true, false, false},
+		"development that fails":  {answers(500), true, false, false},
 	} {
 		l := &ledger{}
-		_, panicked := l.serve(test.handler, test.header)
+		_, panicked := l.serve(test.handler, test.devMode)
 		want := []string{fmt.Sprintf("portal POST /v3/triage counts %v", test.counts), fmt.Sprintf("counted %v", test.counted)}
 		if diff := cmp.Diff(want, l.said); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -93,7 +87,7 @@ func TestMeteredRefuses(t *testing.T) {
 		1: "1", time.Second: "1", time.Second + 1: "2", 30 * 24 * time.Hour: "2592000", 30*24*time.Hour - time.Millisecond: "2592000",
 	} {
 		l := &ledger{wait: wait}
-		recorder, _ := l.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, nil)
+		recorder, _ := l.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
 		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(l.said) != 1 {
 			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, l.said)
 		}

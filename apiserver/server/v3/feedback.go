@@ -37,7 +37,7 @@ func (a *API) SendFeedback(ctx context.Context, request enginev3.SendFeedbackReq
 	if err != nil {
 		return enginev3.SendFeedback422JSONResponse{Error: err.Error()}, nil
 	}
-	if isDevMode(request.Params.DevMode) {
+	if middleware.CallOf(ctx).DevMode {
 		return enginev3.SendFeedback200JSONResponse{}, nil
 	}
 	interview.ID, interview.ReceivedAt = request.Params.InterviewID, a.now()
@@ -55,8 +55,6 @@ func (a *API) SendFeedback(ctx context.Context, request enginev3.SendFeedbackReq
 	}
 	return enginev3.SendFeedback200JSONResponse{}, nil
 }
-
-func isDevMode(header *string) bool { return header != nil && *header == "true" }
 
 // readFeedback reads the two intents. Its error is what to tell the client.
 func readFeedback(body json.RawMessage) (feedback.Interview, error) {

@@ -68,6 +68,9 @@ type credentialFile struct {
 	Key    string           `json:"key"`
 	Scopes []v1alpha1.Scope `json:"scopes"`
 	Plan   string           `json:"plan,omitempty"`
+	// DevMode is left out unless it is set: what is written to tenants that do not
+	// use it stays as it was.
+	DevMode bool `json:"devMode,omitempty"`
 }
 
 // BuildCredentialsSecret tells the server who may call it: one file for each of
@@ -85,10 +88,11 @@ func BuildCredentialsSecret(in Input, keys map[string]string) *coreapply.SecretA
 
 func encodeCredential(application v1alpha1.Application, key string) []byte {
 	encoded, err := json.Marshal(credentialFile{
-		ID:     application.Name,
-		Key:    key,
-		Scopes: application.Scopes,
-		Plan:   application.Plan,
+		ID:      application.Name,
+		Key:     key,
+		Scopes:  application.Scopes,
+		Plan:    application.Plan,
+		DevMode: application.DevMode,
 	})
 	if err != nil {
 		panic(fmt.Sprintf("strings can always be encoded: %v", err))

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package openapi_test
+
+import (
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
+)
+
+// TestEveryCallOfTheEngineNeedsKnowledge: the server asks every application that
+// calls /v3 for one scope, so the contract must name it for every operation, and
+// no other.
+func TestEveryCallOfTheEngineNeedsKnowledge(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(openapi.EngineV3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := openapi3.SecurityRequirements{{"applicationID": {}, "applicationKey": {string(identity.KnowledgeRead)}}}
+	if diff := cmp.Diff(want, document.Security); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Security != nil {
+				t.Errorf("%s %s has a security of its own: %v", method, path, *operation.Security)
+			}
+		}
+	}
+}
