@@ -10,10 +10,11 @@ import "time"
 
 // Interview is what was reported of one interview.
 type Interview struct {
-	ID         string // the Interview-Id that the client made up
-	Before     Intent // what the patient meant to do before it
-	After      Intent // and after it
-	ReceivedAt time.Time
+	Application string // the id of the application that reported it; empty where that was not noted yet
+	ID          string // the Interview-Id that the client made up
+	Before      Intent // what the patient meant to do before it
+	After       Intent // and after it
+	ReceivedAt  time.Time
 }
 
 // Intent is what a patient means to do. Its JSON is that of the contract.

@@ -26,7 +26,7 @@ func TestFeedbackIsKept(t *testing.T) {
 	r.do(t, told(intents).with(map[string]string{"Interview-Id": ""}))
 	r.do(t, told(intents).with(map[string]string{"App-Key": "wrong"}))
 	r.do(t, told(`{}`))
-	want := []feedback.Interview{{ID: "first"}, {ID: "second"}}
+	want := []feedback.Interview{{Application: "portal", ID: "first"}, {Application: "portal", ID: "second"}}
 	for i := range want {
 		want[i].Before = feedback.Intent{Type: "emergency_care", SubType: &feedback.SubType{Category: "with_ambulance"}}
 		want[i].After = feedback.Intent{Type: "consultation", Channel: &feedback.Channel{Category: "custom", CustomLabel: "letter"}}

@@ -13,6 +13,9 @@ import (
 // ValidateFeedback says, in an error that wraps ErrInvalidFeedback, what every
 // store would refuse. What the intents mean is not judged.
 func ValidateFeedback(interview feedback.Interview) error {
+	if !storable(interview.Application) {
+		return fmt.Errorf("%w: the application %q has to be UTF-8 without NUL, and not empty", ErrInvalidFeedback, interview.Application)
+	}
 	if !storable(interview.ID) {
 		return fmt.Errorf("%w: the id %q has to be UTF-8 without NUL, and not empty", ErrInvalidFeedback, interview.ID)
 	}

@@ -67,8 +67,9 @@ type Usage interface {
 
 // Feedback keeps what patients meant to do before and after their interviews.
 type Feedback interface {
-	// PutFeedback keeps the feedback of an interview, in the place of what was
-	// kept of it before, if anything was. When it returns nil, the feedback is
+	// PutFeedback keeps the feedback of an interview, in the place of what the
+	// same application reported of it before, if anything: no application
+	// overwrites what another reported. When it returns nil, the feedback is
 	// as safe as the store can make it. Of two at the same time, the one that
 	// is committed last stays.
 	//

@@ -1621,8 +1621,8 @@ type ClientInterface interface {
 
 	// SendFeedbackWithBody Tell what the patient meant to do, before and after
 	//
-	// Keeps one record for each `Interview-Id`: a later one takes the place of
-	// an earlier. An intent that could not be collected, as in an interview
+	// Keeps one record for each application and `Interview-Id`: a later one
+	// takes the place of an earlier. An intent that could not be collected, as in an interview
 	// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
 	// body is checked and nothing is kept.
 	//
@@ -1636,8 +1636,8 @@ type ClientInterface interface {
 
 	// SendFeedback Tell what the patient meant to do, before and after
 	//
-	// Keeps one record for each `Interview-Id`: a later one takes the place of
-	// an earlier. An intent that could not be collected, as in an interview
+	// Keeps one record for each application and `Interview-Id`: a later one
+	// takes the place of an earlier. An intent that could not be collected, as in an interview
 	// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
 	// body is checked and nothing is kept.
 	//
@@ -2070,8 +2070,8 @@ func (c *Client) GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // SendFeedbackWithBody Tell what the patient meant to do, before and after
 //
-// Keeps one record for each `Interview-Id`: a later one takes the place of
-// an earlier. An intent that could not be collected, as in an interview
+// Keeps one record for each application and `Interview-Id`: a later one
+// takes the place of an earlier. An intent that could not be collected, as in an interview
 // that was broken off, has the type `unknown`. With `Dev-Mode: true` the
 // body is checked and nothing is kept.
 //
@@ -2095,8 +2095,8 @@ func (c *Client) SendFeedbackWithBody(ctx context.Context, params *SendFeedbackP
 
 // SendFeedback Tell what the patient meant to do, before and after
 //
-// Keeps one record for each `Interview-Id`: a later one takes the place of
-// an earlier. An intent that could not be collected, as in an interview
+// Keeps one record for each application and `Interview-Id`: a later one
+// takes the place of an earlier. An intent that could not be collected, as in an interview
 // that was broken off, has the type `unknown`. With `Dev-Mode: true` the
 // body is checked and nothing is kept.
 //
@@ -3957,8 +3957,8 @@ func (a *API) GetInfo(ctx context.Context, editors ...RequestEditorFn) (Info, er
 
 // SendFeedback Tell what the patient meant to do, before and after
 //
-// Keeps one record for each `Interview-Id`: a later one takes the place of
-// an earlier. An intent that could not be collected, as in an interview
+// Keeps one record for each application and `Interview-Id`: a later one
+// takes the place of an earlier. An intent that could not be collected, as in an interview
 // that was broken off, has the type `unknown`. With `Dev-Mode: true` the
 // body is checked and nothing is kept.
 //

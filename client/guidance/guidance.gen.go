@@ -70,6 +70,9 @@ type FieldError struct {
 
 // InterviewFeedback defines model for InterviewFeedback.
 type InterviewFeedback struct {
+	// Application The application that reported it; empty of what was kept before they were told apart.
+	Application string `json:"application"`
+
 	// InterviewID The `Interview-Id` that the client made up.
 	InterviewID         string        `json:"interview_id"`
 	PatientIntentAfter  PatientIntent `json:"patient_intent_after"`

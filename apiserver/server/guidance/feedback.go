@@ -37,6 +37,7 @@ func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.Li
 	}
 	for i, interview := range interviews {
 		answer.Items[i] = contract.InterviewFeedback{
+			Application:         interview.Application,
 			InterviewID:         interview.ID,
 			PatientIntentBefore: interview.Before,
 			PatientIntentAfter:  interview.After,

@@ -32,7 +32,7 @@ func (r *rig) keep(count int) {
 	r.t.Helper()
 	for i := range count {
 		err := r.store.PutFeedback(r.t.Context(), feedback.Interview{
-			ID: fmt.Sprint("interview ", i), Before: feedback.Intent{Type: "not_sure"}, After: feedback.Intent{Type: "unknown"},
+			Application: "portal", ID: fmt.Sprint("interview ", i), Before: feedback.Intent{Type: "not_sure"}, After: feedback.Intent{Type: "unknown"},
 			ReceivedAt: now.Add(time.Duration(i) * time.Minute),
 		})
 		if err != nil {
@@ -46,7 +46,7 @@ func TestInterviewFeedback(t *testing.T) {
 	r := newRig(t)
 	r.keep(1)
 	err := r.store.PutFeedback(t.Context(), feedback.Interview{
-		ID: "3f0c",
+		Application: "kiosk", ID: "3f0c",
 		Before: feedback.Intent{
 			Type:    "consultation",
 			Channel: &feedback.Channel{Category: "custom", CustomLabel: "<a letter>"},
@@ -67,11 +67,11 @@ func TestInterviewFeedback(t *testing.T) {
 		"self": only, "first": only, "prev": nil, "next": nil, "last": only,
 		"items": []any{
 			map[string]any{
-				"interview_id": "interview 0", "patient_intent_before": map[string]any{"type": "not_sure"},
+				"application": "portal", "interview_id": "interview 0", "patient_intent_before": map[string]any{"type": "not_sure"},
 				"patient_intent_after": map[string]any{"type": "unknown"}, "received_at": "2026-11-21T09:30:00Z",
 			},
 			map[string]any{
-				"interview_id": "3f0c",
+				"application": "kiosk", "interview_id": "3f0c",
 				"patient_intent_before": map[string]any{
 					"type": "consultation", "channel": map[string]any{"category": "custom", "custom_label": "<a letter>"},
 					"sub_type": map[string]any{"category": "specialist_doctor"},

@@ -40,7 +40,7 @@ func (a *API) SendFeedback(ctx context.Context, request enginev3.SendFeedbackReq
 	if middleware.CallOf(ctx).DevMode {
 		return enginev3.SendFeedback200JSONResponse{}, nil
 	}
-	interview.ID, interview.ReceivedAt = request.Params.InterviewID, a.now()
+	interview.Application, interview.ID, interview.ReceivedAt = middleware.CallOf(ctx).Application, request.Params.InterviewID, a.now()
 	limited, cancel := context.WithTimeout(ctx, feedbackPatience)
 	defer cancel()
 	if err := a.feedback.PutFeedback(limited, interview); err != nil {

@@ -35,6 +35,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"RacingMigrations": testRacingMigrations,
 		"NewerDatabase":    testNewerDatabase,
 		"OlderDatabase":    testOlderDatabase,
+		"OlderFeedback":    testOlderFeedback,
 		"Ping":             testPing,
 		"Closed":           testClosed,
 
@@ -46,12 +47,13 @@ func Run(t *testing.T, fresh Fresh) {
 		"Totals":         testTotals,
 		"TotalsOverflow": testTotalsOverflow,
 
-		"Feedback":           testFeedback,
-		"FeedbackText":       testFeedbackText,
-		"FeedbackInvalid":    testFeedbackInvalid,
-		"FeedbackConcurrent": testFeedbackConcurrent,
-		"FeedbackCancelled":  testFeedbackCancelled,
-		"FeedbackModel":      testFeedbackModel,
+		"Feedback":              testFeedback,
+		"FeedbackText":          testFeedbackText,
+		"FeedbackByApplication": testFeedbackByApplication,
+		"FeedbackInvalid":       testFeedbackInvalid,
+		"FeedbackConcurrent":    testFeedbackConcurrent,
+		"FeedbackCancelled":     testFeedbackCancelled,
+		"FeedbackModel":         testFeedbackModel,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

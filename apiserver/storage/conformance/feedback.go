@@ -22,10 +22,11 @@ import (
 // interview is feedback of an interview, received some minutes past nine.
 func interview(id, label string, minutes int) feedback.Interview {
 	return feedback.Interview{
-		ID:         id,
-		Before:     feedback.Intent{Type: "custom", CustomLabel: label},
-		After:      feedback.Intent{Type: "unknown"},
-		ReceivedAt: time.Date(2026, 11, 21, 9, minutes, 0, 123456000, time.UTC),
+		Application: "portal",
+		ID:          id,
+		Before:      feedback.Intent{Type: "custom", CustomLabel: label},
+		After:       feedback.Intent{Type: "unknown"},
+		ReceivedAt:  time.Date(2026, 11, 21, 9, minutes, 0, 123456000, time.UTC),
 	}
 }
 
@@ -60,7 +61,7 @@ func testFeedback(t *testing.T, fresh Fresh) {
 	store := opened(t, url)
 	wantFeedback(t, store, 0, 10, 0)
 	whole := feedback.Interview{
-		ID: "a",
+		Application: "portal", ID: "a",
 		Before: feedback.Intent{
 			Type:    "consultation",
 			Channel: &feedback.Channel{Category: "custom", CustomLabel: "a letter"},
@@ -86,6 +87,21 @@ func testFeedback(t *testing.T, fresh Fresh) {
 	}
 }
 
+func reportedBy(application string, interview feedback.Interview) feedback.Interview {
+	interview.Application = application
+	return interview
+}
+
+// Applications that call an interview the same keep what each reported of it.
+func testFeedbackByApplication(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	ours, theirs := interview("a", "ours", 1), reportedBy("kiosk", interview("a", "theirs", 2))
+	put(t, store, ours, theirs)
+	ours.Before.CustomLabel = "ours again"
+	put(t, store, ours)
+	wantFeedback(t, store, 0, 10, 2, ours, theirs)
+}
+
 // Labels and ids come back as they went in, times to the microsecond in UTC.
 func testFeedbackText(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
@@ -109,6 +125,9 @@ func testFeedbackInvalid(t *testing.T, fresh Fresh) {
 	for _, id := range []string{"", "a\x00", "\xff"} {
 		if err := store.PutFeedback(t.Context(), interview(id, "label", 0)); !errors.Is(err, storage.ErrInvalidFeedback) {
 			t.Errorf("%q: got error %v, want one that wraps ErrInvalidFeedback", id, err)
+		}
+		if err := store.PutFeedback(t.Context(), reportedBy(id, interview("a", "label", 0))); !errors.Is(err, storage.ErrInvalidFeedback) {
+			t.Errorf("of application %q: got error %v, want one that wraps ErrInvalidFeedback", id, err)
 		}
 	}
 	wantFeedback(t, store, 0, 10, 0)

@@ -5,6 +5,7 @@ package conformance
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +57,28 @@ func testOlderDatabase(t *testing.T, fresh Fresh) {
 	wantKept(t, store, count("portal", "GET /v3/info", 1))
 	put(t, store, interview("a", "label", 0))
 	wantFeedback(t, store, 0, 10, 1, interview("a", "label", 0))
+}
+
+// Feedback that was kept before applications were told apart stays, as nobody's,
+// and in its place.
+func testOlderFeedback(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	opened(t, url)
+	position, times := "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "timestamptz"
+	received := "'2026-11-21T09:00:00.123456Z'"
+	if strings.HasPrefix(url, "sqlite:") {
+		position, times = "INTEGER PRIMARY KEY", "INTEGER"
+		received = fmt.Sprint(interview("", "", 0).ReceivedAt.UnixMicro())
+	}
+	execute(t, url, "DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
+		"CREATE TABLE interview_feedback (position "+position+", interview_id text NOT NULL UNIQUE,"+
+		" patient_intent_before text NOT NULL, patient_intent_after text NOT NULL, received_at "+times+" NOT NULL);"+
+		`INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)`+
+		` VALUES ('a', '{"type":"custom","custom_label":"label"}', '{"type":"unknown"}', `+received+")")
+	store := opened(t, url)
+	again := interview("a", "again", 1)
+	put(t, store, again)
+	wantFeedback(t, store, 0, 10, 2, reportedBy("", interview("a", "label", 0)), again)
 }
 
 // execute changes a database behind the back of its store.

@@ -47,9 +47,9 @@ ORDER BY application, endpoint;
 
 -- PutFeedback keeps the feedback of an interview in the place of what it has.
 -- name: PutFeedback :exec
-INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
-VALUES (@interview_id, @patient_intent_before, @patient_intent_after, @received_at)
-ON CONFLICT (interview_id) DO UPDATE SET
+INSERT INTO interview_feedback (application, interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES (@application, @interview_id, @patient_intent_before, @patient_intent_after, @received_at)
+ON CONFLICT (application, interview_id) DO UPDATE SET
     patient_intent_before = excluded.patient_intent_before,
     patient_intent_after = excluded.patient_intent_after,
     received_at = excluded.received_at;
@@ -60,7 +60,7 @@ SELECT count(*) FROM interview_feedback;
 
 -- Feedback reads a part of the feedback.
 -- name: Feedback :many
-SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+SELECT application, interview_id, patient_intent_before, patient_intent_after, received_at
 FROM interview_feedback
 ORDER BY position
 LIMIT @at_most::bigint OFFSET @skipped::bigint;

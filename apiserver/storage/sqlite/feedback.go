@@ -21,6 +21,7 @@ func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) e
 		return err
 	}
 	err := queries.New(s.db).PutFeedback(ctx, queries.PutFeedbackParams{
+		Application:         interview.Application,
 		InterviewID:         interview.ID,
 		PatientIntentBefore: storage.Intent(interview.Before),
 		PatientIntentAfter:  storage.Intent(interview.After),
@@ -47,10 +48,11 @@ func (s *Store) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback
 	page := make([]feedback.Interview, len(rows))
 	for i, row := range rows {
 		page[i] = feedback.Interview{
-			ID:         row.InterviewID,
-			Before:     feedback.Intent(row.PatientIntentBefore),
-			After:      feedback.Intent(row.PatientIntentAfter),
-			ReceivedAt: time.UnixMicro(row.ReceivedAt).UTC(),
+			Application: row.Application,
+			ID:          row.InterviewID,
+			Before:      feedback.Intent(row.PatientIntentBefore),
+			After:       feedback.Intent(row.PatientIntentAfter),
+			ReceivedAt:  time.UnixMicro(row.ReceivedAt).UTC(),
 		}
 	}
 	return page, total, nil

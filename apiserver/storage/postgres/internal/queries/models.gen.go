@@ -16,6 +16,7 @@ type InterviewFeedback struct {
 	PatientIntentBefore storage.Intent
 	PatientIntentAfter  storage.Intent
 	ReceivedAt          time.Time
+	Application         string
 }
 
 type UsageCount struct {

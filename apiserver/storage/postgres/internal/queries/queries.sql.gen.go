@@ -74,7 +74,7 @@ func (q *Queries) CountFeedback(ctx context.Context) (int64, error) {
 }
 
 const feedback = `-- name: Feedback :many
-SELECT interview_id, patient_intent_before, patient_intent_after, received_at
+SELECT application, interview_id, patient_intent_before, patient_intent_after, received_at
 FROM interview_feedback
 ORDER BY position
 LIMIT $2::bigint OFFSET $1::bigint
@@ -86,6 +86,7 @@ type FeedbackParams struct {
 }
 
 type FeedbackRow struct {
+	Application         string
 	InterviewID         string
 	PatientIntentBefore storage.Intent
 	PatientIntentAfter  storage.Intent
@@ -103,6 +104,7 @@ func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackR
 	for rows.Next() {
 		var i FeedbackRow
 		if err := rows.Scan(
+			&i.Application,
 			&i.InterviewID,
 			&i.PatientIntentBefore,
 			&i.PatientIntentAfter,
@@ -130,15 +132,16 @@ func (q *Queries) ForgetRecorders(ctx context.Context) error {
 }
 
 const putFeedback = `-- name: PutFeedback :exec
-INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (interview_id) DO UPDATE SET
+INSERT INTO interview_feedback (application, interview_id, patient_intent_before, patient_intent_after, received_at)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (application, interview_id) DO UPDATE SET
     patient_intent_before = excluded.patient_intent_before,
     patient_intent_after = excluded.patient_intent_after,
     received_at = excluded.received_at
 `
 
 type PutFeedbackParams struct {
+	Application         string
 	InterviewID         string
 	PatientIntentBefore storage.Intent
 	PatientIntentAfter  storage.Intent
@@ -148,6 +151,7 @@ type PutFeedbackParams struct {
 // PutFeedback keeps the feedback of an interview in the place of what it has.
 func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error {
 	_, err := q.db.Exec(ctx, putFeedback,
+		arg.Application,
 		arg.InterviewID,
 		arg.PatientIntentBefore,
 		arg.PatientIntentAfter,

@@ -10,6 +10,7 @@ import (
 
 type InterviewFeedback struct {
 	Position            int64
+	Application         string
 	InterviewID         string
 	PatientIntentBefore storage.Intent
 	PatientIntentAfter  storage.Intent

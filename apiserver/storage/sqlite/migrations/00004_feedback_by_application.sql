@@ -1,0 +1,28 @@
+-- +goose Up
+-- SQLite cannot drop a constraint of a table.
+CREATE TABLE feedback_by_application (
+    position              INTEGER PRIMARY KEY, -- in the order of the first feedback of each interview
+    application           TEXT    NOT NULL, -- empty for what was kept before applications were told apart
+    interview_id          TEXT    NOT NULL,
+    patient_intent_before TEXT    NOT NULL CHECK (json_valid(patient_intent_before)),
+    patient_intent_after  TEXT    NOT NULL CHECK (json_valid(patient_intent_after)),
+    received_at           INTEGER NOT NULL, -- microseconds since 1970, UTC
+    UNIQUE (application, interview_id)
+) STRICT;
+INSERT INTO feedback_by_application (position, application, interview_id, patient_intent_before, patient_intent_after, received_at)
+SELECT position, '', interview_id, patient_intent_before, patient_intent_after, received_at FROM interview_feedback;
+DROP TABLE interview_feedback;
+ALTER TABLE feedback_by_application RENAME TO interview_feedback;
+
+-- +goose Down
+CREATE TABLE feedback_of_all (
+    position              INTEGER PRIMARY KEY,
+    interview_id          TEXT    NOT NULL UNIQUE,
+    patient_intent_before TEXT    NOT NULL CHECK (json_valid(patient_intent_before)),
+    patient_intent_after  TEXT    NOT NULL CHECK (json_valid(patient_intent_after)),
+    received_at           INTEGER NOT NULL
+) STRICT;
+INSERT OR REPLACE INTO feedback_of_all (position, interview_id, patient_intent_before, patient_intent_after, received_at)
+SELECT position, interview_id, patient_intent_before, patient_intent_after, received_at FROM interview_feedback ORDER BY received_at;
+DROP TABLE interview_feedback;
+ALTER TABLE feedback_of_all RENAME TO interview_feedback;
