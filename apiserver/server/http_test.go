@@ -288,14 +288,48 @@ func changedHeader(header map[string]string, name, value string) map[string]stri
 	return result
 }
 
+// askBrowser asks whether a page may call, as browsers do before.
+func askBrowser(t *testing.T, r *rig, path, origin, method, headers string) answer {
+	t.Helper()
+	return r.doWith(t, r.plain, call{method: "OPTIONS", path: path, header: map[string]string{
+		"Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers,
+		"App-Id": "", "App-Key": "", "Content-Type": "",
+	}})
+}
+
+// TestPagesMayCallWhatTheContractHas: with the methods of the path, and no others.
+func TestPagesMayCallWhatTheContractHas(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	portal := "https://portal.example"
+	r.origin.Store(&portal)
+	checked, err := contract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	callable := 0
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		for operation := range checked.Operations() {
+			_, path, _ := strings.Cut(operation, " ")
+			_, has := checked.Operations()[method+" "+path]
+			got := askBrowser(t, r, strings.ReplaceAll(path, "{id}", "s_1"), portal, method, "app-id")
+			if allowed := got.header.Get("Access-Control-Allow-Methods") == method; allowed != has {
+				t.Errorf("%s %s: allowed %v, in the contract %v", method, path, allowed, has)
+			} else if allowed {
+				callable++
+			}
+		}
+	}
+	if callable < len(checked.Operations()) {
+		t.Errorf("%d times a page may call, and there are %d operations", callable, len(checked.Operations()))
+	}
+}
+
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	ask := func(origin, method, headers string) answer {
-		return r.doWith(t, r.plain, call{method: "OPTIONS", path: "/v3/diagnosis", header: map[string]string{
-			"Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers,
-			"App-Id": "", "App-Key": "", "Content-Type": "",
-		}})
+		return askBrowser(t, r, "/v3/diagnosis", origin, method, headers)
 	}
 	const portal = "https://portal.example"
 	const headers = "app-id,app-key,authorization,content-type,dev-mode,instance-id,interview-id,interview-token,model"

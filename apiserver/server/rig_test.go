@@ -26,6 +26,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
+	"github.com/go-chi/chi/v5"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -103,7 +104,7 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 		edit(r.guard)
 	}
 	r.handler = server.New(server.Options{
-		Guidance: http.HandlerFunc(guidanceAnswers),
+		Guidance: guidanceAnswers(),
 		Models:   r.models, Engine: engine.New(), Tokens: r.tokens, Feedback: r.feedback,
 		Applications: applications, Usage: r.usage, Now: func() time.Time { return today },
 		AllowsOrigin: func(origin string) bool {
@@ -121,7 +122,11 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 
 // guidanceAnswers stands for the handlers of the guidance platform, which have
 // tests of their own.
-func guidanceAnswers(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+func guidanceAnswers() server.API {
+	router := chi.NewRouter()
+	router.HandleFunc("/*", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	return router
+}
 
 // An answer is what came back.
 type answer struct {

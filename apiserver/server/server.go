@@ -27,7 +27,7 @@ import (
 // Options are what the tenant's handler stands on. All but Shown are required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
-	Guidance     http.Handler
+	Guidance     API
 	Models       v3.Models
 	Engine       *engine.Engine
 	Tokens       v3.InterviewTokens
@@ -50,16 +50,23 @@ type Options struct {
 	Shown docs.Application
 }
 
+// An API is a handler that knows its routes.
+type API interface {
+	http.Handler
+	middleware.Routes
+}
+
 // New makes the handler of the tenant's address.
 func New(o Options) http.Handler {
-	shared := middleware.AllowOrigins(o.AllowsOrigin)
+	engine := assessment(o)
+	shared := func(api API) http.Handler { return middleware.AllowOrigins(o.AllowsOrigin, api)(api) }
 	return chi.Chain(
 		middleware.Identify,
 		middleware.Observe(o.Log, o.Observer),
 		middleware.Introduce(o.Known),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
-	).Handler(byPath(shared(o.Guidance), shared(assessment(o)), reference(o.Shown)))
+	).Handler(byPath(shared(o.Guidance), shared(engine), reference(o.Shown)))
 }
 
 // byPath tells the interfaces apart, and the reference pages, which are for no
@@ -91,7 +98,7 @@ func reference(shown docs.Application) http.Handler {
 }
 
 // assessment is the symptom assessment, and the answer to what is nowhere.
-func assessment(o Options) http.Handler {
+func assessment(o Options) chi.Router {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))

@@ -39,7 +39,7 @@ type Options struct {
 
 // New serves the contract on its full paths, wherever it is mounted, and
 // answers every other path with 404.
-func New(options Options) http.Handler {
+func New(options Options) Handler {
 	h := handlers{options}
 	router := chi.NewRouter()
 	router.NotFound(notFound)
@@ -48,12 +48,13 @@ func New(options Options) http.Handler {
 		RequestErrorHandlerFunc:  badBody,
 		ResponseErrorHandlerFunc: h.fault,
 	})
-	return atRoot(contract.HandlerWithOptions(strict, contract.ChiServerOptions{
+	contract.HandlerWithOptions(strict, contract.ChiServerOptions{
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
 		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.admit, h.bodies().Read, h.authorize, middleware.Endpoint},
-	}))
+	})
+	return Handler{router}
 }
 
 // mostOfToken is the most that a request for a token may hold, in bytes. It has
@@ -81,12 +82,18 @@ func (h handlers) admit(next http.Handler) http.Handler {
 	})
 }
 
-// atRoot hides from a chi router that it is part of another, which may have
-// cut off the beginning of the path.
-func atRoot(router http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		router.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
-	})
+// A Handler serves the contract, and knows which routes it has.
+type Handler struct{ router chi.Router }
+
+// ServeHTTP hides from the router that it is part of another, which may have cut
+// off the beginning of the path.
+func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.router.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
+}
+
+// Match says whether the contract has a method at a path.
+func (h Handler) Match(context *chi.Context, method, path string) bool {
+	return h.router.Match(context, method, path)
 }
 
 // handlers implements the generated server.

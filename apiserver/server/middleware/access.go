@@ -10,7 +10,6 @@ import (
 	"time"
 
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
-	"github.com/go-chi/cors"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 )
@@ -91,21 +90,6 @@ func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handl
 			counted = counts && wrapped.Status() < http.StatusInternalServerError
 		})
 	}
-}
-
-// AllowOrigins answers browsers that ask whether a page of an origin may call,
-// and lets the pages of allowed origins read the answers.
-func AllowOrigins(allowed func(origin string) bool) func(http.Handler) http.Handler {
-	return cors.Handler(cors.Options{
-		AllowOriginFunc: func(_ *http.Request, origin string) bool { return allowed(origin) },
-		AllowedMethods:  []string{http.MethodGet, http.MethodPost},
-		AllowedHeaders: []string{
-			"App-Id", "App-Key", "Authorization", "Content-Type", "Dev-Mode",
-			"Instance-Id", "Interview-Id", "Interview-Token", "Model", "X-Request-Id",
-		},
-		ExposedHeaders: []string{"X-Request-Id", "Retry-After"},
-		MaxAge:         int((10 * time.Minute).Seconds()),
-	})
 }
 
 // Leave asks clients to open another connection, once the server is about to
