@@ -13,11 +13,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
@@ -241,18 +244,51 @@ func TestMountedAnywhere(t *testing.T) {
 	}
 }
 
-// Every operation says in the contract who may call it; what is open to all is
-// open on purpose.
+// open are the operations that anybody may call.
+var open = []string{"GET /.well-known/jwks.json"}
+
+// Every operation says in the contract who may call it, and nobody else can: the
+// contract is walked, so that none is forgotten.
 func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, path := range []string{"/api/auth/token", "/api/mgp/v1/usage", "/api/mgp/v1/interviews/feedback", "/.well-known/jwks.json"} {
-		method := map[bool]string{true: "POST", false: "GET"}[path == "/api/auth/token"]
-		response, text := r.call(method, path, `{"grant_type": "client_credentials"}`, "Content-Type", "application/json")
-		if open := response.StatusCode == http.StatusOK; open != (path == "/.well-known/jwks.json") {
-			t.Errorf("%s without credentials answered %d: %s", path, response.StatusCode, text)
+	document, err := openapi3.NewLoader().LoadFromData(openapi.Guidance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.Paths.Map() {
+		address := regexp.MustCompile(`{[a-z_]+}`).ReplaceAllString(path, "1")
+		for method, operation := range item.Operations() {
+			name := method + " " + path
+			response, text := r.call(method, address, "{}", "Content-Type", "application/json")
+			if slices.Contains(open, name) != (response.StatusCode == http.StatusOK) ||
+				!slices.Contains(open, name) && response.StatusCode != http.StatusUnauthorized {
+				t.Errorf("%s without credentials answered %d: %s", name, response.StatusCode, text)
+			}
+			for _, scope := range scopesOf(operation) {
+				lacking := slices.DeleteFunc(identity.Scopes(), func(s identity.Scope) bool { return string(s) == scope })
+				bearer := "Bearer " + r.token("portal", "portal-key", identity.FormatScopes(lacking))
+				response, text := r.call(method, address, "{}", "Content-Type", "application/json", "Authorization", bearer)
+				if response.StatusCode != http.StatusForbidden || !strings.Contains(text, scope) {
+					t.Errorf("%s without the scope %s answered %d: %s", name, scope, response.StatusCode, text)
+				}
+			}
+			if len(scopesOf(operation)) == 0 && !slices.Contains(open, name) && name != "POST /api/auth/token" {
+				t.Errorf("%s: the contract says nobody who may call it", name)
+			}
 		}
 	}
+}
+
+// scopesOf are those that an access token needs for an operation.
+func scopesOf(operation *openapi3.Operation) []string {
+	var scopes []string
+	if operation.Security != nil {
+		for _, requirement := range *operation.Security {
+			scopes = append(scopes, requirement["accessToken"]...)
+		}
+	}
+	return scopes
 }
 
 // broken is a store that fails.
