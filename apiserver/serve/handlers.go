@@ -36,6 +36,7 @@ func (p *process) tenantHandler() http.Handler {
 		Observer:     p.metrics,
 		Log:          p.log,
 		Shown:        p.shownApplication(),
+		LoopbackOnly: p.Dev,
 		Guidance: guidance.New(guidance.Options{
 			Authority: authority,
 			Usage:     p.store,

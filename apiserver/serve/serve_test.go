@@ -196,6 +196,29 @@ func TestReleasesAreTakenUp(t *testing.T) {
 	}
 }
 
+// In development, a page whose name leads to this machine is not this machine.
+func TestDevelopmentIsForThisMachine(t *testing.T) {
+	t.Parallel()
+	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), DataDir: t.TempDir()})
+	for host, want := range map[string]int{r.tenant: 200, "localhost:8080": 200, "rebound.example": 421} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.tenant+"/v3/info", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		request.Header.Set("App-Id", "dev")
+		request.Header.Set("App-Key", "dev-key")
+		response, err := plain(t).Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("to %s: answered %d, want %d", host, response.StatusCode, want)
+		}
+	}
+}
+
 // Counts reach storage within seconds, the last of them at the end.
 func TestUsageIsStored(t *testing.T) {
 	t.Parallel()

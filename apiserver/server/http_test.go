@@ -250,6 +250,18 @@ func TestInventedMethodNowhere(t *testing.T) {
 	}
 }
 
+// TestAnswersAreStoredNowhere: not by the browser of the next patient at the same
+// machine, nor on the way.
+func TestAnswersAreStoredNowhere(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, endpoint := range endpoints {
+		if got := r.do(t, endpoint.call).header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s: Cache-Control is %q", endpoint.route, got)
+		}
+	}
+}
+
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	r := start(t)

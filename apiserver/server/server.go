@@ -24,7 +24,8 @@ import (
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
 
-// Options are what the tenant's handler stands on. All but Shown are required.
+// Options are what the tenant's handler stands on. All but the last two are
+// required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
 	Guidance     API
@@ -45,6 +46,8 @@ type Options struct {
 	Guard    *guard.Guard
 	Observer middleware.Observer
 	Log      *slog.Logger
+	// LoopbackOnly says that the server is for programs on this machine alone.
+	LoopbackOnly bool
 	// Shown is the application that the reference page calls as and shows to
 	// everybody; empty but in development.
 	Shown docs.Application
@@ -66,7 +69,27 @@ func New(o Options) http.Handler {
 		middleware.Introduce(o.Known),
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
-	).Handler(byPath(shared(o.Guidance), shared(engine), reference(o.Shown)))
+		local(o.LoopbackOnly),
+	).Handler(byPath(unstored(shared(o.Guidance)), unstored(shared(engine)), reference(o.Shown)))
+}
+
+// local keeps calls to other names than this machine's out, where only programs
+// on it are to be served.
+func local(only bool) func(http.Handler) http.Handler {
+	if !only {
+		return func(next http.Handler) http.Handler { return next }
+	}
+	return middleware.LoopbackNamesOnly(func(w http.ResponseWriter, _ *http.Request) {
+		v3.Fail(w, http.StatusMisdirectedRequest, "with --dev the server answers calls to localhost, 127.0.0.1 and [::1] only")
+	})
+}
+
+// unstored keeps what is about patients out of every store of answers on the way.
+func unstored(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // byPath tells the interfaces apart, and the reference pages, which are for no
