@@ -21,6 +21,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
+	"github.com/go-chi/chi/v5"
 )
 
 // What the clients call as.
@@ -79,7 +80,7 @@ func newServer(directory string) (handler http.Handler, closeModels func(), err 
 		return nil, nil, err
 	}
 	return server.New(server.Options{
-		Guidance:     http.NotFoundHandler(),
+		Guidance:     chi.NewRouter(),
 		Models:       library,
 		Engine:       engine.New(),
 		Tokens:       &identity.Authority{Instance: "test", Applications: applications, Keys: keys, Now: time.Now},
