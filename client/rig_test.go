@@ -88,11 +88,11 @@ func newInstance(t scope) *instance {
 	log := slog.New(slog.DiscardHandler)
 	watch := guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {})
 	platform := guidance.New(guidance.Options{Authority: authority, Usage: i.store, Feedback: i.store, Scheme: "http", Guard: watch, Now: time.Now, Log: log})
-	i.handler = server.New(server.Options{
-		Guidance: i.countTokens(platform), Models: library(t), Engine: engine.New(), Tokens: authority, Feedback: i.store,
+	i.handler = i.countTokens(server.New(server.Options{
+		Guidance: platform, Models: library(t), Engine: engine.New(), Tokens: authority, Feedback: i.store,
 		Applications: applications, Usage: i, Now: time.Now, AllowsOrigin: func(string) bool { return false },
 		Leaving: func() bool { return false }, Known: func(context.Context) {}, Guard: watch, Observer: i, Log: log,
-	})
+	}))
 	return i
 }
 
