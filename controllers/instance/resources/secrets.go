@@ -86,6 +86,16 @@ func BuildCredentialsSecret(in Input, keys map[string]string) *coreapply.SecretA
 	return secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
+// KeyIn is the key of an application in the content of the credentials Secret;
+// empty for none.
+func KeyIn(content map[string][]byte, application string) string {
+	var credential credentialFile
+	if json.Unmarshal(content[application+".json"], &credential) != nil {
+		return ""
+	}
+	return credential.Key
+}
+
 func encodeCredential(application v1alpha1.Application, key string) []byte {
 	encoded, err := json.Marshal(credentialFile{
 		ID:      application.Name,

@@ -89,9 +89,11 @@ func (v *Visit) applyDeployment(ctx context.Context) (err error) {
 	}
 	live := v.Children.Deployment()
 	switch {
-	case live == nil && !v.knows(template, credentials, signingKeys, certificate):
+	case live == nil && !v.knows(template, credentials, signingKeys, certificate, configuration):
 		return nil
-	case !v.knows(template):
+	case !v.knows(template), live != nil && v.input.Server.Revision > resources.Revision:
+		// The second is a pin of a newer operator, which was put back: how it
+		// builds is not known here, and the wave moves one Instance after the other.
 		return v.keepTemplate(ctx, live)
 	}
 	if v.template.PutBack {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
@@ -57,13 +58,25 @@ func (v *Visit) applyAddress(ctx context.Context) error {
 		resources.BuildService(v.input),
 	}
 	objects = resources.Append(objects, resources.BuildPodDisruptionBudget(v.input))
-	for _, object := range objects {
-		if err := v.put(ctx, "", object); err != nil {
+	v.Instance.Status.URL = resources.URL(v.Instance)
+	return eachOf(objects, func(object resources.Object) error { return v.put(ctx, "", object) })
+}
+
+// eachOf does something with all of some things, also when it fails with one, and
+// gives the worst failure; but a race ends it, since the rest would be decided by
+// what is no longer so.
+func eachOf[T any](all []T, do func(T) error) error {
+	var failures []error
+	for _, one := range all {
+		err := do(one)
+		if problem.IsRace(err) {
 			return err
 		}
+		if err != nil {
+			failures = append(failures, err)
+		}
 	}
-	v.Instance.Status.URL = resources.URL(v.Instance)
-	return nil
+	return problem.Worst(failures)
 }
 
 // prune deletes what an earlier spec wanted and this one does not.

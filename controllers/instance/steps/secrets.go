@@ -10,23 +10,40 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
 // applyApplications gives each application its key, once, and the server the
 // keys of all. A key whose Secret was deleted is made anew: that is how one is
-// rotated.
+// rotated. An application whose Secret cannot be had keeps the key by which the
+// server knows it.
 func (v *Visit) applyApplications(ctx context.Context) error {
 	keys := map[string]string{}
-	for _, application := range resources.Applications(v.Instance) {
-		key, err := v.applyApplication(ctx, application)
-		if err != nil {
-			return err
+	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) (err error) {
+		keys[application.Name], err = v.applyApplication(ctx, application)
+		if problem.Of(err) != nil {
+			keys[application.Name] = v.knownKey(ctx, application.Name)
 		}
-		keys[application.Name] = key
+		return err
+	})
+	if unhad != nil && problem.Of(unhad) == nil {
+		return unhad
 	}
-	return v.put(ctx, "", resources.BuildCredentialsSecret(v.input, keys))
+	if err := v.put(ctx, "", resources.BuildCredentialsSecret(v.input, keys)); err != nil {
+		return err
+	}
+	return unhad
+}
+
+// knownKey is that by which the server knows an application; empty for none.
+func (v *Visit) knownKey(ctx context.Context, application string) string {
+	secret, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance))
+	if secret == nil || err != nil {
+		return ""
+	}
+	return resources.KeyIn(secret.Data, application)
 }
 
 func (v *Visit) applyApplication(ctx context.Context, application v1alpha1.Application) (key string, err error) {

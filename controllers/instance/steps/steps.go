@@ -5,6 +5,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -23,6 +24,8 @@ const (
 	credentials fact = "credentials"
 	signingKeys fact = "signing keys"
 	certificate fact = "certificate"
+	// configuration: who the pods are, and what their server reads, is there.
+	configuration fact = "configuration"
 	// place: it is known where the data is.
 	place fact = "place of the data"
 	// models: the image was found to hold the models.
@@ -53,7 +56,7 @@ type step struct {
 // steps are run in this order.
 var steps = []step{
 	{name: "pin the server", leads: true, keeps: true, run: (*Visit).pinServer},
-	{name: "give it an address", run: (*Visit).applyAddress},
+	{name: "give it an address", gives: []fact{configuration}, makes: isKind("ServiceAccount", "ConfigMap", "Service", "PodDisruptionBudget"), run: (*Visit).applyAddress},
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
 	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
@@ -143,8 +146,8 @@ func (v *Visit) mayBeWanted(key children.Key) bool {
 	return false
 }
 
-func isKind(kind string) func(*v1alpha1.Instance, children.Key) bool {
-	return func(_ *v1alpha1.Instance, key children.Key) bool { return key.Kind == kind }
+func isKind(kinds ...string) func(*v1alpha1.Instance, children.Key) bool {
+	return func(_ *v1alpha1.Instance, key children.Key) bool { return slices.Contains(kinds, key.Kind) }
 }
 
 func isSecret(names ...func(*v1alpha1.Instance) string) func(*v1alpha1.Instance, children.Key) bool {

@@ -3,6 +3,7 @@
 package steps
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -30,6 +31,25 @@ func TestEveryNeedIsGivenBefore(t *testing.T) {
 	}
 }
 
+// TestEveryKindIsMadeByAStep: one that no step owns up to would be deleted as soon
+// as the step that makes it fails.
+func TestEveryKindIsMadeByAStep(t *testing.T) {
+	t.Parallel()
+	instance := &v1alpha1.Instance{}
+	instance.Name = "acme"
+	for _, kind := range children.Kinds {
+		if kind.Name == children.KindPersistentVolumeClaim {
+			continue // data is never pruned
+		}
+		name := map[bool]string{true: resources.TLSName(instance), false: "acme"}[kind.Name == children.KindSecret]
+		if !slices.ContainsFunc(steps, func(one step) bool {
+			return one.makes != nil && one.makes(instance, children.Key{Kind: kind.Name, Name: name})
+		}) {
+			t.Errorf("no step makes any %s", kind.Name)
+		}
+	}
+}
+
 // TestUnfinishedStepsKeepTheirChildren: while a step has not come to its end, what
 // it makes is not pruned, and everything else may be.
 func TestUnfinishedStepsKeepTheirChildren(t *testing.T) {
@@ -42,6 +62,7 @@ func TestUnfinishedStepsKeepTheirChildren(t *testing.T) {
 		"give applications their keys": secret("acme-app-portal"),
 		"give it keys to sign tokens":  secret(resources.SigningKeysName(instance)),
 		"give it a certificate":        secret(resources.TLSName(instance)),
+		"give it an address":           {Kind: "Service", Name: "acme"},
 		"say who may talk to it":       {Kind: "NetworkPolicy", Name: "acme"},
 		"check the models":             {Kind: children.KindJob, Name: "acme-preflight-1"},
 		"run the server":               {Kind: children.KindDeployment, Name: "acme"},
