@@ -25,9 +25,26 @@ const (
 	ReasonRunning     = "PreflightRunning"
 	ReasonFailed      = "PreflightFailed"
 	ReasonOverdue     = "PreflightOverdue"
+	ReasonNoImage     = "ServerImageUnavailable"
 	ReasonUnavailable = "ModelsUnavailable"
 	ReasonPinned      = "ModelsPinned"
 )
+
+// IsOfServer says whether a reason of ModelsReady speaks of the server image: with
+// it, others would fare the same.
+func IsOfServer(reason string) bool {
+	return reason == ReasonFailed || reason == ReasonUnavailable || reason == ReasonNoImage
+}
+
+// FinishedAt is when a Job ended; zero for one that has not.
+func FinishedAt(job *batchv1.Job) time.Time {
+	for _, condition := range job.Status.Conditions {
+		if condition.Status == corev1.ConditionTrue && (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) {
+			return condition.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
 
 // Covers says whether pinned models are what a spec asks for: the same ids in
 // the same order, each at a version, and at the spec's where it names one.
@@ -65,7 +82,7 @@ func Judge(job *batchv1.Job, found []corev1.Pod, complaint string, wanted []v1al
 	message, status := terminationOf(found)
 	switch {
 	case !finished:
-		return nil, false, judgeUnfinished(job, cmp.Or(pods.Describe(found), complaint), deadline, now)
+		return nil, false, judgeUnfinished(job, pods.Find(found), complaint, deadline, now)
 	case status == nil:
 		return nil, true, nil
 	}
@@ -106,13 +123,17 @@ func jobResult(job *batchv1.Job) (finished bool, failure string) {
 
 // judgeUnfinished says what a Job is doing. One that takes too long is stalled,
 // but goes on: an image that appears at last is pulled and checked.
-func judgeUnfinished(job *batchv1.Job, trouble string, deadline time.Duration, now time.Time) *problem.Problem {
+func judgeUnfinished(job *batchv1.Job, found pods.Trouble, complaint string, deadline time.Duration, now time.Time) *problem.Problem {
 	message := "the preflight check of the server image is running"
-	if trouble != "" {
+	if trouble := cmp.Or(found.Message, complaint); trouble != "" {
 		message = "the preflight check of the server image cannot run: " + trouble
 	}
 	if now.Sub(job.CreationTimestamp.Time) > deadline {
-		overdue := problem.Stalled(v1alpha1.ConditionModelsReady, ReasonOverdue, "%s, since more than %s", message, deadline)
+		reason := ReasonOverdue
+		if found.Kind == pods.ImageMissing {
+			reason = ReasonNoImage
+		}
+		overdue := problem.Stalled(v1alpha1.ConditionModelsReady, reason, "%s, since more than %s", message, deadline)
 		overdue.After = problem.LookAgain
 		return overdue
 	}

@@ -97,7 +97,8 @@ func TestJudgePreflight(t *testing.T) {
 		"not started":     {problem: "waiting PreflightRunning"},
 		"cannot start":    {complaint: "FailedCreate: quota", problem: "waiting PreflightRunning", message: "cannot run: FailedCreate: quota"},
 		"cannot run":      {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found\nmore")}, problem: "waiting PreflightRunning", message: "pod acme-1: ErrImagePull not found"},
-		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7*time.Minute + time.Second), problem: "stalled PreflightOverdue", message: "ErrImagePull not found, since more than 7m0s"},
+		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7*time.Minute + time.Second), problem: "stalled ServerImageUnavailable", message: "ErrImagePull not found, since more than 7m0s"},
+		"not made":        {complaint: "FailedCreate: quota", now: noon.Add(8 * time.Minute), problem: "stalled PreflightOverdue", message: "FailedCreate: quota"},
 		"nearly overdue":  {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7 * time.Minute), problem: "waiting PreflightRunning"},
 	} {
 		now := test.now

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// margin is what one may need beyond the deadline of its rollout before it
-	// waits for ever: for the preflight check and the volume, each of which has a
-	// limit of its own.
-	margin = 15 * time.Minute
+	// deadlines is how many things of an Instance have its deadline: the preflight
+	// check, the volume and the rollout. margin is what one may need beyond them
+	// before it waits for ever.
+	deadlines = 3
+	margin    = 5 * time.Minute
 	// grace is for how long one that has just been proven may be not ready
 	// without it being the build's trouble: a change of its own, or of the node,
 	// usually takes no longer.
@@ -103,7 +104,7 @@ func (t *tenant) fellWithin(soak time.Duration) bool {
 // waitsForEver says whether the operator has been working on it for longer than
 // anything should take.
 func (t *tenant) waitsForEver(now time.Time) bool {
-	return !t.workingSince.IsZero() && now.Sub(t.workingSince) > t.deadline+margin
+	return !t.workingSince.IsZero() && now.Sub(t.workingSince) > deadlines*t.deadline+margin
 }
 
 // soaked says whether it has been well with the build that it has for the time

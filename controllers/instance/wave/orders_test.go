@@ -109,7 +109,7 @@ func (p *play) look(seen []tenant) {
 	}
 	onTheirWay := 0
 	for _, one := range p.tenants {
-		isMoving := one.pin == newServer && !one.isProven() && !one.stalled && !one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= one.deadline+margin
+		isMoving := one.pin == newServer && !one.isProven() && !one.stalled && !one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= deadlines*one.deadline+margin
 		if isMoving || one.pin == oldServer && p.wave.plan.moves[one.uid] {
 			onTheirWay++
 		}
@@ -122,7 +122,7 @@ func (p *play) look(seen []tenant) {
 // wasFailed says whether the new server failed one.
 func (p *play) wasFailed(one tenant) bool {
 	fell := one.isProven() && !one.ready && !one.stalled && p.now.Sub(one.unreadySince) > grace
-	triedAgain := !one.isProven() && !one.stalled && one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= one.deadline+margin
+	triedAgain := !one.isProven() && !one.stalled && one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= deadlines*one.deadline+margin
 	return one.pin == newServer && (fell || triedAgain || one.failure.cause == v1alpha1.FailureCauseServer)
 }
 

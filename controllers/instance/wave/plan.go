@@ -90,9 +90,9 @@ func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
 		if one.pin == p.target {
 			p.tried = p.tried || one.isProven() && !one.hibernated
 			p.proven = p.proven || one.soaked(now, p.options.Soak)
-		}
-		if one.gaveUp(now, p.options.Soak) {
-			troubles++
+			if one.gaveUp(now, p.options.Soak) {
+				troubles++
+			}
 		}
 	}
 	p.proven = p.proven || !there

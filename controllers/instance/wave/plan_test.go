@@ -57,6 +57,11 @@ func TestPlan(t *testing.T) {
 	ownTrouble := func(name string, changes ...func(*tenant)) tenant {
 		return settled(name, newServer, append([]func(*tenant){onItsWay(0), failedWith(byTenant, 0)}, changes...)...)
 	}
+	ownTroubleWith := func(server v1alpha1.ServerPin, name string) tenant {
+		one := settled(name, server, onItsWay(0), failedWith(byTenant, 0))
+		one.failure.server = server
+		return one
+	}
 	a, b, c, d := settled("a", oldServer), settled("b", oldServer), settled("c", oldServer), settled("d", oldServer)
 	proof := settled("proof", newServer)
 	for name, test := range map[string]struct {
@@ -99,6 +104,7 @@ func TestPlan(t *testing.T) {
 		"it was tried again, and is well":        {[]tenant{a, settled("b", newServer, provenFor(0), told(ReasonFailed))}, nil, 2, planned{Soaking, "b", "", nil}},
 		"a failure stays when it is suspended":   {[]tenant{a, settled("b", newServer, onItsWay(0), failedWith(byServer, 0), suspended)}, nil, 2, planned{Halted, "", "b", nil}},
 
+		"three had, with the one before":        {[]tenant{a, ownTroubleWith(lastServer, "b"), ownTroubleWith(lastServer, "c"), ownTroubleWith(lastServer, "d"), ownTrouble("e")}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
 		"two have trouble of their own":         {[]tenant{a, ownTrouble("b"), ownTrouble("c")}, nil, 2, planned{Canary, "a", "", []string{"a"}}},
 		"so have three, and none is well":       {[]tenant{a, ownTrouble("b"), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Halted, "", "b", nil}},
 		"three, of which one is tried again":    {[]tenant{a, settled("b", newServer, onItsWay(0), told(ReasonFailed)), ownTrouble("c"), ownTrouble("d")}, nil, 2, planned{Halted, "", "b", nil}},

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/preflight"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
@@ -103,7 +104,7 @@ func (t *tenant) readConditions(conditions []metav1.Condition) {
 			t.told = condition
 		}
 	}
-	t.refused = t.stalled && unanswered == t.because
+	t.refused = t.stalled && unanswered == t.because && preflight.IsOfServer(unanswered)
 }
 
 // isNew says whether no server was chosen for it yet.
