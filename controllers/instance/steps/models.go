@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -96,10 +97,36 @@ func (v *Visit) askPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 		}
 	}
 	pinned, lost, err := preflight.Judge(job, pods, complaint, v.Instance.Spec.Models, resources.Deadline(v.Instance), v.Began)
-	if lost {
+	switch {
+	case lost:
 		return nil, v.askAnew(ctx, name, "the answer of the preflight check was lost with its pod: it is asked again")
+	case v.retries(job, problem.Of(err)):
+		return nil, v.askAnew(ctx, name, "the preflight check of the server image is asked again")
 	}
 	return pinned, err
+}
+
+// answerPause is how long after a preflight check that gave no answer it is asked
+// again by itself: it may have been short of memory, or of a node.
+const answerPause = 5 * time.Minute
+
+// retries says whether a check that failed is asked again: when somebody asks for
+// it, and by itself when it gave no answer that could be read.
+func (v *Visit) retries(job *batchv1.Job, failed *problem.Problem) bool {
+	if failed == nil || !failed.Stalled {
+		return false
+	}
+	retry := v.Instance.Annotations[v1alpha1.RetryAnnotation]
+	if retry != "" && retry != v.Instance.Status.Rollout.Retried {
+		v.Instance.Status.Rollout.Retried = retry
+		return true
+	}
+	if failed.Reason != preflight.ReasonFailed {
+		return false
+	}
+	due := preflight.FinishedAt(job).Add(answerPause)
+	v.LookAgainAt(due)
+	return !v.Began.Before(due)
 }
 
 // askAnew deletes a Job, so that the next visit makes it again.
