@@ -52,12 +52,12 @@ type Trouble struct {
 }
 
 // Find gives the trouble of some pods: of several, the one that says most, and
-// of these the first.
+// of these the one that has lasted longest.
 func Find(pods []corev1.Pod) Trouble {
 	var found Trouble
 	for _, pod := range pods {
 		trouble := troubleOf(pod)
-		if trouble.Kind > found.Kind {
+		if trouble.Kind > found.Kind || trouble.Kind == found.Kind && !trouble.Since.IsZero() && trouble.Since.Before(found.Since) {
 			found = trouble
 			found.Message = fmt.Sprintf("pod %s: %s", pod.Name, trouble.Message)
 		}

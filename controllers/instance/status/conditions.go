@@ -119,7 +119,7 @@ func Diverge(instance *v1alpha1.Instance, now time.Time, divergences []string) {
 	}
 	message := strings.Join(divergences, "; ")
 	if len(message) > longestMessage {
-		message = message[:longestMessage] + " and more"
+		message = strings.ToValidUTF8(message[:longestMessage], "") + " and more"
 	}
 	Mark(instance, now, v1alpha1.ConditionDiverged, metav1.ConditionTrue, ReasonHeldOtherwise, message)
 }

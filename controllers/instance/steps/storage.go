@@ -45,7 +45,7 @@ func (v *Visit) tellPlace(state rollout.State, trouble rollout.Trouble) {
 	case !v.knows(place), lasts:
 	case missed != "":
 		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
-			"%s, and does not answer the pods or refuses them (%s): see that it runs, that its name, user and password are right, and that it may be reached", v.place.Message, missed)
+			"%s, and does not answer the pods, refuses them or is not ready for them yet (%s): see that it runs, that its name, user and password are right, and that it may be reached", v.place.Message, missed)
 	case v.place.Pending != nil:
 		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, v.place.Reason, "%s", v.place.Message)
 	default:
@@ -55,7 +55,7 @@ func (v *Visit) tellPlace(state rollout.State, trouble rollout.Trouble) {
 
 // missesDatabase tells by what pods it is known that the database does not answer
 // them; lasts says that what was said of it is neither known to be so still nor
-// not to be, because it is being tried again.
+// not to be, because pods are starting.
 func (v *Visit) missesDatabase(state rollout.State, trouble rollout.Trouble) (missed string, lasts bool) {
 	memory := v.template.Memory
 	said := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)
@@ -65,8 +65,8 @@ func (v *Visit) missesDatabase(state rollout.State, trouble rollout.Trouble) (mi
 	case v.template.Failed && memory.FailedCause == v1alpha1.FailureCauseDatabase:
 		return memory.FailedBecause, false
 	}
-	isTried := memory.Tries > 0 && state != rollout.Settled && trouble.Cause != v1alpha1.FailureCauseServer
-	return "", isTried && said != nil && said.Reason == reasonDatabaseUnreachable
+	isOpen := state != rollout.Settled && trouble.Cause != v1alpha1.FailureCauseServer
+	return "", isOpen && said != nil && said.Reason == reasonDatabaseUnreachable
 }
 
 // ground is what a kind of storage works on.
