@@ -44,6 +44,7 @@ func lead(ctx context.Context, client net.Conn, resolve Resolver) error {
 	defer func() { _ = client.Close() }()
 	server, err := dial(ctx, resolve)
 	if err != nil {
+		refuse(client)
 		return err
 	}
 	defer func() { _ = server.Close() }()
@@ -57,6 +58,15 @@ func lead(ctx context.Context, client net.Conn, resolve Resolver) error {
 	<-done
 	<-done
 	return nil
+}
+
+// refuse resets a connection that leads nowhere. Its client got through to the
+// relay and cannot be refused any more; an orderly end, which the kernel makes of
+// it or not by what was read, would be taken for an answer.
+func refuse(client net.Conn) {
+	if connection, ok := client.(*net.TCPConn); ok {
+		_ = connection.SetLinger(0)
+	}
 }
 
 func dial(ctx context.Context, resolve Resolver) (net.Conn, error) {
