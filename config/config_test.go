@@ -23,8 +23,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	psaapi "k8s.io/pod-security-admission/api"
@@ -407,6 +410,28 @@ func TestAdminAccessIsOneLabel(t *testing.T) {
 	}
 	if got := strings.Count(string(encoded), resources.AdminAccessLabel+`: "true"`); got != 2 {
 		t.Errorf("the label %s stands %d times in the policy, want 2:\n%s", resources.AdminAccessLabel, got, encoded)
+	}
+}
+
+// TestOperatorReachesInstances: the operator calls an Instance before it says
+// that it is ready, so its policy lets it reach the port that pods serve at.
+func TestOperatorReachesInstances(t *testing.T) {
+	t.Parallel()
+	policy := as[networkingv1.NetworkPolicy](t, find(t, helm(t), "NetworkPolicy"))
+	instance := &v1alpha1.Instance{}
+	instance.Name = "acme"
+	template := resources.BuildDeployment(resources.Input{Instance: instance}).Spec.Template
+	allowed := func(rule networkingv1.NetworkPolicyEgressRule) bool {
+		return slices.ContainsFunc(rule.To, func(peer networkingv1.NetworkPolicyPeer) bool {
+			anywhere := peer.NamespaceSelector != nil && len(peer.NamespaceSelector.MatchLabels)+len(peer.NamespaceSelector.MatchExpressions) == 0
+			pods, err := metav1.LabelSelectorAsSelector(peer.PodSelector)
+			return err == nil && anywhere && pods.Matches(labels.Set(template.Labels))
+		}) && slices.ContainsFunc(rule.Ports, func(port networkingv1.NetworkPolicyPort) bool {
+			return port.Port.IntVal == *template.Spec.Containers[0].Ports[0].ContainerPort
+		})
+	}
+	if !slices.ContainsFunc(policy.Spec.Egress, allowed) {
+		t.Errorf("the operator may not reach pods with the labels %v: %+v", template.Labels, policy.Spec.Egress)
 	}
 }
 

@@ -23,6 +23,7 @@
 //	surroundings    what is read and is nobody's child: pods, events, others' Secrets
 //	storage         the kinds of storage, each in a file
 //	rollout         which pod template the Deployment is to have, and how far it is
+//	address         whether an Instance answers where its clients call it
 //	preflight       what an image answered when asked for its models
 //	wave            which Instances move to another build of the server, and when
 //	authority       the operator's authority and where it is kept

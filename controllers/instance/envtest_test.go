@@ -210,6 +210,7 @@ func (p *platform) startOperator(image string) {
 		p.glances.Add(1)
 		return time.Now().Add(time.Duration(p.ahead.Load()))
 	}
+	p.reconciler.means.Call = p.world.call
 	p.reconciler.wave.Interval = 50 * time.Millisecond
 	p.start(manager, options)
 }

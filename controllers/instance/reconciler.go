@@ -26,8 +26,8 @@ import (
 )
 
 // What the operator needs, and no more. Deployments, Secrets and the rest are
-// written in the namespaces of Instances; pods, replica sets, events and storage
-// classes are only looked at, to say what is wrong.
+// written in the namespaces of Instances; pods, replica sets, events, endpoints
+// and storage classes are only looked at, to say what is wrong.
 //
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=instances,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=instances/status,verbs=patch

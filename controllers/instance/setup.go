@@ -32,6 +32,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/apply"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/address"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
@@ -146,6 +147,7 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 			Wave:          servers,
 			KubernetesAPI: &surroundings.KubernetesAPI{Live: access.Live, Service: kubernetesService()},
 			Resolvers:     options.Resolvers,
+			Call:          address.Call,
 		},
 		measurements: measurements,
 		wave:         servers,

@@ -5,6 +5,7 @@ package instance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +31,7 @@ import (
 )
 
 // A world does in one namespace what the rest of Kubernetes does: it binds
-// volumes, runs Jobs and Deployments, and collects garbage.
+// volumes, runs Jobs and Deployments, leads Services to them, and collects garbage.
 type world struct {
 	client    client.Client
 	namespace string
@@ -50,6 +52,12 @@ type world struct {
 	idle bool
 	// collects says that garbage is collected.
 	collects bool
+	// unserved says that Services are led to no endpoint, and refused why a call
+	// to one is not answered.
+	unserved bool
+	refused  error
+	// calls counts the calls to Services.
+	calls int
 }
 
 const newestVersion, olderVersion = "2026-11-21T00:00:00Z", "2026-05-01T00:00:00Z"
@@ -229,6 +237,9 @@ func (w *world) runDeployments(ctx context.Context) error {
 			continue
 		}
 		deployment.Status = status
+		if err := w.leadService(ctx, &deployment); err != nil {
+			return err
+		}
 		if err := w.client.Status().Update(ctx, &deployment); err != nil {
 			return err
 		}
@@ -361,6 +372,42 @@ func homeless(ago time.Duration) corev1.PodStatus {
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		Message: "0/3 nodes are available: 3 Insufficient memory", LastTransitionTime: metav1.NewTime(time.Now().Add(-ago).Truncate(time.Second)),
 	}}}
+}
+
+// leadService gives the Service of a Deployment's name an endpoint, which serves
+// while the Deployment has pods that are available.
+func (w *world) leadService(ctx context.Context, deployment *appsv1.Deployment) error {
+	if w.unserved {
+		return nil
+	}
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: deployment.Name + "-abcde", Namespace: w.namespace,
+			Labels: map[string]string{discoveryv1.LabelServiceName: deployment.Name},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("https"), Port: ptr.To[int32](8443)}},
+		Endpoints: []discoveryv1.Endpoint{{
+			Addresses:  []string{"10.244.0.7"},
+			Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(deployment.Status.AvailableReplicas > 0)},
+		}},
+	}
+	err := w.client.Create(ctx, slice)
+	if apierrors.IsAlreadyExists(err) {
+		return w.client.Update(ctx, slice)
+	}
+	return err
+}
+
+// call answers a call to a Service.
+func (w *world) call(_ context.Context, _ string, certificates []byte) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.calls++
+	if len(certificates) == 0 {
+		return errors.New("called without the certificate to expect")
+	}
+	return w.refused
 }
 
 // keepHistory makes the ReplicaSet that the Deployment controller would.

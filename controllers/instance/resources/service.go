@@ -8,8 +8,8 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// servicePort is where clients inside the cluster find the Instance.
-const servicePort = 443
+// ServicePort is where clients inside the cluster find the Instance.
+const ServicePort = 443
 
 // BuildService gives the pods of an Instance one address. The admin port is not
 // behind it: it is scraped pod by pod.
@@ -23,6 +23,6 @@ func BuildService(in Input) *coreapply.ServiceApplyConfiguration {
 				WithName(portTenant).
 				WithProtocol(corev1.ProtocolTCP).
 				WithAppProtocol("https").
-				WithPort(servicePort).
+				WithPort(ServicePort).
 				WithTargetPort(intstr.FromString(portTenant))))
 }

@@ -32,6 +32,8 @@ const (
 	models fact = "models"
 	// template: it is decided which pod template the spec asks for.
 	template fact = "pod template"
+	// readyPods: the pods are as wanted, and ready.
+	readyPods fact = "ready pods"
 )
 
 // A step is one subject of a visit. It is run when what it needs is known; that
@@ -66,7 +68,8 @@ var steps = []step{
 	{name: "choose a pod template", needs: []fact{place, models}, gives: []fact{template}, run: (*Visit).planRollout},
 	{name: "run the server", makes: isKind(children.KindDeployment), run: (*Visit).applyDeployment},
 	{name: "delete what is no longer wanted", run: (*Visit).prune},
-	{name: "wait for the pods", keeps: true, run: (*Visit).awaitRollout},
+	{name: "wait for the pods", gives: []fact{readyPods}, keeps: true, run: (*Visit).awaitRollout},
+	{name: "wait until the address answers", needs: []fact{readyPods}, keeps: true, run: (*Visit).awaitAddress},
 }
 
 // Run runs every step whose needs are met, and gives what kept steps from coming

@@ -41,6 +41,9 @@ type Means struct {
 	// KubernetesAPI and Resolvers are what pods must not and must reach.
 	KubernetesAPI *surroundings.KubernetesAPI
 	Resolvers     []netip.Prefix
+	// Call calls an Instance's server at host:port, which is to show the first of
+	// some certificates in PEM: address.Call, but in tests without a network.
+	Call func(ctx context.Context, hostPort string, certificates []byte) error
 }
 
 // A Visit is one reconcile of one Instance.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package surroundings reads what concerns an Instance and is not its child:
-// Secrets that its spec refers to, its pods, events about its objects, storage
-// classes. It is read from the API server every time, because it is looked at
+// Secrets that its spec refers to, its pods, the endpoints of its Service, events
+// about its objects, storage classes. It is read from the API server every time, because it is looked at
 // seldom and the cache would have to hold everybody's.
 package surroundings
 
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,6 +78,16 @@ func (s Surroundings) Pods(ctx context.Context, labels client.MatchingLabels) ([
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	return pods.Items, nil
+}
+
+// EndpointSlices lists what a Service leads to.
+func (s Surroundings) EndpointSlices(ctx context.Context, service string) ([]discoveryv1.EndpointSlice, error) {
+	var slices discoveryv1.EndpointSliceList
+	which := client.MatchingLabels{discoveryv1.LabelServiceName: service}
+	if err := s.Live.List(ctx, &slices, client.InNamespace(s.Namespace), which); err != nil {
+		return nil, fmt.Errorf("listing the endpoints of Service %s: %w", service, err)
+	}
+	return slices.Items, nil
 }
 
 // MissingClass gives the name back when there is no such storage class, with the

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package address
+
+import (
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+)
+
+// issue makes a certificate as an Instance has it.
+func issue(t *testing.T, names ...string) pki.KeyPair {
+	t.Helper()
+	pair, err := pki.NewAuthority(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := pki.ParseAuthority(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, err := authority.Issue(names, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issued
+}
+
+// issueForAddress makes a certificate without a name.
+func issueForAddress(t *testing.T) pki.KeyPair {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(10, 0, 0, 7)},
+	}
+	certificate, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pki.KeyPair{
+		Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}),
+		Key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+	}
+}
+
+// serve shows a certificate to whoever comes, and returns where.
+func serve(t *testing.T, pair pki.KeyPair) string {
+	t.Helper()
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				_ = conn.(*tls.Conn).Handshake()
+				_ = conn.Close()
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	acme := issue(t, "acme.tenants.svc", "acme")
+	other := issue(t, "acme.tenants.svc")
+	wildcard, address := issue(t, "*.acme.example"), issueForAddress(t)
+	closed := listen(t)
+	_ = closed.Close()
+	silent := listen(t)
+	for name, test := range map[string]struct {
+		hostPort     string
+		certificates []byte
+		want         string
+	}{
+		"its own server":             {serve(t, acme), acme.Certificate, ""},
+		"a wildcard that one has":    {serve(t, wildcard), wildcard.Certificate, ""},
+		"an address for a name":      {serve(t, address), address.Certificate, ""},
+		"another with its names":     {serve(t, other), acme.Certificate, "certificate"},
+		"nobody":                     {closed.Addr().String(), acme.Certificate, "connection refused"},
+		"nobody who says a word":     {silent.Addr().String(), acme.Certificate, "deadline exceeded"},
+		"no certificate to expect":   {silent.Addr().String(), nil, "no certificate"},
+		"a certificate that is none": {silent.Addr().String(), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "reading the certificate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := Call(t.Context(), test.hostPort, test.certificates)
+			if (test.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want a word on %q", err, test.want)
+			}
+		})
+	}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
+}
