@@ -13,6 +13,15 @@ import (
 	"slices"
 )
 
+// imageFolder is where images and what they are made of are built, below Root.
+const imageFolder = "bin/image"
+
+// Archives are the files that BuildImages leaves of both images.
+func (p Platform) Archives() []string {
+	folder := filepath.Join(p.Root, imageFolder)
+	return []string{filepath.Join(folder, "apiserver.tar"), filepath.Join(folder, "operator.tar")}
+}
+
 // Images are the references of the two images that the platform runs.
 type Images struct {
 	Server, Operator string
@@ -49,7 +58,7 @@ func (p Platform) LoadCommand(ctx context.Context, name, source string) (string,
 
 // BuildCommand builds a Go command as a static binary and returns its path.
 func (p Platform) BuildCommand(ctx context.Context, name, source string) (string, error) {
-	binary := filepath.Join(p.Root, "bin", "image", name)
+	binary := filepath.Join(p.Root, imageFolder, name)
 	cmd := p.command(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, source)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
 	_, err := p.run(cmd)
@@ -86,8 +95,13 @@ func (p Platform) load(ctx context.Context, binary string, releases ...string) (
 	if _, err := p.run(p.cluster(ctx, args...)); err != nil {
 		return "", err
 	}
-	_, err = p.run(p.cluster(ctx, "load", archive))
-	return ref, err
+	return ref, p.LoadArchive(ctx, archive)
+}
+
+// LoadArchive loads an archive of an image into the cluster.
+func (p Platform) LoadArchive(ctx context.Context, archive string) error {
+	_, err := p.run(p.cluster(ctx, "load", archive))
+	return err
 }
 
 // hashFiles is a short hash of the contents of files, whatever their order.

@@ -5,24 +5,41 @@ package platform
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
 // Install installs the operator from the chart, or upgrades it, and waits
 // until it runs.
 func (p Platform) Install(ctx context.Context, images Images) error {
-	kubeconfig, err := p.Kubeconfig(ctx)
-	if err != nil {
-		return err
-	}
 	repository, tag, _ := strings.Cut(images.Operator, ":")
 	serverRepository, serverTag, _ := strings.Cut(images.Server, ":")
-	cmd := p.command(ctx, "go", "tool", "-modfile=hack/tools/go.mod", "helm",
-		"upgrade", "--install", "anamnesis", "charts/anamnesis",
+	return p.helm(ctx, "upgrade", "--install", "anamnesis", "charts/anamnesis",
 		"--namespace", Namespace, "--create-namespace",
 		"--set-string", "image.repository="+repository, "--set-string", "image.tag="+tag,
 		"--set-string", "serverImage.repository="+serverRepository, "--set-string", "serverImage.tag="+serverTag,
 		"--wait", "--timeout", "180s")
+}
+
+// UpgradeResources makes the resource definitions those of the chart, which Helm
+// installs once and never touches again, but counts as its own.
+func (p Platform) UpgradeResources(ctx context.Context) error {
+	_, err := p.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--filename", filepath.Join(p.Root, "charts/anamnesis/crds"))
+	return err
+}
+
+// Uninstall removes what Install installed and Helm knows of, and waits until it
+// is gone.
+func (p Platform) Uninstall(ctx context.Context) error {
+	return p.helm(ctx, "uninstall", "anamnesis", "--namespace", Namespace, "--wait", "--timeout", "180s")
+}
+
+func (p Platform) helm(ctx context.Context, args ...string) error {
+	kubeconfig, err := p.Kubeconfig(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := p.command(ctx, "go", append([]string{"tool", "-modfile=hack/tools/go.mod", "helm"}, args...)...)
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 	_, err = p.run(cmd)
 	return err

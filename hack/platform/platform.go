@@ -11,6 +11,7 @@ package platform
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,9 @@ import (
 type Platform struct {
 	// Root is the top of the source tree.
 	Root string
+	// Command is the path of the command of hack/cluster; empty for the one that
+	// is built below Root.
+	Command string
 	// State is the folder of the local cluster; empty for the default one.
 	State string
 	// Progress gets a line per step.
@@ -82,6 +86,14 @@ func (p Platform) Relay(ctx context.Context, listen, namespace, service string, 
 	return strings.TrimSpace(address), err
 }
 
+// RelayLog is what the relay from a loopback address says of connections that led
+// nowhere. State must be set.
+func (p Platform) RelayLog(address string) (string, error) {
+	name := "relay-" + strings.ReplaceAll(address, ":", "-") + ".log"
+	said, err := os.ReadFile(filepath.Join(p.State, "logs", name))
+	return string(said), err
+}
+
 // Kubeconfig is the path of the cluster's kubeconfig.
 func (p Platform) Kubeconfig(ctx context.Context) (string, error) {
 	out, err := p.run(p.cluster(ctx, "env"))
@@ -97,7 +109,7 @@ func (p Platform) Kubeconfig(ctx context.Context) (string, error) {
 }
 
 func (p Platform) cluster(ctx context.Context, args ...string) *exec.Cmd {
-	return p.command(ctx, filepath.Join(p.Root, "bin", "cluster"), args...)
+	return p.command(ctx, cmp.Or(p.Command, filepath.Join(p.Root, "bin", "cluster")), args...)
 }
 
 func (p Platform) command(ctx context.Context, name string, args ...string) *exec.Cmd {

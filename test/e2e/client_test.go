@@ -34,15 +34,27 @@ func (n tenant) dial(protocol string) apiClient {
 	return n.dialAt(n.relay(), protocol)
 }
 
-// relay makes the Instance's Service reachable and returns its address.
+// relay makes the Instance's Service reachable and returns its address. Of a test
+// that failed it tells which connections led nowhere: their clients see them
+// reset, whatever the reason.
 func (n tenant) relay() string {
 	n.t.Helper()
 	address, err := cluster.Relay(n.t.Context(), "127.0.0.1:0", n.key.Namespace, n.key.Name, 443)
 	if err != nil {
 		n.t.Fatalf("relay %s: %v", n.key, err)
 	}
+	n.t.Cleanup(func() {
+		if !n.t.Failed() {
+			return
+		}
+		said, err := cluster.RelayLog(address)
+		n.t.Logf("the relay from %s to %s says: %s %v", address, n.key, said, err)
+	})
 	return address
 }
+
+// host is the name by which clients in the cluster call the Instance.
+func (n tenant) host() string { return fmt.Sprintf("%s.%s.svc", n.key.Name, n.key.Namespace) }
 
 // dialAt is a client with one connection of its own to a relayed address.
 func (n tenant) dialAt(address, protocol string) apiClient {
@@ -51,7 +63,7 @@ func (n tenant) dialAt(address, protocol string) apiClient {
 	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
 		n.t.Fatalf("secret %s-tls holds no authority in ca.crt", n.key.Name)
 	}
-	host := fmt.Sprintf("%s.%s.svc", n.key.Name, n.key.Namespace)
+	host := n.host()
 	application := n.key.Name + "-app-default"
 	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: host}, protocol)
 	n.t.Cleanup(transport.CloseIdleConnections)
@@ -93,10 +105,12 @@ func withKey(key string) client.Editor {
 	}
 }
 
+var searchHeadache = &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)}
+
 // headache is an adult's first report. Its id is the business of the content.
 func (c apiClient) headache(t *testing.T) enginev3.Interview {
 	t.Helper()
-	found, err := c.Engine.Search(t.Context(), &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)})
+	found, err := c.Engine.Search(t.Context(), searchHeadache)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("looking for a headache: found %v, %v", found, err)
 	}

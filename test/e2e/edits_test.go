@@ -30,7 +30,7 @@ func TestBadEditStalls(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			n := apply(t, newNamespace(t, "bad-"+test.name), "edited", embedded(), nil)
+			n := apply(t, newNamespace(t, "bad-"+test.name), "edited", embedded())
 			before := n.podNames()
 			api := n.dial("h2")
 
@@ -56,7 +56,7 @@ func TestBadEditStalls(t *testing.T) {
 // TestSuspend shows that a suspended Instance is left as it is.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "suspend"), "paused", embedded(), nil)
+	n := apply(t, newNamespace(t, "suspend"), "paused", embedded())
 	before := n.podNames()
 	n.edit(func(s *v1alpha1.InstanceSpec) {
 		s.Suspend = true

@@ -37,7 +37,7 @@ func waitForCount(t *testing.T, api apiClient, want int) {
 
 func TestCountsSurviveThePod(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "survive"), "kept", embedded(), nil)
+	n := apply(t, newNamespace(t, "survive"), "kept", embedded())
 	askAndCount(t, n, asked)
 
 	before := n.pods()
@@ -55,7 +55,7 @@ func TestCountsSurviveThePod(t *testing.T) {
 
 func TestHibernateKeepsTheData(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "hibernate"), "sleeper", embedded(), nil)
+	n := apply(t, newNamespace(t, "hibernate"), "sleeper", embedded())
 	askAndCount(t, n, asked)
 
 	n.edit(func(s *v1alpha1.InstanceSpec) { s.Hibernate = true })
@@ -71,7 +71,7 @@ func TestHibernateKeepsTheData(t *testing.T) {
 func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "retain")
-	n := apply(t, namespace, "phoenix", embedded(), nil)
+	n := apply(t, namespace, "phoenix", embedded())
 	askAndCount(t, n, asked)
 	uid := string(n.get().UID)
 	n.delete()
@@ -99,7 +99,7 @@ func TestDeletePolicyDeletesTheData(t *testing.T) {
 	namespace := newNamespace(t, "delete")
 	spec := embedded()
 	spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	n := apply(t, namespace, "gone", spec, nil)
+	n := apply(t, namespace, "gone", spec)
 	n.delete()
 	NewWithT(t).Eventually(func() []corev1.PersistentVolumeClaim {
 		return claims(t, namespace)

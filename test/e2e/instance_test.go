@@ -26,23 +26,23 @@ type tenant struct {
 	key client.ObjectKey
 }
 
-// newNamespace makes a namespace that enforces the restricted Pod Security
-// level, and deletes it after the test.
+// newNamespace makes a namespace, whose name begins with a name, that enforces
+// the restricted Pod Security level, and deletes it after the test.
 func newNamespace(t *testing.T, name string) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name:   name,
-		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		GenerateName: name + "-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	if err := kube.Create(t.Context(), namespace); err != nil {
 		t.Fatalf("make namespace %s: %v", name, err)
 	}
 	t.Cleanup(func() {
 		if err := kube.Delete(context.Background(), namespace); err != nil {
-			t.Errorf("delete namespace %s: %v", name, err)
+			t.Errorf("delete namespace %s: %v", namespace.Name, err)
 		}
 	})
-	return name
+	return namespace.Name
 }
 
 // embedded is the spec of an Instance that keeps its data on a volume.
@@ -53,17 +53,20 @@ func embedded() v1alpha1.InstanceSpec {
 	}
 }
 
-// apply makes an Instance and waits until it is ready.
-func apply(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec, annotations map[string]string) tenant {
+// create makes an Instance.
+func create(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
 	t.Helper()
-	instance := &v1alpha1.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: annotations},
-		Spec:       spec,
-	}
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
 	if err := kube.Create(t.Context(), instance); err != nil {
-		t.Fatalf("apply instance %s: %v", name, err)
+		t.Fatalf("make instance %s: %v", name, err)
 	}
-	tenant := tenant{t: t, key: client.ObjectKeyFromObject(instance)}
+	return tenant{t: t, key: client.ObjectKeyFromObject(instance)}
+}
+
+// apply makes an Instance and waits until it is ready.
+func apply(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
+	t.Helper()
+	tenant := create(t, namespace, name, spec)
 	tenant.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	return tenant
 }

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
 // A load is eight clients that ask all the time, each on a connection that it
@@ -25,10 +23,38 @@ type load struct {
 	failures []string
 }
 
-const loadClients = 8
+const (
+	loadClients = 8
+	// shownFailures is how many are shown: the rest is more of the same.
+	shownFailures = 20
+)
+
+// A question is what a client asks again and again, once it knows how.
+type question func(*testing.T, apiClient) func(context.Context) error
+
+// diagnoses asks for the diagnosis of a headache, by the id that the model has
+// for it now.
+func diagnoses(t *testing.T, client apiClient) func(context.Context) error {
+	patient := client.headache(t)
+	return func(ctx context.Context) error {
+		_, err := client.Engine.Diagnose(ctx, patient, sentOnce)
+		return err
+	}
+}
+
+// searches looks for a headache, which every release of the content knows.
+func searches(_ *testing.T, client apiClient) func(context.Context) error {
+	return func(ctx context.Context) error {
+		found, err := client.Engine.Search(ctx, searchHeadache, sentOnce)
+		if err == nil && len(found) != 1 {
+			err = fmt.Errorf("found %v", found)
+		}
+		return err
+	}
+}
 
 // startLoad begins asking the Instance.
-func startLoad(t *testing.T, n tenant) *load {
+func startLoad(t *testing.T, n tenant, asked question) *load {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
@@ -39,18 +65,17 @@ func startLoad(t *testing.T, n tenant) *load {
 		if i%2 == 1 {
 			protocol = "h2"
 		}
-		client := n.dialAt(address, protocol)
-		patient := client.headache(t)
-		l.clients.Go(func() { l.ask(ctx, client, patient, protocol) })
+		ask := asked(t, n.dialAt(address, protocol))
+		l.clients.Go(func() { l.ask(ctx, ask, protocol) })
 	}
 	return l
 }
 
 // ask asks until the load is stopped. A short pause between questions leaves
 // the two cores of a small machine to the pods that come and go.
-func (l *load) ask(ctx context.Context, client apiClient, patient enginev3.Interview, protocol string) {
+func (l *load) ask(ctx context.Context, ask func(context.Context) error, protocol string) {
 	for ctx.Err() == nil {
-		if _, err := client.Engine.Diagnose(context.WithoutCancel(ctx), patient, sentOnce); err != nil {
+		if err := ask(context.WithoutCancel(ctx)); err != nil {
 			l.fail(fmt.Sprintf("%s: %v", protocol, err))
 		} else {
 			l.answered.Add(1)
@@ -74,7 +99,7 @@ func (l *load) stop(t *testing.T) {
 	if l.answered.Load() < 100 {
 		t.Errorf("only %d requests were answered: that is no load", l.answered.Load())
 	}
-	for _, failure := range l.failures {
+	for _, failure := range l.failures[:min(len(l.failures), shownFailures)] {
 		t.Errorf("a request failed: %s", failure)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,7 +23,7 @@ import (
 var (
 	cluster platform.Platform
 	images  platform.Images
-	kube    client.Client
+	kube    client.WithWatch
 )
 
 // TestMain brings up a cluster apart from the developer's own, and removes it.
@@ -66,7 +67,7 @@ func setUp(ctx context.Context) (err error) {
 	return err
 }
 
-func newClient(ctx context.Context) (client.Client, error) {
+func newClient(ctx context.Context) (client.WithWatch, error) {
 	kubeconfig, err := cluster.Kubeconfig(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func newClient(ctx context.Context) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.QPS = -1 // the tests wait by asking again and again
+	config.WarningHandler = rest.NoWarnings{} // of fields that an earlier release does not know
+	config.QPS = -1                           // the tests wait by asking again and again
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func newClient(ctx context.Context) (client.Client, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	return client.New(config, client.Options{Scheme: scheme})
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
 func fail(err error) int {

@@ -22,7 +22,7 @@ func TestAdminPortIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := apply(t, newNamespace(t, "network"), "walled", embedded(), nil)
+	n := apply(t, newNamespace(t, "network"), "walled", embedded())
 	pod := n.pods()[0]
 	tenantPort, adminPort := pod.Status.PodIP+":8443", pod.Status.PodIP+":8081"
 

@@ -8,9 +8,6 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // TestNoRequestIsLost keeps eight clients asking an Instance of two replicas
@@ -18,11 +15,11 @@ import (
 // edit rolls out: not one request may fail.
 func TestNoRequestIsLost(t *testing.T) {
 	namespace := newNamespace(t, "postgres")
-	n := apply(t, namespace, "busy", external(t, namespace), nil)
+	n := apply(t, namespace, "busy", external(t, namespace))
 	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(HaveLen(2))
 
 	t.Run("while pods are deleted", func(t *testing.T) {
-		load := startLoad(t, n)
+		load := startLoad(t, n, diagnoses)
 		time.Sleep(2 * time.Second) // let every client ask on a connection of its own first
 		for _, pod := range n.pods() {
 			if err := kube.Delete(t.Context(), &pod); err != nil {
@@ -36,7 +33,7 @@ func TestNoRequestIsLost(t *testing.T) {
 	})
 	t.Run("while an edit rolls out", func(t *testing.T) {
 		before := n.podNames()
-		load := startLoad(t, n)
+		load := startLoad(t, n, diagnoses)
 		n.edit(moreMemory)
 		waitForNewPods(t, n, before)
 		load.stop(t)
@@ -58,22 +55,4 @@ func waitUntilGone(t *testing.T, pod corev1.Pod) {
 		}
 		return true
 	}, patience, "500ms").Should(BeTrue(), "pod %s is still there", pod.Name)
-}
-
-// external is the spec of an Instance over the PostgreSQL server that runs in
-// the node's namespaces.
-func external(t *testing.T, namespace string) v1alpha1.InstanceSpec {
-	t.Helper()
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "database"},
-		StringData: map[string]string{"url": startPostgres(t)},
-	}
-	if err := kube.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	return v1alpha1.InstanceSpec{
-		Models:   []v1alpha1.Model{{ID: "service-en"}},
-		Storage:  v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "database"}, AllowInsecure: true}},
-		Replicas: 2,
-	}
 }
