@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -110,4 +111,31 @@ func TestSuspendedInstanceSaysWhatItObserves(t *testing.T) {
 	p.reaches("acme", "Ready=False Suspended", "Available=False NoPodReady")
 	p.world.change(func(w *world) { w.broken = func(corev1.PodTemplateSpec) bool { return false } })
 	p.reaches("acme", "Ready=True Suspended", "Available=True Serving")
+}
+
+func TestSuspendedInstanceSaysWhetherItsDataHasAPlace(t *testing.T) {
+	p := newPlatform(t)
+	p.create(p.instance("acme"))
+	p.create(p.external("other"))
+	for _, name := range []string{"acme", "other"} {
+		p.reaches(name, "Ready=True Ready")
+		p.editInstance(name, func(instance *v1alpha1.Instance) { instance.Spec.Suspend = true })
+		p.reaches(name, "Ready=True Suspended", "StorageReady=True "+map[string]string{"acme": "VolumeBound", "other": "DatabaseConfigured"}[name])
+	}
+	p.settle()
+	before := p.writes.all()
+	p.world.change(func(w *world) { w.unbound = true })
+	p.reaches("acme", "Ready=True Suspended", "StorageReady=False VolumePending", "Available=True Serving")
+	if err := p.Delete(t.Context(), read(p, "other-db", &corev1.Secret{})); err != nil {
+		t.Fatal(err)
+	}
+	p.reaches("other", "Ready=False Suspended", "StorageReady=False DatabaseSecretNotFound", "Available=True Serving")
+	p.world.change(func(w *world) { w.unbound = false })
+	p.reaches("acme", "Ready=True Suspended", "StorageReady=True VolumeBound")
+	p.settle()
+	for _, write := range p.writes.all()[len(before):] {
+		if !strings.HasSuffix(write, "/status") {
+			t.Errorf("%s: a suspended Instance is only looked at", write)
+		}
+	}
 }

@@ -62,7 +62,7 @@ var steps = []step{
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
 	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
-	{name: "give the data a place", gives: []fact{place}, run: (*Visit).applyStorage},
+	{name: "give the data a place", gives: []fact{place}, keeps: true, run: (*Visit).applyStorage},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
 	{name: "choose a pod template", needs: []fact{place, models}, gives: []fact{template}, run: (*Visit).planRollout},

@@ -15,11 +15,16 @@ import (
 // embedded keeps the data in a database file on a volume of its own.
 type embedded struct{}
 
+// Prepare claims the volume; while the Instance is suspended, it only says how far
+// the claim has come.
 func (embedded) Prepare(ctx context.Context, on Ground) (Place, error) {
 	key := claimKey(on)
 	found, err := on.Children.Get(ctx, key)
 	if err != nil {
 		return Place{}, err
+	}
+	if on.Instance.Spec.Suspend {
+		return judgeClaim(ctx, on, children.As[*corev1.PersistentVolumeClaim](on.Children, key.Kind, key.Name))
 	}
 	if found != nil && !owned(found.GetLabels(), on.Instance.UID) {
 		on.Announce(reasonDataAdopted, "takes up the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])

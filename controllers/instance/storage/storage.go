@@ -22,7 +22,8 @@ import (
 // A Kind is one way to keep an Instance's data.
 type Kind interface {
 	// Prepare gives the data a place, or finds the place that somebody else
-	// made. A problem belongs to the condition StorageReady.
+	// made; of a suspended Instance it only finds it. A problem belongs to the
+	// condition StorageReady.
 	Prepare(ctx context.Context, on Ground) (Place, error)
 	// Release does with the data what the spec says when the Instance goes. Its
 	// pods have ended by then.
