@@ -58,6 +58,7 @@ type world struct {
 	refused  error
 	// calls counts the calls to Services.
 	calls int
+	turns int
 }
 
 const newestVersion, olderVersion = "2026-11-21T00:00:00Z", "2026-05-01T00:00:00Z"
@@ -98,12 +99,16 @@ func (w *world) change(how func(*world)) {
 func (w *world) turn(ctx context.Context) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runPods, w.runDeployments, w.collectGarbage} {
+	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runWorkloads} {
 		if err := act(ctx); err != nil {
 			return err
 		}
 	}
-	return nil
+	// To look for garbage is to look at everything, which costs the most.
+	if w.turns++; w.turns%5 != 0 {
+		return nil
+	}
+	return w.collectGarbage(ctx)
 }
 
 func (w *world) bindVolumes(ctx context.Context) error {
@@ -217,12 +222,21 @@ func finishJob(job *batchv1.Job, succeeded bool) {
 	}
 }
 
-func (w *world) runDeployments(ctx context.Context) error {
+// runWorkloads runs pods and then says of the same Deployments how far they are:
+// of one that changed in between, nothing is said before its pods are there.
+func (w *world) runWorkloads(ctx context.Context) error {
 	var deployments appsv1.DeploymentList
 	if err := w.client.List(ctx, &deployments, client.InNamespace(w.namespace)); err != nil {
 		return err
 	}
-	for _, deployment := range deployments.Items {
+	if err := w.runPods(ctx, deployments.Items); err != nil {
+		return err
+	}
+	return w.runDeployments(ctx, deployments.Items)
+}
+
+func (w *world) runDeployments(ctx context.Context, deployments []appsv1.Deployment) error {
+	for _, deployment := range deployments {
 		if deployment.DeletionTimestamp != nil {
 			continue
 		}
@@ -289,17 +303,13 @@ func (w *world) isBroken(deployment *appsv1.Deployment) bool {
 
 // runPods keeps a pod of each template that is broken: there is nothing to be
 // said of others.
-func (w *world) runPods(ctx context.Context) error {
-	var deployments appsv1.DeploymentList
+func (w *world) runPods(ctx context.Context, deployments []appsv1.Deployment) error {
 	var found corev1.PodList
-	if err := w.client.List(ctx, &deployments, client.InNamespace(w.namespace)); err != nil {
-		return err
-	}
 	if err := w.client.List(ctx, &found, client.InNamespace(w.namespace), client.HasLabels{worldLabel}); err != nil {
 		return err
 	}
 	wanted := map[string]bool{}
-	for _, deployment := range deployments.Items {
+	for _, deployment := range deployments {
 		if !w.isBroken(&deployment) {
 			continue
 		}
@@ -428,10 +438,19 @@ func (w *world) keepHistory(ctx context.Context, deployment *appsv1.Deployment) 
 }
 
 // collectGarbage deletes what belonged to an Instance that is gone, and lets go
-// what others hold for the sake of pods.
+// what others hold for the sake of pods. What there is, is looked at before whose
+// it is: what a new Instance is given in between belongs to nobody who is gone.
 func (w *world) collectGarbage(ctx context.Context) error {
 	if !w.collects {
 		return nil
+	}
+	var objects []client.Object
+	for _, kind := range children.Kinds {
+		list := kind.List.DeepCopyObject().(client.ObjectList)
+		if err := w.client.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
+			return err
+		}
+		objects = append(objects, children.Items(list)...)
 	}
 	var instances v1alpha1.InstanceList
 	if err := w.client.List(ctx, &instances, client.InNamespace(w.namespace)); err != nil {
@@ -441,32 +460,23 @@ func (w *world) collectGarbage(ctx context.Context) error {
 	for _, instance := range instances.Items {
 		there[instance.UID] = true
 	}
-	for _, kind := range children.Kinds {
-		if err := w.collectKind(ctx, kind, there); err != nil {
+	for _, object := range objects {
+		if err := w.collect(ctx, object, there); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *world) collectKind(ctx context.Context, kind children.Kind, there map[types.UID]bool) error {
-	list := kind.List.DeepCopyObject().(client.ObjectList)
-	if err := w.client.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
-		return err
-	}
-	for _, object := range children.Items(list) {
-		owner := metav1.GetControllerOf(object)
-		switch {
-		case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
-			object.SetFinalizers(nil)
-			if err := w.client.Update(ctx, object); err != nil {
-				return err
-			}
-		case owner != nil && owner.Kind == children.KindInstance && !there[owner.UID]:
-			if err := w.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-				return err
-			}
-		}
+func (w *world) collect(ctx context.Context, object client.Object, there map[types.UID]bool) error {
+	owner := metav1.GetControllerOf(object)
+	switch {
+	case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
+		object.SetFinalizers(nil)
+		return w.client.Update(ctx, object)
+	case owner != nil && owner.Kind == children.KindInstance && !there[owner.UID]:
+		uid := object.GetUID()
+		return client.IgnoreNotFound(w.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}
 	return nil
 }
