@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/format"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,7 @@ var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	format.MaxLength = 0 // what differs between two portraits may be at their ends
 	code := m.Run()
 	if environment.Config != nil {
 		if err := environment.Stop(); err != nil {
@@ -146,6 +148,15 @@ type platform struct {
 func newPlatform(t *testing.T) *platform {
 	t.Helper()
 	t.Parallel()
+	p := foundPlatform(t)
+	p.startOperator(serverImage)
+	return p
+}
+
+// foundPlatform makes a new namespace and the world around it, without an
+// operator.
+func foundPlatform(t *testing.T) *platform {
+	t.Helper()
 	p := &platform{WithT: gomega.NewWithT(t), t: t, writes: &writeCounter{}, resync: time.Hour}
 	p.SetDefaultEventuallyTimeout(patience)
 	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
@@ -161,7 +172,6 @@ func newPlatform(t *testing.T) *platform {
 	p.create(namespace)
 	p.namespace = namespace.Name
 	p.world = newWorld(t, p.Client, p.namespace)
-	p.startOperator(serverImage)
 	return p
 }
 
@@ -412,6 +422,12 @@ func (p *platform) visitAgain(name string) {
 // ended do not tell alone: on a busy machine one can take longer than the while.
 func (p *platform) settle() {
 	p.t.Helper()
+	p.restFor(2 * time.Second)
+}
+
+// restFor waits until the operator has done nothing for so long.
+func (p *platform) restFor(while time.Duration) {
+	p.t.Helper()
 	type activity struct {
 		visits, writes int
 		glances        int64
@@ -422,7 +438,7 @@ func (p *platform) settle() {
 		if now := (activity{p.visits(), len(p.writes.all()), p.glances.Load()}); now != last {
 			last, since = now, time.Now()
 		}
-		return time.Since(since) > 2*time.Second
+		return time.Since(since) > while
 	}).Should(gomega.BeTrue())
 }
 

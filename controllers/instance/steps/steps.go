@@ -85,6 +85,7 @@ func (v *Visit) Run(ctx context.Context) []error {
 	if !keeps {
 		return []error{problem.Waiting("", status.ReasonSuspended, "nothing of it was made yet")}
 	}
+	v.restate()
 	return v.runSteps(ctx)
 }
 

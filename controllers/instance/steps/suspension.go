@@ -3,13 +3,16 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 )
 
 // appliedSpec gives the spec that a Deployment says it was applied for, or nil
@@ -46,4 +49,19 @@ func (v *Visit) holdSpec() (release func(), keeps bool) {
 		v.Instance.Spec.Suspend = true
 	}
 	return func() { v.Instance.Spec = wished }, true
+}
+
+// restate says of a suspended Instance what it was made before, where its status
+// does not, as after a restore: the steps that say so otherwise wait.
+func (v *Visit) restate() {
+	deployment, said := v.Children.Deployment(), &v.Instance.Status
+	said.URL = cmp.Or(said.URL, resources.URL(v.Instance))
+	if len(said.Models) == 0 {
+		said.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
+		said.ModelIDs = status.ModelIDs(said.Models)
+	}
+	answer := resources.ParseModels(deployment.Annotations[resources.ModelsAnnotation])
+	if meta.FindStatusCondition(said.Conditions, v1alpha1.ConditionModelsReady) == nil && len(answer) > 0 {
+		v.pinModels(answer)
+	}
 }
