@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -251,7 +252,8 @@ func (o Options) around(reconciler reconcile.Reconciler) reconcile.Reconciler {
 func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
 	changed := predicate.Or(
 		predicate.TypedGenerationChangedPredicate[client.Object]{},
-		predicate.TypedAnnotationChangedPredicate[client.Object]{})
+		predicate.TypedAnnotationChangedPredicate[client.Object]{},
+		predicate.Funcs{UpdateFunc: wentBack})
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.Instance{}, builder.WithPredicates(changed)).
 		Owns(&appsv1.Deployment{}).
@@ -273,6 +275,15 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		return fmt.Errorf("adding the controller of Instances: %w", err)
 	}
 	return nil
+}
+
+// wentBack says that somebody took the status of an Instance away, or put an
+// earlier one in its place, as one who restores a backup does: the operator never
+// says that it saw less of the spec than before.
+func wentBack(update event.UpdateEvent) bool {
+	before, isInstance := update.ObjectOld.(*v1alpha1.Instance)
+	after, stillIs := update.ObjectNew.(*v1alpha1.Instance)
+	return isInstance && stillIs && after.Status.ObservedGeneration < before.Status.ObservedGeneration
 }
 
 const (

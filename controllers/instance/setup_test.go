@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -83,6 +84,29 @@ func TestInstanceOfClaim(t *testing.T) {
 	}
 	if got := instanceOfClaim(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
 		t.Errorf("somebody's claim belongs to %v", got)
+	}
+}
+
+func TestWentBack(t *testing.T) {
+	t.Parallel()
+	saw := func(generation int64) client.Object {
+		instance := acme()
+		instance.Status.ObservedGeneration = generation
+		return instance
+	}
+	for name, test := range map[string]struct {
+		before, after client.Object
+		want          bool
+	}{
+		"status was taken away":        {saw(3), saw(0), true},
+		"an earlier status was put":    {saw(3), saw(2), true},
+		"the operator said what it is": {saw(2), saw(3), false},
+		"the operator said something":  {saw(3), saw(3), false},
+		"is no Instance":               {&corev1.Secret{}, &corev1.Secret{}, false},
+	} {
+		if got := wentBack(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+			t.Errorf("%s: got %v", name, got)
+		}
 	}
 }
 
