@@ -81,7 +81,8 @@ test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 
 .PHONY: soak
 soak: $(CLUSTER) models ## Run kill and fuzz tests for long: SOAK=60 seconds each, and ten times as many properties.
-	@$(COMPILED) hack/soak.sh $(or $(SOAK),60)
+	@$(CLUSTER) build assets
+	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; $(COMPILED) hack/soak.sh $(or $(SOAK),60)
 
 .PHONY: eval
 eval: ## Measure how good the advice is, on vignettes of our own and on simulated patients.

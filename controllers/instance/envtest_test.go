@@ -129,6 +129,10 @@ type platform struct {
 	world      *world
 	namespace  string
 	reconciler *Reconciler
+	// image is the server image of the operator that runs, or ran last, and line
+	// what connects it to the API server.
+	image string
+	line  *line
 	// writes counts the operator's requests that are not reads.
 	writes *writeCounter
 	// resync is how often the operator looks at what it cannot watch, and
@@ -188,7 +192,9 @@ func (p *platform) startOperator(image string) {
 	}
 	cluster := rest.CopyConfig(shared)
 	cluster.QPS = -1
+	p.image, p.line = image, &line{}
 	cluster.Wrap(p.writes.wrap)
+	cluster.Wrap(p.line.wrap)
 	selector, err := labels.Parse(p.selector)
 	if err != nil {
 		p.t.Fatal(err)

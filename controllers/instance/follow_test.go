@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// follow has every state be looked at that objects of a kind come to from now
+// on, those that last for a moment included, until stop. What is there already is
+// looked at first.
+func (p *platform) follow(list client.ObjectList, look func(runtime.Object)) (stop func()) {
+	p.t.Helper()
+	cluster, err := controlPlane()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	watcher, err := client.NewWithWatch(cluster, client.Options{Scheme: testScheme(p.t)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	events, err := watcher.Watch(p.t.Context(), list, client.InNamespace(p.namespace))
+	if err != nil {
+		p.t.Fatalf("watching %T: %v", list, err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range events.ResultChan() {
+			if event.Type == watch.Added || event.Type == watch.Modified {
+				look(event.Object)
+			}
+		}
+	}()
+	return func() {
+		events.Stop()
+		<-done
+	}
+}
