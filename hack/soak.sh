@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs for long what CI runs a share of: every fuzz test for so many seconds, the
 # properties ten times as often, what kills, leaves or besieges a server once for
-# each ten seconds, and the operator killed before each of its writes. Stops at
-# the first failure.
+# each ten seconds, and the operator killed before each of its writes and left
+# without an API server for so many seconds. Stops at the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: soak.sh SECONDS}
@@ -11,8 +11,8 @@ echo "== kills, leaves and sieges, $((seconds / 10 + 1)) times"
 CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'Siege|Leave|Lost|Kill' \
   ./apiserver/serve/... ./apiserver/usage/... ./apiserver/content/...
 
-echo "== the operator killed before each write"
-ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run TestKill ./controllers/instance
+echo "== the operator killed before each write, and without an API server for $seconds seconds"
+ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance
 
 echo "== properties, 1000 draws each"
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r folder; do

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -238,7 +239,8 @@ func (p *platform) start(manager ctrl.Manager, options Options) {
 		p.t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- manager.Start(ctx) }()
+	// What it starts inherits the label, by which goroutines counts.
+	go pprof.Do(ctx, pprof.Labels("namespace", p.namespace), func(ctx context.Context) { done <- manager.Start(ctx) })
 	p.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -3,6 +3,11 @@
 package instance
 
 import (
+	"bytes"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,4 +43,25 @@ func (p *platform) follow(list client.ObjectList, look func(runtime.Object)) (st
 		events.Stop()
 		<-done
 	}
+}
+
+// goroutines counts those of the operators of this platform.
+func (p *platform) goroutines() int {
+	p.t.Helper()
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		p.t.Fatal(err)
+	}
+	total, alike := 0, 0
+	for line := range strings.Lines(profile.String()) {
+		if before, _, isGroup := strings.Cut(line, " @ "); isGroup {
+			if _, err := fmt.Sscan(before, &alike); err != nil {
+				alike = 0 // the first line, which tells the total
+			}
+		}
+		if strings.HasPrefix(line, "# labels:") && strings.Contains(line, `"`+p.namespace+`"`) {
+			total += alike
+		}
+	}
+	return total
 }
