@@ -143,6 +143,9 @@ type platform struct {
 	// soak is how long the first Instance must be well with another server image
 	// before the others follow.
 	soak time.Duration
+	// overlap is how long clients get to learn of another authority; zero for the
+	// operator's default.
+	overlap time.Duration
 	// ahead is how far the operator's clock is ahead, and glances how often it
 	// was looked at.
 	ahead, glances atomic.Int64
@@ -209,6 +212,7 @@ func (p *platform) startOperator(image string) {
 		WaveSoak:                  p.soak,
 		Concurrency:               2,
 		Resync:                    p.resync,
+		AuthorityOverlap:          p.overlap,
 	}
 	skip := true
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{

@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,11 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/apply"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
@@ -193,4 +197,48 @@ func (p *platform) secrets() map[string]string {
 		}
 	}
 	return contents
+}
+
+// drawChildren gives what an Instance's children are, without what the operator
+// notes on them, and with keys and certificates that are made anew each time
+// told by what they are for.
+func (p *platform) drawChildren(name string) string {
+	p.t.Helper()
+	var parts []string
+	for _, object := range p.everything() {
+		if object.GetLabels()[resources.InstanceLabel] != name {
+			continue
+		}
+		object.SetUID("")
+		annotations := object.GetAnnotations()
+		delete(annotations, apply.HashAnnotation)
+		if deployment, ok := object.(*appsv1.Deployment); ok {
+			deployment.Annotations = nil
+		}
+		if secret, ok := object.(*corev1.Secret); ok && secret.Type == corev1.SecretTypeTLS {
+			p.nameIssued(secret, name)
+		}
+		parts = append(parts, p.draw(object, nil))
+	}
+	return applicationKey.ReplaceAllString(strings.Join(parts, ""), "KEY")
+}
+
+// nameIssued replaces certificates that the operator made by the names that they
+// are for. Whom clients are told to trust besides is a matter of what was served
+// before.
+func (p *platform) nameIssued(secret *corev1.Secret, instance string) {
+	p.t.Helper()
+	certificate := parseCertificate(p.t, secret.Data[corev1.TLSCertKey])
+	roots := x509.NewCertPool()
+	for _, name := range []string{authority.SecretName, resources.AuthorityName(&v1alpha1.Instance{ObjectMeta: objectMeta(p.namespace, instance)})} {
+		if kept := (&corev1.Secret{}); p.get(name, kept) {
+			roots.AppendCertsFromPEM(kept.Data[corev1.TLSCertKey])
+		}
+	}
+	if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots}); err != nil {
+		return
+	}
+	secret.Annotations = nil
+	names := slices.Concat(certificate.DNSNames, certificate.PermittedDNSDomains)
+	secret.Data = map[string][]byte{corev1.TLSCertKey: []byte("for " + strings.Join(names, " "))}
 }
