@@ -308,7 +308,7 @@ func (p *platform) putTLS(name string, certificate, key, authority []byte) {
 }
 
 // makeTLS gives an authority and a certificate by it, both made at a time.
-func makeTLS(t *testing.T, at time.Time) (pair pki.KeyPair, authority []byte) {
+func makeTLS(t testing.TB, at time.Time) (pair pki.KeyPair, authority []byte) {
 	t.Helper()
 	root, err := pki.NewAuthority(at)
 	if err != nil {

@@ -93,7 +93,7 @@ func TestExtraNamesAreJudgedAtApply(t *testing.T) {
 }
 
 // certificates reads those of a PEM file.
-func certificates(t *testing.T, text []byte) []*x509.Certificate {
+func certificates(t testing.TB, text []byte) []*x509.Certificate {
 	t.Helper()
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

@@ -109,7 +109,7 @@ func cacheDirectory() string {
 	return filepath.Join(directory, "anamnesis")
 }
 
-func testScheme(t *testing.T) *runtime.Scheme {
+func testScheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -124,7 +124,7 @@ func testScheme(t *testing.T) *runtime.Scheme {
 // and the world around it.
 type platform struct {
 	*gomega.WithT
-	t *testing.T
+	t testing.TB
 	// Client is the platform team's: it neither caches nor counts.
 	client.Client
 	world      *world
@@ -163,7 +163,7 @@ func newPlatform(t *testing.T) *platform {
 
 // foundPlatform makes a new namespace and the world around it, without an
 // operator.
-func foundPlatform(t *testing.T) *platform {
+func foundPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{WithT: gomega.NewWithT(t), t: t, writes: &writeCounter{}, resync: time.Hour}
 	p.SetDefaultEventuallyTimeout(patience)

@@ -59,11 +59,13 @@ type world struct {
 	// calls counts the calls to Services.
 	calls int
 	turns int
+	// pause is how long it rests between two turns.
+	pause time.Duration
 }
 
 const newestVersion, olderVersion = "2026-11-21T00:00:00Z", "2026-05-01T00:00:00Z"
 
-func newWorld(t *testing.T, writer client.Client, namespace string) *world {
+func newWorld(t testing.TB, writer client.Client, namespace string) *world {
 	models := map[string][]string{"service-en": {newestVersion, olderVersion}, "service-de": {newestVersion}}
 	w := &world{
 		client:    writer,
@@ -72,6 +74,7 @@ func newWorld(t *testing.T, writer client.Client, namespace string) *world {
 		broken:    func(corev1.PodTemplateSpec) bool { return false },
 		plight:    crashing(),
 		collects:  true,
+		pause:     50 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -82,7 +85,10 @@ func newWorld(t *testing.T, writer client.Client, namespace string) *world {
 				t.Errorf("the world stands still: %v", err)
 				return
 			}
-			time.Sleep(50 * time.Millisecond)
+			select {
+			case <-ctx.Done():
+			case <-time.After(w.between()):
+			}
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
@@ -94,6 +100,12 @@ func (w *world) change(how func(*world)) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	how(w)
+}
+
+func (w *world) between() time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.pause
 }
 
 func (w *world) turn(ctx context.Context) error {
