@@ -4,6 +4,7 @@ package instance
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -69,6 +70,11 @@ var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	// These tests wait more than they compute: more of them than there are cores may
+	// be run at a time. What the command line says takes precedence.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	format.MaxLength = 0 // what differs between two portraits may be at their ends
 	code := m.Run()
 	if environment.Config != nil {
