@@ -81,6 +81,21 @@ func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion))
 }
 
+// TestForeignSecretOfOneApplicationStopsNoOther: the others get their keys, and
+// the server learns of these alone.
+func TestForeignSecretOfOneApplicationStopsNoOther(t *testing.T) {
+	p := newPlatform(t)
+	foreign := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-app-kiosk"), StringData: map[string]string{"key": "somebody's"}}
+	p.create(foreign)
+	instance := p.instance("acme")
+	instance.Spec.Applications = []v1alpha1.Application{{Name: "kiosk"}, {Name: "portal"}}
+	p.create(instance)
+	p.reaches("acme", "Stalled=True ObjectNotOurs")
+	p.Eventually(func() bool { return p.get("acme-credentials", &corev1.Secret{}) }).Should(gomega.BeTrue())
+	p.Expect(read(p, "acme-app-portal", &corev1.Secret{}).Data).To(gomega.HaveKey("key"))
+	p.Expect(read(p, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.Not(gomega.HaveKey("kiosk.json"))))
+}
+
 func TestKeyIsNotMadeTwiceWhenTheCacheIsBehind(t *testing.T) {
 	p := newPlatform(t)
 	p.create(p.instance("acme"))

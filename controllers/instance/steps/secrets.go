@@ -21,14 +21,17 @@ import (
 // server knows it.
 func (v *Visit) applyApplications(ctx context.Context) error {
 	keys := map[string]string{}
-	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) (err error) {
-		keys[application.Name], err = v.applyApplication(ctx, application)
+	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
+		key, err := v.applyApplication(ctx, application)
 		if problem.Of(err) != nil {
-			keys[application.Name] = v.knownKey(ctx, application.Name)
+			key = v.knownKey(ctx, application.Name)
+		}
+		if key != "" {
+			keys[application.Name] = key
 		}
 		return err
 	})
-	if unhad != nil && problem.Of(unhad) == nil {
+	if unhad != nil && (problem.Of(unhad) == nil || len(keys) == 0) {
 		return unhad
 	}
 	if err := v.put(ctx, "", resources.BuildCredentialsSecret(v.input, keys)); err != nil {
