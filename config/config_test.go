@@ -198,8 +198,15 @@ func TestNamespacedInstall(t *testing.T) {
 		t.Errorf("the rules are not those of an install for the cluster, and to hold the binding (-want +got):\n%s", diff)
 	}
 	bound := map[string]string{}
+	const looks = "anamnesis-operator:anamnesis-system"
 	for _, object := range objects {
 		switch object.GetKind() {
+		case "Role":
+			rules := as[rbacv1.Role](t, object).Rules
+			want := []rbacv1.PolicyRule{{APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"list"}}}
+			if diff := cmp.Diff(want, rules); object.GetNamespace() == "default" && diff != "" {
+				t.Errorf("what it may do where the Kubernetes API is (-want +got):\n%s", diff)
+			}
 		case "ClusterRoleBinding":
 			t.Errorf("%s reaches beyond the namespaces of the list", key(object))
 		case "RoleBinding":
@@ -215,6 +222,7 @@ func TestNamespacedInstall(t *testing.T) {
 		"clinic/" + binding:                      "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
 		"pharmacy/" + binding:                    "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
 		releaseNamespace + "/anamnesis-operator": "Role anamnesis-operator to " + operator,
+		"default/" + looks:                       "Role " + looks + " to " + operator,
 	}
 	if diff := cmp.Diff(want, bound); diff != "" {
 		t.Errorf("bindings (-want +got):\n%s", diff)

@@ -2,8 +2,8 @@
 
 // Package surroundings reads what concerns an Instance and is not its child:
 // Secrets that its spec refers to, its pods, the endpoints of its Service, events
-// about its objects, storage classes. It is read from the API server every time, because it is looked at
-// seldom and the cache would have to hold everybody's.
+// about its objects, storage classes. It is read from the API server every time,
+// because it is looked at seldom and the cache would have to hold everybody's.
 package surroundings
 
 import (
