@@ -3,6 +3,8 @@
 package instance
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +96,38 @@ func TestForeignSecretOfOneApplicationStopsNoOther(t *testing.T) {
 	p.Eventually(func() bool { return p.get("acme-credentials", &corev1.Secret{}) }).Should(gomega.BeTrue())
 	p.Expect(read(p, "acme-app-portal", &corev1.Secret{}).Data).To(gomega.HaveKey("key"))
 	p.Expect(read(p, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.Not(gomega.HaveKey("kiosk.json"))))
+}
+
+// TestPinOfANewerOperatorIsLeftAlone puts an operator back to one that does not
+// know how the pods of an Instance were built: it leaves them as they are until
+// the wave moves the Instance, which pauses here.
+func TestPinOfANewerOperatorIsLeftAlone(t *testing.T) {
+	p := newPlatform(t)
+	instance := p.external("acme")
+	instance.Spec.Rollout = &v1alpha1.RolloutSpec{Pause: true}
+	p.create(instance)
+	p.reaches("acme", "Ready=True Ready")
+	p.Eventually(func() error {
+		deployment := read(p, "acme", &appsv1.Deployment{})
+		noted := deployment.Annotations[resources.RolloutAnnotation]
+		deployment.Annotations[resources.RolloutAnnotation] = strings.ReplaceAll(noted,
+			fmt.Sprintf(`"revision":%d`, resources.Revision), fmt.Sprintf(`"revision":%d`, resources.Revision+1))
+		return p.Update(t.Context(), deployment)
+	}).Should(gomega.Succeed())
+	p.Eventually(func() int32 { return read(p, "acme", &v1alpha1.Instance{}).Status.Server.Revision }).Should(gomega.Equal(resources.Revision + 1))
+	memory := func() string {
+		container := read(p, "acme", &appsv1.Deployment{}).Spec.Template.Spec.Containers[0]
+		return container.Resources.Limits.Memory().String()
+	}
+	before := memory()
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: mustQuantity("3Gi")}}
+	})
+	p.settle()
+	p.Expect(memory()).To(gomega.Equal(before))
+	p.Expect(p.state("acme")).To(gomega.ContainElement("Ready=True Ready"))
+	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout.Pause = false })
+	p.Eventually(memory).Should(gomega.Equal("3Gi"))
 }
 
 func TestKeyIsNotMadeTwiceWhenTheCacheIsBehind(t *testing.T) {
