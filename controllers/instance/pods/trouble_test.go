@@ -68,6 +68,7 @@ func TestFind(t *testing.T) {
 		"cannot be run":               {[]corev1.Pod{waiting("RunContainerError", "no such file\nand more")}, Trouble{Kind: Crashing, Message: "pod acme-1: RunContainerError no such file", Since: noon.Time}},
 		"not ready":                   {[]corev1.Pod{unready}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
 		"not ready, since it runs":    {[]corev1.Pod{*late}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Add(time.Minute)}},
+		"not ready, the older of two": {[]corev1.Pod{*late, unready}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
 		"not ready, after a restart":  {[]corev1.Pod{*once}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
 		"no image":                    {[]corev1.Pod{waiting("ImagePullBackOff", "not found")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: ImagePullBackOff not found", Since: noon.Time}},
 		"no such name of an image":    {[]corev1.Pod{waiting("InvalidImageName", "")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: InvalidImageName", Since: noon.Time}},

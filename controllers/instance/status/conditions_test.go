@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/google/go-cmp/cmp"
@@ -172,6 +173,13 @@ func TestDiverge(t *testing.T) {
 	found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDiverged)
 	if found == nil || found.Status != metav1.ConditionTrue || !strings.HasPrefix(found.Message, "Deployment acme") || len(found.Message) > 2*longestMessage {
 		t.Errorf("got %+v", found)
+	}
+	// The API server would mend half a character, and the status differ ever after.
+	for shift := range 3 {
+		Diverge(instance, noon, []string{strings.Repeat("y", shift) + strings.Repeat("…", 1000)})
+		if found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDiverged); !utf8.ValidString(found.Message) {
+			t.Errorf("shifted by %d, the message ends within a character", shift)
+		}
 	}
 	if Diverge(instance, noon, nil); len(instance.Status.Conditions) > 0 {
 		t.Errorf("nothing diverges any more: %+v", instance.Status.Conditions)

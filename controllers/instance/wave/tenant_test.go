@@ -141,6 +141,14 @@ func TestTenantOf(t *testing.T) {
 			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "ModelsUnavailable", "none")}, func(*v1alpha1.Instance) {}),
 			settled("acme", newServer, stalledBy("ModelsUnavailable", 0), func(one *tenant) { one.refused = true }),
 		},
+		"the image cannot be had": {
+			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "ServerImageUnavailable", "none")}, func(*v1alpha1.Instance) {}),
+			settled("acme", newServer, stalledBy("ServerImageUnavailable", 0), func(one *tenant) { one.refused = true }),
+		},
+		"its image could not be asked": {
+			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "PreflightOverdue", "quota")}, func(*v1alpha1.Instance) {}),
+			settled("acme", newServer, stalledBy("PreflightOverdue", 0)),
+		},
 		"stalled by its own while its image is asked": {
 			acme([]error{problem.Stalled("", "TLSSecretInvalid", "none"), asks}, func(*v1alpha1.Instance) {}),
 			settled("acme", newServer, stalledBy("TLSSecretInvalid", 0)),
