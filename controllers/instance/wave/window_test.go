@@ -88,13 +88,12 @@ func TestOpeningIsTheFirst(t *testing.T) {
 		time.Date(2026, 4, 4, 12, 0, 0, 0, time.UTC), time.Date(2011, 12, 30, 0, 0, 0, 0, time.UTC),
 	}
 	rapid.Check(t, func(t *rapid.T) {
+		start := timeOfDay.Draw(t, "start")
 		window := v1alpha1.Window{
-			Start:    timeOfDay.Draw(t, "start"),
-			End:      timeOfDay.Draw(t, "end"),
+			Start: start,
+			// The API takes no window without a length.
+			End:      timeOfDay.Filter(func(end v1alpha1.TimeOfDay) bool { return end != start }).Draw(t, "end"),
 			TimeZone: rapid.SampledFrom([]string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"}).Draw(t, "zone"),
-		}
-		if window.Start == window.End {
-			t.Skip("it has no length")
 		}
 		zone, err := time.LoadLocation(window.TimeZone)
 		if err != nil {
