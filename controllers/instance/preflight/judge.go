@@ -38,10 +38,8 @@ func IsOfServer(reason string) bool {
 
 // FinishedAt is when a Job ended; zero for one that has not.
 func FinishedAt(job *batchv1.Job) time.Time {
-	for _, condition := range job.Status.Conditions {
-		if condition.Status == corev1.ConditionTrue && (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) {
-			return condition.LastTransitionTime.Time
-		}
+	if end := endOf(job); end != nil {
+		return end.LastTransitionTime.Time
 	}
 	return time.Time{}
 }
@@ -107,18 +105,22 @@ func Judge(job *batchv1.Job, found []corev1.Pod, complaint string, wanted []v1al
 
 // jobResult says whether a Job has ended, and how it failed if it did.
 func jobResult(job *batchv1.Job) (finished bool, failure string) {
-	for _, condition := range job.Status.Conditions {
-		if condition.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch condition.Type {
-		case batchv1.JobComplete:
-			return true, ""
-		case batchv1.JobFailed:
-			return true, ", " + condition.Message
+	end := endOf(job)
+	if end != nil && end.Type == batchv1.JobFailed {
+		failure = ", " + end.Message
+	}
+	return end != nil, failure
+}
+
+// endOf is the condition with which a Job ended; nil for one that has not.
+func endOf(job *batchv1.Job) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		condition := &job.Status.Conditions[i]
+		if condition.Status == corev1.ConditionTrue && (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) {
+			return condition
 		}
 	}
-	return false, ""
+	return nil
 }
 
 // judgeUnfinished says what a Job is doing. One that takes too long is stalled,
