@@ -57,23 +57,29 @@ func (v *Visit) planRollout(ctx context.Context) error {
 }
 
 // explainFailure says what keeps the pods that the Deployment asks for from
-// becoming ready, if anything, and whose trouble that is.
+// becoming ready, if anything, and whose trouble that is. Pods are asked for once
+// in a visit: they are read from the API server itself.
 func (v *Visit) explainFailure(ctx context.Context, state rollout.State) (rollout.Trouble, error) {
 	if state == rollout.Absent || state == rollout.Settled {
 		return rollout.Trouble{}, nil
+	}
+	if v.trouble != nil {
+		return *v.trouble, nil
 	}
 	found, err := v.Pods(ctx, resources.Selector(v.Instance))
 	if err != nil {
 		return rollout.Trouble{}, err
 	}
 	deployment := v.Children.Deployment()
-	return rollout.Diagnose(rollout.Findings{
+	trouble := rollout.Diagnose(rollout.Findings{
 		Pods:     rollout.PodsOf(found, rollout.TemplateHash(deployment)),
 		Creation: rollout.CreationTrouble(deployment),
 		Volume:   v.volume,
 		Embedded: resources.StorageOf(v.Instance).SingleWriter,
 		Now:      v.Began,
-	}), nil
+	})
+	v.trouble = &trouble
+	return trouble, nil
 }
 
 // applyDeployment runs the server, as many pods of it as the spec says. While it

@@ -64,6 +64,8 @@ type Visit struct {
 	input resources.Input
 	// template says which pod template is asked for, and why.
 	template rollout.Plan
+	// trouble is what keeps pods from becoming ready; nil before that was asked.
+	trouble *rollout.Trouble
 	// restarts says that pods are to be started, replaced or stopped because of
 	// what this visit wrote.
 	restarts bool
