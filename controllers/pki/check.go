@@ -12,8 +12,8 @@ import (
 
 // Check judges a certificate that somebody else made: whether a server can use
 // it now, and, where an authority comes with it, whether that vouches for it.
-// A server gets no certificate that could vouch for others. It gives the certificate's end. Its errors say what is wrong and what would
-// be right.
+// A server gets no certificate that could vouch for others. It gives the
+// certificate's end. Its errors say what is wrong and what would be right.
 func Check(pair KeyPair, authority []byte, now time.Time) (end time.Time, err error) {
 	certificate, err := parsePair(pair)
 	if err != nil {

@@ -54,7 +54,7 @@ const (
 // defaultClusterDomain is the DNS domain of most clusters.
 const defaultClusterDomain = "cluster.local"
 
-// An Store keeps the operator's authority in a Secret. It is the same
+// A Store keeps the operator's authority in a Secret. It is the same
 // for all Instances but those with names of their own choice: who trusts it
 // trusts it to name Services rightly, and nothing else.
 type Store struct {
