@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -187,18 +186,6 @@ func TestLeakedAuthorityIsReplacedWhileClientsLearnOfTheNext(t *testing.T) {
 	p.Expect(read(p, "acme-serving-tls", &corev1.Secret{}).Annotations).NotTo(gomega.HaveKey(steps.TrustedSinceAnnotation))
 	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(template), "an authority restarts nothing")
 	p.atRest("acme")
-}
-
-// atRest checks that nothing is written any more.
-func (p *platform) atRest(name string) {
-	p.t.Helper()
-	p.settle()
-	before := p.writes.all()
-	p.visitAgain(name)
-	p.settle()
-	if diff := cmp.Diff(before, p.writes.all()); diff != "" {
-		p.t.Errorf("writes at rest (+):\n%s", diff)
-	}
 }
 
 func TestClientsLearnInTimeOfAnAuthorityThatReplacesADeletedOne(t *testing.T) {

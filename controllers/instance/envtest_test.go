@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/format"
 	"github.com/prometheus/client_golang/prometheus"
@@ -458,6 +459,24 @@ func (p *platform) restFor(while time.Duration) {
 		}
 		return time.Since(since) > while
 	}).Should(gomega.BeTrue())
+}
+
+// atRest waits until a visit of the Instance writes nothing. One visit may still
+// write, for a cluster that answered late looks at rest until it does; an operator
+// that writes at each visit never comes to rest.
+func (p *platform) atRest(name string) {
+	p.t.Helper()
+	var diff string
+	for range 3 {
+		p.settle()
+		before := p.writes.all()
+		p.visitAgain(name)
+		p.settle()
+		if diff = cmp.Diff(before, p.writes.all()); diff == "" {
+			return
+		}
+	}
+	p.t.Errorf("each of three visits wrote, the last (+):\n%s", diff)
 }
 
 func mustQuantity(text string) resource.Quantity { return resource.MustParse(text) }

@@ -336,10 +336,6 @@ func TestWhatNobodyHasAnyMoreIsNotPutBack(t *testing.T) {
 	p.world.change(func(w *world) { w.patient = false })
 	p.reaches("acme", "Stalled=True RolloutFailed")
 	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("replica set of those that did is gone"))
-	p.settle()
-	before := p.writes.all()
-	p.visitAgain("acme")
-	p.settle()
-	p.Expect(p.writes.all()).To(gomega.Equal(before), "there is nothing to write")
+	p.atRest("acme")
 	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
 }

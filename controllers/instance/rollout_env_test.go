@@ -74,11 +74,7 @@ func TestRolloutThatFailsIsPutBack(t *testing.T) {
 			p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
 			p.Eventually(func() string { return models(p, "acme") }).Should(gomega.Equal("service-en@" + newestVersion))
 			p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("put back"))
-			p.settle()
-			before := p.writes.all()
-			p.visitAgain("acme")
-			p.settle()
-			p.Expect(p.writes.all()).To(gomega.Equal(before), "what is put back is at rest")
+			p.atRest("acme")
 			p.Expect(models(p, "acme")).To(gomega.Equal("service-en@" + newestVersion))
 
 			p.breakModel("none")
