@@ -29,7 +29,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 	"github.com/anamnesis-dev/anamnesis/client"
 )
 
@@ -81,7 +81,7 @@ func newInstance(t scope) *instance {
 	keys, err := identity.NewSigningKeys()
 	must(t, err)
 	i := &instance{}
-	i.store, err = sqlite.Open(background, filepath.Join(t.TempDir(), "anamnesis.db"))
+	i.store, err = open.Open(background, "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, i.store.Close()) })
 	authority := &identity.Authority{Instance: "acme", Applications: applications, Keys: keys}

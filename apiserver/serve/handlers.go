@@ -71,7 +71,7 @@ func (p *process) adminHandler() http.Handler {
 		Metrics: p.metrics.Handler(),
 		Checks: []server.Check{
 			{Name: "releases", Probe: p.probeReleases},
-			{Name: "storage", Probe: p.store.probe, Reached: p.store.opened},
+			{Name: "storage", Probe: p.keeper.probe, Reached: p.keeper.opened},
 		},
 		Leaving:  p.leaving.Load,
 		Profiles: p.Pprof,

@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,8 +27,8 @@ type options struct {
 	drain  time.Duration
 	wanted []model.Wanted
 	log    *slog.Logger
-	// openStore opens the database.
-	openStore func(ctx context.Context, url string) (storage.Store, error)
+	// newStore returns the store that a URL names, which is not open yet.
+	newStore func(url string) (storage.Store, error)
 	// announce, if any, is told once the server listens.
 	announce func(started)
 }
@@ -45,7 +44,7 @@ type started struct {
 // options checks the flags. The environment says where a developer's home is.
 // Models stays empty where the content of the program is meant.
 func (c *Command) options(environment func(string) string) (options, error) {
-	o := options{Command: *c, openStore: open.Open}
+	o := options{Command: *c, newStore: open.New}
 	var err error
 	if o.wanted, err = parseWanted(c.Model); err != nil {
 		return options{}, err
@@ -163,6 +162,9 @@ func (o *options) check() error {
 	}
 	return errors.Join(wrong...)
 }
+
+// embedded reports whether storage is a file of this process.
+func (o *options) embedded() bool { return strings.HasPrefix(o.Database, "sqlite:") }
 
 func isBaseURL(text string) bool {
 	address, err := url.Parse(text)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 // triager calls /v3/triage as an application, and says what came back.
@@ -74,7 +74,7 @@ func TestPlans(t *testing.T) {
 // embedded database.
 func storedCalls(t *testing.T, command Command, application string) (calls int64) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(command.DataDir, "anamnesis.db"))
+	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(command.DataDir, "anamnesis.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestPlansWhileStorageIsDown(t *testing.T) {
 	command.Database = "postgres://db"
 	write(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"], "plan": "trial", "devMode": true}`)
 	write(t, command.Config, "plans: {trial: {triage: 1}}")
-	r := serving(t, command, func(o *options) { o.openStore = store.open })
+	r := serving(t, command, func(o *options) { o.newStore = store.new })
 	triage := newTriager(t, a, r)
 	eventually(t, "the limit is reached", func() bool { return triage("kiosk").status == http.StatusTooManyRequests })
 	store.be(errors.New("connection reset"))

@@ -20,6 +20,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
 
@@ -41,7 +42,8 @@ type process struct {
 	options
 	library  *model.Library
 	settings *settings
-	store    *storeKeeper
+	store    storage.Store
+	keeper   *storeKeeper
 	recorder *usage.Recorder
 	ledger   *quota.Ledger
 	metrics  *metrics.Metrics
@@ -66,15 +68,18 @@ func run(ctx context.Context, o options) (err error) {
 	})
 	p.limits = guard.LimitsFor(memoryLimit(), runtime.GOMAXPROCS(0))
 	p.guard = guard.New(p.limits, p.metrics.TurnedAway)
-	p.store = newStoreKeeper(o, p.metrics.StorageUp, func(ctx context.Context) { p.ledger.Refresh(ctx) })
+	if p.store, err = o.newStore(o.Database); err != nil {
+		return fmt.Errorf("--database: %w", err)
+	}
+	p.keeper = newStoreKeeper(p.store, p.log, p.metrics.StorageUp, func(ctx context.Context) { p.ledger.Refresh(ctx) })
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
 		Refused: p.metrics.Refused, Read: p.totalsRead(ctx),
 	})
-	defer func() { err = errors.Join(err, p.store.close()) }()
-	if p.store.embedded() {
+	defer func() { err = errors.Join(err, p.store.Close()) }()
+	if o.embedded() {
 		// Nobody else will mend what is wrong with a file of our own.
-		if err := p.store.open(ctx); err != nil {
+		if err := p.keeper.open(ctx); err != nil {
 			return fmt.Errorf("opening the embedded database of --data-dir or --database: %w", err)
 		}
 	}
@@ -123,7 +128,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 			return nil
 		})
 	}
-	work.Go(func() error { return p.store.run(ctx) })
+	background(func() { p.keeper.run(ctx) })
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })

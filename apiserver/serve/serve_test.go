@@ -5,7 +5,6 @@ package serve
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,7 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -242,7 +241,7 @@ func TestUsageIsStored(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), filepath.Join(directory, "anamnesis.db"))
+	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(directory, "anamnesis.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,6 +314,7 @@ func TestStartFails(t *testing.T) {
 		"no configuration": {func(_ *testing.T, c *Command) { c.Config += "x" }, "--config: "},
 		"bad origin":       {func(t *testing.T, c *Command) { write(t, c.Config, "cors: {allowedOrigins: [x]}") }, `"x" is not an origin; write it as`},
 		"bad database":     {func(_ *testing.T, c *Command) { c.Database = "mysql://x" }, "sqlite:<path of a file> or postgres://"},
+		"bad server":       {func(_ *testing.T, c *Command) { c.Database = "postgres://%%%" }, "postgres://user:password@host:port/database"},
 		"database nowhere": {func(_ *testing.T, c *Command) { c.Database = "sqlite:" + c.DataDir + "/none/x.db" }, "no such file or directory"},
 		"address in use":   {func(_ *testing.T, c *Command) { c.AdminListen = c.Listen }, "--admin-listen: listen tcp"},
 	} {
@@ -353,21 +353,6 @@ func freeAddress(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return listener.Addr().String()
-}
-
-// A part that fails later ends the server, which says why.
-func TestPartFails(t *testing.T) {
-	t.Parallel()
-	r := serving(t, Command{Dev: true, Models: releases(t, t.TempDir(), november), Database: "postgres://" + strings.Repeat("%", 3)})
-	select {
-	case err := <-r.done:
-		close(r.done)
-		if !errors.Is(err, storage.ErrInvalidURL) {
-			t.Errorf("ended with %v", err)
-		}
-	case <-time.After(patience):
-		t.Error("the server goes on")
-	}
 }
 
 // Only the application that --dev makes up is shown to everybody.

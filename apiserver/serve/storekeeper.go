@@ -4,13 +4,10 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -26,57 +23,54 @@ const (
 	pingTimeout  = 3 * time.Second
 )
 
-// errNotOpen is what callers get until storage has been opened.
-var errNotOpen = errors.New("storage is not open yet")
-
 // A storeKeeper opens storage in the background, however long that takes, and
-// knows how it is. What is asked of storage before it is open fails.
+// knows how it is.
 type storeKeeper struct {
-	url   string
-	opens func(ctx context.Context, url string) (storage.Store, error)
+	store openable
 	log   *slog.Logger
 	tell  func(up bool) // is told how storage is after each look
 	// cameUp is called when storage is open, and when it is back.
 	cameUp func(ctx context.Context)
-	store  atomic.Pointer[storage.Store]
+	// isOpen says that storage was opened at some time.
+	isOpen atomic.Bool
 	state  atomic.Pointer[error]
 }
 
-func newStoreKeeper(o options, tell func(bool), cameUp func(context.Context)) *storeKeeper {
-	k := &storeKeeper{url: o.Database, opens: o.openStore, log: o.log, tell: tell, cameUp: cameUp}
-	k.state.Store(&errNotOpen)
+// openable is what a keeper needs of storage; every storage.Store has it.
+type openable interface {
+	Open(ctx context.Context) error
+	Ping(ctx context.Context) error
+}
+
+func newStoreKeeper(store openable, log *slog.Logger, tell func(bool), cameUp func(context.Context)) *storeKeeper {
+	k := &storeKeeper{store: store, log: log, tell: tell, cameUp: cameUp}
+	notOpen := storage.ErrNotOpen
+	k.state.Store(&notOpen)
 	tell(false)
 	return k
 }
 
-// run opens storage and looks after it until the context ends. A URL that no
-// try will ever open is its error.
-func (k *storeKeeper) run(ctx context.Context) error {
-	if err := k.openAtLast(ctx); err != nil || ctx.Err() != nil {
-		return err
-	}
+// run opens storage and looks after it until the context ends.
+func (k *storeKeeper) run(ctx context.Context) {
+	k.openAtLast(ctx)
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 			k.ping(ctx)
 		}
 	}
 }
 
-// embedded reports whether storage is a file of this process.
-func (k *storeKeeper) embedded() bool { return strings.HasPrefix(k.url, "sqlite:") }
-
-// openAtLast tries until storage is open, the context ends, or trying is in
-// vain.
-func (k *storeKeeper) openAtLast(ctx context.Context) error {
+// openAtLast tries until storage is open or the context ends.
+func (k *storeKeeper) openAtLast(ctx context.Context) {
 	for ctx.Err() == nil && !k.opened() {
 		err := k.open(ctx)
-		if err == nil || errors.Is(err, storage.ErrInvalidURL) {
-			return err
+		if err == nil {
+			return
 		}
 		if ctx.Err() == nil {
 			k.note(ctx, err)
@@ -86,18 +80,16 @@ func (k *storeKeeper) openAtLast(ctx context.Context) error {
 		case <-time.After(openRetry):
 		}
 	}
-	return nil
 }
 
 // open tries once.
 func (k *storeKeeper) open(ctx context.Context) error {
 	attempt, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	store, err := k.opens(attempt, k.url)
-	if err != nil {
+	if err := k.store.Open(attempt); err != nil {
 		return err
 	}
-	k.store.Store(&store)
+	k.isOpen.Store(true)
 	k.note(ctx, nil)
 	return nil
 }
@@ -105,7 +97,7 @@ func (k *storeKeeper) open(ctx context.Context) error {
 func (k *storeKeeper) ping(ctx context.Context) {
 	attempt, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	if err := (*k.store.Load()).Ping(attempt); ctx.Err() == nil {
+	if err := k.store.Ping(attempt); ctx.Err() == nil {
 		k.note(ctx, err)
 	}
 }
@@ -132,52 +124,4 @@ func (k *storeKeeper) probe() (string, error) {
 
 // opened reports whether storage has been reached and brought up to date at some
 // time. It may be down now.
-func (k *storeKeeper) opened() bool { return k.store.Load() != nil }
-
-// AddUsage adds a batch of counts once storage is open.
-func (k *storeKeeper) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
-	if store := k.store.Load(); store != nil {
-		return (*store).AddUsage(ctx, batch)
-	}
-	return errNotOpen
-}
-
-// Usage reads counts once storage is open.
-func (k *storeKeeper) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
-	if store := k.store.Load(); store != nil {
-		return (*store).Usage(ctx, from, to)
-	}
-	return nil, errNotOpen
-}
-
-// UsageTotals reads totals once storage is open.
-func (k *storeKeeper) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
-	if store := k.store.Load(); store != nil {
-		return (*store).UsageTotals(ctx, from, to, endpoints)
-	}
-	return nil, errNotOpen
-}
-
-// PutFeedback keeps feedback once storage is open.
-func (k *storeKeeper) PutFeedback(ctx context.Context, interview feedback.Interview) error {
-	if store := k.store.Load(); store != nil {
-		return (*store).PutFeedback(ctx, interview)
-	}
-	return errNotOpen
-}
-
-// Feedback reads feedback once storage is open.
-func (k *storeKeeper) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback.Interview, int64, error) {
-	if store := k.store.Load(); store != nil {
-		return (*store).Feedback(ctx, skipped, atMost)
-	}
-	return nil, 0, errNotOpen
-}
-
-// close closes storage, if it was opened.
-func (k *storeKeeper) close() error {
-	if store := k.store.Load(); store != nil {
-		return (*store).Close()
-	}
-	return nil
-}
+func (k *storeKeeper) opened() bool { return k.isOpen.Load() }

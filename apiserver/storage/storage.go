@@ -14,6 +14,21 @@ import (
 // error of opening a store.
 var ErrInvalidURL = errors.New("invalid database URL")
 
+// ErrNotOpen is wrapped by errors of everything that is asked of a store before
+// it was opened.
+var ErrNotOpen = errors.New("storage is not open yet")
+
+// What a store refuses because of what it holds already.
+var (
+	// ErrTaken says that something that only one may have is another's.
+	ErrTaken = errors.New("it is taken already")
+	// ErrDangling says that what is referred to does not exist.
+	ErrDangling = errors.New("what it refers to does not exist")
+	// ErrContended says that somebody else changed the same at the same time:
+	// trying again may help.
+	ErrContended = errors.New("it was changed by somebody else at the same time")
+)
+
 // ErrInvalidUsage is wrapped by errors that say that usage counts cannot be
 // stored as they are. Trying again does not help.
 var ErrInvalidUsage = errors.New("invalid usage count")
@@ -24,10 +39,18 @@ var ErrInvalidFeedback = errors.New("invalid feedback of an interview")
 
 // Store is everything that an API server keeps. It is safe for concurrent use.
 //
+// A store exists before it is open, so that it can be handed to those who use it
+// while a server that keeps it is still starting. Until Open has succeeded, all
+// else but Close fails with an error that wraps ErrNotOpen.
+//
 // No error of a Store holds a connection string, a host or a password.
 type Store interface {
 	Usage
 	Feedback
+
+	// Open reaches the store and brings its tables up to date. When it fails it
+	// may be called again, by one caller at a time.
+	Open(ctx context.Context) error
 
 	// Ping reports whether the store can be written to now.
 	Ping(ctx context.Context) error

@@ -31,7 +31,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "anamnesis.db"))
+	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,8 +244,8 @@ func TestMountedAnywhere(t *testing.T) {
 	}
 }
 
-// open are the operations that anybody may call.
-var open = []string{"GET /.well-known/jwks.json"}
+// forEverybody are the operations that anybody may call.
+var forEverybody = []string{"GET /.well-known/jwks.json"}
 
 // Every operation says in the contract who may call it, and nobody else can: the
 // contract is walked, so that none is forgotten.
@@ -261,8 +261,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		for method, operation := range item.Operations() {
 			name := method + " " + path
 			response, text := r.call(method, address, "{}", "Content-Type", "application/json")
-			if slices.Contains(open, name) != (response.StatusCode == http.StatusOK) ||
-				!slices.Contains(open, name) && response.StatusCode != http.StatusUnauthorized {
+			if slices.Contains(forEverybody, name) != (response.StatusCode == http.StatusOK) ||
+				!slices.Contains(forEverybody, name) && response.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s without credentials answered %d: %s", name, response.StatusCode, text)
 			}
 			for _, scope := range scopesOf(operation) {
@@ -273,7 +273,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 					t.Errorf("%s without the scope %s answered %d: %s", name, scope, response.StatusCode, text)
 				}
 			}
-			if len(scopesOf(operation)) == 0 && !slices.Contains(open, name) && name != "POST /api/auth/token" {
+			if len(scopesOf(operation)) == 0 && !slices.Contains(forEverybody, name) && name != "POST /api/auth/token" {
 				t.Errorf("%s: the contract says nobody who may call it", name)
 			}
 		}

@@ -37,6 +37,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"OlderDatabase":    testOlderDatabase,
 		"OlderFeedback":    testOlderFeedback,
 		"Ping":             testPing,
+		"NotOpen":          testNotOpen,
 		"Closed":           testClosed,
 
 		"Batches":           testBatches,

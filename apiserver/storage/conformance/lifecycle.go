@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -106,6 +107,28 @@ func testPing(t *testing.T, fresh Fresh) {
 		}
 	}
 	wantKept(t, store)
+}
+
+// A store that was not opened says so, whatever it is asked.
+func testNotOpen(t *testing.T, fresh Fresh) {
+	store, err := open.New(fresh(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, usage := store.Usage(t.Context(), day, day)
+	_, totals := store.UsageTotals(t.Context(), day, day, []string{"GET /v3/info"})
+	_, _, feedback := store.Feedback(t.Context(), 0, 10)
+	for what, err := range map[string]error{
+		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffled(1)), "Usage": usage, "UsageTotals": totals,
+		"PutFeedback": store.PutFeedback(t.Context(), interview("a", "label", 0)), "Feedback": feedback,
+	} {
+		if !errors.Is(err, storage.ErrNotOpen) {
+			t.Errorf("%s: got error %v, want one that wraps ErrNotOpen", what, err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
 }
 
 // A store that was closed answers with errors.

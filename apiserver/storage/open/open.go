@@ -7,6 +7,7 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,19 +19,36 @@ import (
 // errURL does not repeat the URL, which may hold a password.
 var errURL = fmt.Errorf("%w: it has to be sqlite:<path of a file> or postgres://user:password@host:port/database", storage.ErrInvalidURL)
 
-// Open opens the store that url names and brings its tables up to date:
-// sqlite:<path> for a file, postgres://… or postgresql://… for a server.
-// Errors that wrap storage.ErrInvalidURL stay; others may pass, as those of a
-// server that is still starting.
-func Open(ctx context.Context, url string) (storage.Store, error) {
+// New returns the store that url names, which is not open yet: sqlite:<path> for
+// a file, postgres://… or postgresql://… for a server. Its errors wrap
+// storage.ErrInvalidURL.
+func New(url string) (storage.Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch {
 	case scheme == "sqlite" && rest != "":
-		return opened(sqlite.Open(ctx, rest))
+		return sqlite.New(rest), nil
 	case scheme == "postgres", scheme == "postgresql":
-		return opened(postgres.Open(ctx, url))
+		store, err := postgres.New(url)
+		if err != nil {
+			return nil, err // and no nil pointer in an interface that is not nil
+		}
+		return store, nil
 	}
 	return nil, errURL
+}
+
+// Open returns the store that url names, open and with its tables up to date.
+// Errors that wrap storage.ErrInvalidURL stay; others may pass, as those of a
+// server that is still starting.
+func Open(ctx context.Context, url string) (storage.Store, error) {
+	store, err := New(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Open(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
 }
 
 // Migrate brings the tables of the store that url names up to date, as Open
@@ -41,12 +59,4 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	return store.Close()
-}
-
-// opened keeps a nil pointer from becoming a Store that is not nil.
-func opened[S storage.Store](store S, err error) (storage.Store, error) {
-	if err != nil {
-		return nil, err
-	}
-	return store, nil
 }

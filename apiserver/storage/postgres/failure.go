@@ -13,18 +13,45 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // failure says what was being done and why it failed, in words that may be
 // logged and shown. The texts of pgx and net name the host, the user and the
 // database, and the server's own may quote values, so none of them is passed
 // on: the error is made anew from what kind of error it is. It wraps the error
-// of ctx when ctx is why.
+// of ctx when ctx is why, and those of package storage.
 func failure(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, ctx.Err())
 	}
+	if known := refusal(err); known != nil {
+		return fmt.Errorf("%s: %w", doing, known)
+	}
 	return fmt.Errorf("%s: %s", doing, reason(err))
+}
+
+// refusals are what the server says when what it holds is in the way, by SQLSTATE.
+var refusals = map[string]error{
+	"23505": storage.ErrTaken,     // unique_violation
+	"23503": storage.ErrDangling,  // foreign_key_violation
+	"40001": storage.ErrContended, // serialization_failure
+	"40P01": storage.ErrContended, // deadlock_detected
+}
+
+// refusal is the error of package storage that err is, nil when it is none.
+func refusal(err error) error {
+	var server *pgconn.PgError
+	if errors.As(err, &server) {
+		return refusals[server.Code]
+	}
+	for _, ours := range []error{storage.ErrNotOpen, storage.ErrTaken, storage.ErrDangling, storage.ErrContended} {
+		if errors.Is(err, ours) {
+			return ours
+		}
+	}
+	return nil
 }
 
 func reason(err error) string {

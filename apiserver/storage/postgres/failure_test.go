@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 const secret = "hunter2"
@@ -59,6 +61,19 @@ func TestFailure(t *testing.T) {
 				t.Errorf("%q tells a secret", text)
 			}
 		})
+	}
+}
+
+// What the server refuses because of what it holds is an error of the domain.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]error{
+		"23505": storage.ErrTaken, "23503": storage.ErrDangling, "40001": storage.ErrContended, "40P01": storage.ErrContended,
+	} {
+		err := failure(t.Context(), "try", dialFailure(&pgconn.PgError{Code: code, Message: secret, ConstraintName: secret}))
+		if !errors.Is(err, want) || err.Error() != "try: "+want.Error() {
+			t.Errorf("%s: got %v, want %v", code, err, want)
+		}
 	}
 }
 

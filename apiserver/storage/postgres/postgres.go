@@ -18,31 +18,37 @@ import (
 // Store is a storage.Store on a PostgreSQL server.
 type Store struct {
 	pool    *pgxpool.Pool
+	gate    *gate
 	queries *queries.Queries
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// Open connects to the database that url names and brings its tables up to
-// date; replicas may do so at the same time. The url is of the form
-// postgres://user:password@host:port/database, with the parameters of libpq
-// and of pgxpool, such as sslmode=verify-full and pool_max_conns=10.
-//
-// Connections that break later are made again when they are needed.
-func Open(ctx context.Context, url string) (*Store, error) {
+// New returns the store in the database that url names, to which nothing is
+// connected yet. The url is of the form postgres://user:password@host:port/database,
+// with the parameters of libpq and of pgxpool, such as sslmode=verify-full and
+// pool_max_conns=10.
+func New(url string) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, failure(ctx, "prepare connections to PostgreSQL", err)
+		return nil, errURL
 	}
-	if err := migrate(ctx, pool); err != nil {
-		pool.Close()
-		return nil, err
+	gate := &gate{pool: pool}
+	return &Store{pool: pool, gate: gate, queries: queries.New(gate)}, nil
+}
+
+// Open implements storage.Store. Replicas may do so at the same time. Connections
+// that break later are made again when they are needed.
+func (s *Store) Open(ctx context.Context) error {
+	if err := migrate(ctx, s.pool); err != nil {
+		return err
 	}
-	return &Store{pool: pool, queries: queries.New(pool)}, nil
+	s.gate.opened.Store(true)
+	return nil
 }
 
 // errURL leaves out what is wrong with the URL, because any part of it may be

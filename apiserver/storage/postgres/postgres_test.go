@@ -19,6 +19,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
@@ -52,7 +53,10 @@ func another() storage.UsageBatch {
 
 func opened(t *testing.T, url string) *postgres.Store {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), url)
+	store, err := postgres.New(url)
+	if err == nil {
+		err = store.Open(t.Context())
+	}
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -151,7 +155,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := postgres.Open(t.Context(), test.url)
+			_, err := open.Open(t.Context(), test.url)
 			wantSafe(t, err, test.want, test.url)
 			if errors.Is(err, storage.ErrInvalidURL) {
 				t.Errorf("%v says that the URL can never work", err)
@@ -177,7 +181,7 @@ func TestInvalidURL(t *testing.T) {
 		"postgres://user:" + secret + "@localhost/x?connect_timeout=" + secret,
 		"postgresql://user:" + secret + "\x00@localhost/x",
 	} {
-		_, err := postgres.Open(t.Context(), text)
+		_, err := postgres.New(text)
 		if !errors.Is(err, storage.ErrInvalidURL) {
 			t.Errorf("%q: got error %v, want one that wraps ErrInvalidURL", text, err)
 		} else if strings.Contains(err.Error(), secret) {
@@ -195,7 +199,7 @@ func TestNoPrivilege(t *testing.T) {
 	t.Cleanup(func() { execute(t, admin, "DROP ROLE "+role) })
 	execute(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	text := changed(t, admin, func(u *url.URL) { u.User = url.UserPassword(role, "hunter2hunter2") })
-	_, err := postgres.Open(t.Context(), text)
+	_, err := open.Open(t.Context(), text)
 	wantSafe(t, err, "lacks a privilege", text)
 }
 

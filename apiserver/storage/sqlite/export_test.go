@@ -7,6 +7,6 @@ var LockOpening = lockOpening
 
 // Pragma returns what the store's connection has for a setting of SQLite.
 func (s *Store) Pragma(name string) (value string, err error) {
-	err = s.db.QueryRow("PRAGMA " + name).Scan(&value)
+	err = s.database.Load().QueryRow("PRAGMA " + name).Scan(&value)
 	return value, err
 }

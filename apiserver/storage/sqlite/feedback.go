@@ -17,10 +17,11 @@ func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) e
 	if err := storage.ValidateFeedback(interview); err != nil {
 		return err
 	}
-	if err := s.inPlace(); err != nil {
+	db, err := s.writing()
+	if err != nil {
 		return err
 	}
-	err := queries.New(s.db).PutFeedback(ctx, queries.PutFeedbackParams{
+	err = queries.New(db).PutFeedback(ctx, queries.PutFeedbackParams{
 		Application:         interview.Application,
 		InterviewID:         interview.ID,
 		PatientIntentBefore: storage.Intent(interview.Before),
@@ -35,7 +36,10 @@ func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) e
 
 // Feedback implements storage.Feedback.
 func (s *Store) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback.Interview, int64, error) {
-	read := queries.New(s.db)
+	read, err := s.reading()
+	if err != nil {
+		return nil, 0, err
+	}
 	// Counted first: what comes in between is on the page or after its end.
 	total, err := read.CountFeedback(ctx)
 	if err != nil {

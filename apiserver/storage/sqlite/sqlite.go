@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 
@@ -33,37 +34,46 @@ var settings = url.Values{
 
 // Store is a storage.Store in one SQLite file.
 type Store struct {
-	path string
-	file os.FileInfo // the file that is open
-	db   *sql.DB
+	path     string
+	database atomic.Pointer[database] // nil before it is open
+}
+
+// A database is a file that is open.
+type database struct {
+	file os.FileInfo
+	*sql.DB
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// Open opens the database in the file at path, made when there is none with
-// access for this user only, and brings its tables up to date. The directory
-// has to exist. SQLite's files beside the database, -wal and -shm, and an empty
-// one, .lock, belong to it.
-func Open(ctx context.Context, path string) (*Store, error) {
-	path, err := filepath.Abs(path)
+// New returns the store in the file at path, which is not opened yet.
+func New(path string) *Store { return &Store{path: path} }
+
+// Open implements storage.Store. The file is made when there is none, with access
+// for this user only; its directory has to exist. SQLite's files beside the
+// database, -wal and -shm, and an empty one, .lock, belong to it.
+func (s *Store) Open(ctx context.Context) error {
+	path, err := filepath.Abs(s.path)
 	if err != nil {
-		return nil, fmt.Errorf("find the database: %w", err)
+		return fmt.Errorf("find the database: %w", err)
 	}
+	s.path = path
 	if err := create(path); err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return fmt.Errorf("open the database: %w", err)
 	}
 	unlock, err := lockOpening(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("wait for others that open the database %s: %w", path, err)
+		return fmt.Errorf("wait for others that open the database %s: %w", path, err)
 	}
-	store, err := openLocked(ctx, path)
+	opened, err := openLocked(ctx, path)
 	if err := errors.Join(err, unlock()); err != nil {
-		return nil, fmt.Errorf("open the database %s: %w", path, err)
+		return fmt.Errorf("open the database %s: %w", path, err)
 	}
-	return store, nil
+	s.database.Store(opened)
+	return nil
 }
 
-func openLocked(ctx context.Context, path string) (*Store, error) {
+func openLocked(ctx context.Context, path string) (*database, error) {
 	db, err := handle(path, settings)
 	if err != nil {
 		return nil, err
@@ -75,20 +85,50 @@ func openLocked(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{path: path, file: file, db: db}, nil
+	return &database{file: file, DB: db}, nil
 }
 
-// inPlace reports whether the path still names the file that is open. What is
-// written to a file without a name is gone with the process.
-func (s *Store) inPlace() error {
+// reading gives the queries for what only reads.
+func (s *Store) reading() (*queries.Queries, error) {
+	db := s.database.Load()
+	if db == nil {
+		return nil, storage.ErrNotOpen
+	}
+	return queries.New(db), nil
+}
+
+// writing gives the database for what writes, once its path still names the file
+// that is open. What is written to a file without a name is gone with the process.
+func (s *Store) writing() (*database, error) {
+	db := s.database.Load()
+	if db == nil {
+		return nil, storage.ErrNotOpen
+	}
 	file, err := os.Stat(s.path)
 	switch {
 	case err != nil:
-		return fmt.Errorf("look for the database file: %w", err)
-	case !os.SameFile(file, s.file):
-		return fmt.Errorf("the database file %s is not the one that was opened; put that one back, or restart to use this one", s.path)
+		return nil, fmt.Errorf("look for the database file: %w", err)
+	case !os.SameFile(file, db.file):
+		return nil, fmt.Errorf("the database file %s is not the one that was opened; put that one back, or restart to use this one", s.path)
 	}
-	return nil
+	return db, nil
+}
+
+// transact does all of some work or nothing.
+func (s *Store) transact(ctx context.Context, work func(*queries.Queries) error) error {
+	db, err := s.writing()
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
+	if err := work(queries.New(tx)); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // create makes an empty file when there is none, so that SQLite does not make
@@ -121,22 +161,14 @@ func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	if len(batch.Counts) == 0 {
 		return nil
 	}
-	if err := s.addUsage(ctx, batch); err != nil {
+	err := s.transact(ctx, func(add *queries.Queries) error { return addUsage(ctx, add, batch) })
+	if err != nil {
 		return fmt.Errorf("add %d usage counts: %w", len(batch.Counts), err)
 	}
 	return nil
 }
 
-func (s *Store) addUsage(ctx context.Context, batch storage.UsageBatch) error {
-	if err := s.inPlace(); err != nil {
-		return err
-	}
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	add := queries.New(tx)
+func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatch) error {
 	if batch.Number == 1 { // as good a moment as any, and rare
 		if err := add.ForgetRecorders(ctx); err != nil {
 			return err
@@ -151,12 +183,16 @@ func (s *Store) addUsage(ctx context.Context, batch storage.UsageBatch) error {
 			return err
 		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 // Usage implements storage.Usage.
 func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
-	rows, err := queries.New(s.db).Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
+	read, err := s.reading()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
 	if err != nil {
 		return nil, fmt.Errorf("read the usage from %s to %s: %w", from, to, err)
 	}
@@ -169,7 +205,11 @@ func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.Usa
 
 // UsageTotals implements storage.Usage.
 func (s *Store) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
-	rows, err := queries.New(s.db).UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
+	read, err := s.reading()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
 	if err != nil {
 		return nil, fmt.Errorf("read the totals of usage from %s to %s: %w", from, to, err)
 	}
@@ -183,10 +223,11 @@ func (s *Store) UsageTotals(ctx context.Context, from, to storage.Date, endpoint
 // Ping implements storage.Store. It takes the lock for writing and gives it
 // back.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.inPlace(); err != nil {
+	db, err := s.writing()
+	if err != nil {
 		return err
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin to write to the database: %w", err)
 	}
@@ -198,7 +239,11 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close implements storage.Store.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	db := s.database.Load()
+	if db == nil {
+		return nil
+	}
+	if err := db.Close(); err != nil {
 		return fmt.Errorf("close the database: %w", err)
 	}
 	return nil

@@ -42,7 +42,8 @@ func another() storage.UsageBatch {
 
 func opened(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), path)
+	store := sqlite.New(path)
+	err := store.Open(t.Context())
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -113,7 +114,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := sqlite.Open(t.Context(), test.path)
+			err := sqlite.New(test.path).Open(t.Context())
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) {
 				t.Errorf("got error %v, want one with %q and the path", err, test.want)
 			}
@@ -134,12 +135,13 @@ func TestOpenWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := sqlite.Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+	if err := sqlite.New(path).Open(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v while another opens, want one that wraps that of the context", err)
 	}
 	result := make(chan error)
 	go func() {
-		store, err := sqlite.Open(context.WithoutCancel(ctx), path)
+		store := sqlite.New(path)
+		err := store.Open(context.WithoutCancel(ctx))
 		if err == nil {
 			err = store.Close()
 		}
