@@ -18,19 +18,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // Recorder counts calls for storage; *usage.Recorder is one.
 type Recorder interface {
 	// Count adds a call and returns the day on which it did.
-	Count(application, endpoint string) storage.Date
+	Count(application, endpoint string) civil.Date
 }
 
 // Store is where counts go and totals come from; every storage.Store is one.
 type Store interface {
 	AddUsage(ctx context.Context, batch storage.UsageBatch) error
-	UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error)
+	UsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error)
 }
 
 // Options are what a Ledger stands on. All are required.
@@ -66,7 +67,7 @@ type Ledger struct {
 
 // key is a service to an application in a month, which is its first day.
 type key struct {
-	month       storage.Date
+	month       civil.Date
 	application string
 	service     Service
 }
@@ -101,7 +102,7 @@ func (l *Ledger) Begin(application, endpoint string, counts bool) (end func(coun
 		}, 0
 	}
 	now := l.Now()
-	today := storage.DateOf(now)
+	today := civil.DateOf(now)
 	own, ok := l.admit(key{firstDay(today), application, service}, counts)
 	if !ok {
 		return nil, nextMonth(today).Time().Sub(now)
@@ -130,7 +131,7 @@ func (l *Ledger) admit(k key, counts bool) (*account, bool) {
 // and the entry here a flush may come, which the account bears: until then the
 // call is still under way.
 func (l *Ledger) end(begun *account, application, endpoint string, counts, counted bool) {
-	var day storage.Date
+	var day civil.Date
 	if counted {
 		day = l.Recorder.Count(application, endpoint)
 	}
@@ -191,7 +192,7 @@ func (l *Ledger) enter(counts []storage.UsageCount) (limited bool) {
 
 // read takes the totals of the current month from storage. Storing is locked.
 func (l *Ledger) read(ctx context.Context) error {
-	month := firstDay(storage.DateOf(l.Now()))
+	month := firstDay(civil.DateOf(l.Now()))
 	totals, err := l.Store.UsageTotals(ctx, month, nextMonth(month).AddDays(-1), endpoints)
 	if err != nil {
 		l.outdated()
@@ -230,12 +231,12 @@ func (l *Ledger) account(k key) *account {
 	return a
 }
 
-func firstDay(date storage.Date) storage.Date {
+func firstDay(date civil.Date) civil.Date {
 	date.Day = 1
 	return date
 }
 
 // nextMonth is the first day of the month after that of the date.
-func nextMonth(date storage.Date) storage.Date {
-	return storage.DateOf(firstDay(date).Time().AddDate(0, 1, 0))
+func nextMonth(date civil.Date) civil.Date {
+	return civil.DateOf(firstDay(date).Time().AddDate(0, 1, 0))
 }

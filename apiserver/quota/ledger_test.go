@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 )
 
 const triage, explain = "POST /v3/triage", "POST /v3/explain"
@@ -229,7 +229,7 @@ func TestBatchThatStorageMayHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAdmitted(t, "once storage says what it has", r.calls(9, "trial", triage), 0)
-	if got := store.triaged(storage.Date{Year: 2026, Month: 11, Day: 21}); got != 4 {
+	if got := store.triaged(civil.Date{Year: 2026, Month: 11, Day: 21}); got != 4 {
 		t.Errorf("storage has %d calls, want 4", got)
 	}
 }
@@ -358,7 +358,7 @@ func TestConcurrentCalls(t *testing.T) {
 	if admitted.Load() != limit || failed.Load() == 0 {
 		t.Errorf("%d calls were answered and %d failed, want %d and some", admitted.Load(), failed.Load(), limit)
 	}
-	total, err := r.Store.UsageTotals(t.Context(), storage.Date{Year: 2026, Month: 11, Day: 1}, storage.Date{Year: 2026, Month: 11, Day: 30}, []string{triage})
+	total, err := r.Store.UsageTotals(t.Context(), civil.Date{Year: 2026, Month: 11, Day: 1}, civil.Date{Year: 2026, Month: 11, Day: 30}, []string{triage})
 	if err != nil || len(total) != 1 || total[0].Calls != limit {
 		t.Errorf("storage has %v, %v", total, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 )
 
 // month is what is true of the calls in a month.
@@ -32,8 +32,8 @@ type world struct {
 	store    *memory
 	limit    int
 	replicas []*replica
-	months   map[storage.Date]*month
-	views    []map[storage.Date]*view
+	months   map[civil.Date]*month
+	views    []map[civil.Date]*view
 	current  []bool
 	unsure   []bool // whether storage may have what the replica will send again
 	pending  []pending
@@ -42,11 +42,11 @@ type world struct {
 // pending is a call that was admitted and has not ended.
 type pending struct {
 	replica int
-	month   storage.Date
+	month   civil.Date
 	end     func(bool)
 }
 
-func of[V any](m map[storage.Date]*V, date storage.Date) *V {
+func of[V any](m map[civil.Date]*V, date civil.Date) *V {
 	date.Day = 1
 	if m[date] == nil {
 		m[date] = new(V)
@@ -54,7 +54,7 @@ func of[V any](m map[storage.Date]*V, date storage.Date) *V {
 	return m[date]
 }
 
-func (w *world) today() storage.Date { return storage.DateOf(w.clock.time) }
+func (w *world) today() civil.Date { return civil.DateOf(w.clock.time) }
 
 // begin checks that a call is refused if and only if what the replica can know
 // reaches the limit, and that it is then reached in truth.
@@ -155,11 +155,11 @@ func TestLimitsAreKept(t *testing.T) {
 			clock:  &clock{time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
 			store:  &memory{},
 			limit:  rapid.IntRange(0, 8).Draw(t, "limit"),
-			months: map[storage.Date]*month{},
+			months: map[civil.Date]*month{},
 		}
 		for range rapid.IntRange(1, 3).Draw(t, "replicas") {
 			w.replicas = append(w.replicas, newReplica(w.store, w.clock.now, trial(int64(w.limit))))
-			w.views = append(w.views, map[storage.Date]*view{})
+			w.views = append(w.views, map[civil.Date]*view{})
 			w.current, w.unsure = append(w.current, false), append(w.unsure, false)
 		}
 		replica := rapid.IntRange(0, len(w.replicas)-1)

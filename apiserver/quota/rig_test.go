@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
@@ -47,7 +48,7 @@ func (m *memory) AddUsage(_ context.Context, batch storage.UsageBatch) error {
 }
 
 // triaged is how many calls to /v3/triage storage has of the month of a date.
-func (m *memory) triaged(date storage.Date) (calls int) {
+func (m *memory) triaged(date civil.Date) (calls int) {
 	for _, c := range m.counts {
 		if c.Endpoint == triage && firstDay(c.Date) == firstDay(date) {
 			calls += int(c.Calls)
@@ -56,7 +57,7 @@ func (m *memory) triaged(date storage.Date) (calls int) {
 	return calls
 }
 
-func (m *memory) UsageTotals(_ context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (m *memory) UsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reads++

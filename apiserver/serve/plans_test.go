@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -79,7 +79,7 @@ func storedCalls(t *testing.T, command Command, application string) (calls int64
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	today := storage.DateOf(time.Now())
+	today := civil.DateOf(time.Now())
 	counts, err := store.Usage(t.Context(), today.AddDays(-1), today)
 	if err != nil {
 		t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -246,7 +246,7 @@ func TestUsageIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	today := storage.DateOf(time.Now())
+	today := civil.DateOf(time.Now())
 	counts, err := store.Usage(t.Context(), today.AddDays(-1), today)
 	if err != nil {
 		t.Fatal(err)

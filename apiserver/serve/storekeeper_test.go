@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -59,11 +60,11 @@ func (m *moody) Open(context.Context) error {
 func (m *moody) Ping(context.Context) error                         { return m.err() }
 func (m *moody) AddUsage(context.Context, storage.UsageBatch) error { return m.err() }
 func (m *moody) Close() error                                       { return nil }
-func (m *moody) Usage(context.Context, storage.Date, storage.Date) ([]storage.UsageCount, error) {
+func (m *moody) Usage(context.Context, civil.Date, civil.Date) ([]storage.UsageCount, error) {
 	return []storage.UsageCount{{Calls: 7}}, m.err()
 }
 
-func (m *moody) UsageTotals(context.Context, storage.Date, storage.Date, []string) ([]storage.UsageTotal, error) {
+func (m *moody) UsageTotals(context.Context, civil.Date, civil.Date, []string) ([]storage.UsageTotal, error) {
 	return nil, m.err()
 }
 func (m *moody) PutFeedback(context.Context, feedback.Interview) error { return m.err() }

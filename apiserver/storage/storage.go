@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 )
 
@@ -80,12 +81,12 @@ type Usage interface {
 	// Usage returns the counts of the days from and to and those between,
 	// ordered by date, application and endpoint, the latter two by their bytes.
 	// It returns none when from is after to.
-	Usage(ctx context.Context, from, to Date) ([]UsageCount, error)
+	Usage(ctx context.Context, from, to civil.Date) ([]UsageCount, error)
 
 	// UsageTotals returns how often each application called each of the
 	// endpoints on the days from and to and those between, ordered by
 	// application and endpoint. Who never called is left out.
-	UsageTotals(ctx context.Context, from, to Date, endpoints []string) ([]UsageTotal, error)
+	UsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]UsageTotal, error)
 }
 
 // Feedback keeps what patients meant to do before and after their interviews.

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 )
 
 // UsageCount says how often an application called an endpoint on one day.
 type UsageCount struct {
-	Date        Date   // the civil day in UTC on which the calls were answered
-	Application string // the application's id
-	Endpoint    string // the route as the contract writes it, such as "POST /v3/diagnosis"
-	Calls       int64  // how many calls, at least one
+	Date        civil.Date // the civil day in UTC on which the calls were answered
+	Application string     // the application's id
+	Endpoint    string     // the route as the contract writes it, such as "POST /v3/diagnosis"
+	Calls       int64      // how many calls, at least one
 }
 
 // UsageBatch is counts that are added together, once.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 )
 
 func TestValidateBatch(t *testing.T) {
 	t.Parallel()
-	good := UsageCount{Date: Date{2026, 11, 21}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
+	good := UsageCount{Date: civil.Date{Year: 2026, Month: 11, Day: 21}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
 	batch := func(counts ...UsageCount) UsageBatch { return UsageBatch{Recorder: "one", Number: 1, Counts: counts} }
 	for _, counts := range [][]UsageCount{nil, {good}, {good, good}} {
 		if err := batch(counts...).Validate(); err != nil {
@@ -28,7 +30,7 @@ func TestValidateBatch(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*UsageCount){
-		"2026-2-30 is not a day":                                   func(c *UsageCount) { c.Date = Date{2026, 2, 30} },
+		"2026-2-30 is not a day":                                   func(c *UsageCount) { c.Date = civil.Date{Year: 2026, Month: 2, Day: 30} },
 		`the application "a\x00b" has`:                             func(c *UsageCount) { c.Application = "a\x00b" },
 		`the application "" has`:                                   func(c *UsageCount) { c.Application = "" },
 		`the endpoint "\xff" has`:                                  func(c *UsageCount) { c.Endpoint = "\xff" },

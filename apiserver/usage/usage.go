@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -46,13 +47,13 @@ type Recorder struct {
 }
 
 type key struct {
-	date                  storage.Date
+	date                  civil.Date
 	application, endpoint string
 }
 
 // day is a date and the seconds since the epoch that it spans.
 type day struct {
-	date     storage.Date
+	date     civil.Date
 	from, to int64
 }
 
@@ -63,7 +64,7 @@ func NewRecorder(now func() time.Time) *Recorder {
 
 // Count adds one call of an application to an endpoint, such as
 // "POST /v3/diagnosis", on the current day in UTC, which it returns.
-func (r *Recorder) Count(application, endpoint string) storage.Date {
+func (r *Recorder) Count(application, endpoint string) civil.Date {
 	today := r.date()
 	r.counter(key{today, application, endpoint}).Add(1)
 	return today
@@ -190,13 +191,13 @@ func sum(counts []storage.UsageCount) (calls int64) {
 }
 
 // date is the current day, computed once a day.
-func (r *Recorder) date() storage.Date {
+func (r *Recorder) date() civil.Date {
 	now := r.now()
 	seconds := now.Unix()
 	if today := r.today.Load(); today != nil && today.from <= seconds && seconds < today.to {
 		return today.date
 	}
-	date := storage.DateOf(now)
+	date := civil.DateOf(now)
 	from := date.Time().Unix()
 	r.today.Store(&day{date, from, from + 24*60*60})
 	return date

@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -300,7 +301,7 @@ func TestNothingLostNothingTwice(t *testing.T) {
 			default:
 				application := fmt.Sprint("app", step)
 				recorder.Count(application, "GET /v3/info")
-				want[fmt.Sprint(storage.DateOf(clock.time), application)]++
+				want[fmt.Sprint(civil.DateOf(clock.time), application)]++
 			}
 		}
 		store.fail(nil)

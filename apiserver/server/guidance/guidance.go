@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
@@ -23,7 +24,7 @@ import (
 
 // Usage reads usage counts; every storage.Store does.
 type Usage interface {
-	Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error)
+	Usage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error)
 }
 
 // Options are what the handlers call. All are required.

@@ -24,6 +24,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
@@ -294,7 +295,7 @@ func scopesOf(operation *openapi3.Operation) []string {
 // broken is a store that fails.
 type broken struct{ err error }
 
-func (b broken) Usage(context.Context, storage.Date, storage.Date) ([]storage.UsageCount, error) {
+func (b broken) Usage(context.Context, civil.Date, civil.Date) ([]storage.UsageCount, error) {
 	return nil, b.err
 }
 
@@ -317,7 +318,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	on := func(date, application string, calls int64) storage.UsageCount {
-		parsed, err := storage.ParseDate(date)
+		parsed, err := civil.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // ListUsage implements the contract.
 func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageRequestObject) (contract.ListUsageResponseObject, error) {
-	from, to, wrong := period(orEmpty(request.Params.From), orEmpty(request.Params.To), storage.DateOf(h.Now()))
+	from, to, wrong := period(orEmpty(request.Params.From), orEmpty(request.Params.To), civil.DateOf(h.Now()))
 	if len(wrong) > 0 {
 		return contract.ListUsage422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
 	}
@@ -37,12 +37,12 @@ func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageReque
 // period reads the first and the last day that are asked for, and says what is
 // wrong with them. Left out, the last day is today and the first is thirty days
 // before the last.
-func period(fromText, toText string, today storage.Date) (from, to storage.Date, wrong []contract.FieldError) {
-	day := func(field, text string, otherwise storage.Date) storage.Date {
+func period(fromText, toText string, today civil.Date) (from, to civil.Date, wrong []contract.FieldError) {
+	day := func(field, text string, otherwise civil.Date) civil.Date {
 		if text == "" {
 			return otherwise
 		}
-		date, err := storage.ParseDate(text)
+		date, err := civil.ParseDate(text)
 		if err != nil {
 			wrong = append(wrong, contract.FieldError{Field: field, Message: err.Error()})
 		}
@@ -57,9 +57,9 @@ func period(fromText, toText string, today storage.Date) (from, to storage.Date,
 }
 
 // earlier is thirty days before the date, or the first date there is.
-func earlier(date storage.Date) storage.Date {
+func earlier(date civil.Date) civil.Date {
 	if earlier := date.AddDays(-30); earlier.Valid() {
 		return earlier
 	}
-	return storage.Date{Year: 1, Month: time.January, Day: 1}
+	return civil.Date{Year: 1, Month: time.January, Day: 1}
 }

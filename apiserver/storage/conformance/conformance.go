@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -64,7 +65,7 @@ func Run(t *testing.T, fresh Fresh) {
 }
 
 // day is the day that tests count on when the day does not matter.
-var day = storage.Date{Year: 2026, Month: time.November, Day: 21}
+var day = civil.Date{Year: 2026, Month: time.November, Day: 21}
 
 // count is a usage count on day.
 func count(application, endpoint string, calls int64) storage.UsageCount {
@@ -101,10 +102,10 @@ func add(t testing.TB, store storage.Usage, counts ...storage.UsageCount) {
 // kept returns everything that the store holds.
 func kept(t testing.TB, store storage.Usage) []storage.UsageCount {
 	t.Helper()
-	return between(t, store, storage.Date{Year: 1, Month: 1, Day: 1}, storage.Date{Year: 9999, Month: 12, Day: 31})
+	return between(t, store, civil.Date{Year: 1, Month: 1, Day: 1}, civil.Date{Year: 9999, Month: 12, Day: 31})
 }
 
-func between(t testing.TB, store storage.Usage, from, to storage.Date) []storage.UsageCount {
+func between(t testing.TB, store storage.Usage, from, to civil.Date) []storage.UsageCount {
 	t.Helper()
 	counts, err := store.Usage(context.WithoutCancel(t.Context()), from, to)
 	if err != nil {

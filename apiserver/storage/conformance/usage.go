@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -36,7 +37,7 @@ func testOrder(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
 	names := []string{"Zebra", "a", "a b", "a-b", "a_b", "ab", "b", "é", "日本", "🙂"}
 	want := make([]storage.UsageCount, 0, 3*len(names)*len(names))
-	for _, date := range []storage.Date{day.AddDays(-1), day, day.AddDays(1)} {
+	for _, date := range []civil.Date{day.AddDays(-1), day, day.AddDays(1)} {
 		for _, application := range names {
 			for _, endpoint := range names {
 				want = append(want, storage.UsageCount{Date: date, Application: application, Endpoint: endpoint, Calls: 1})
@@ -52,7 +53,7 @@ func testOrder(t *testing.T, fresh Fresh) {
 func testRange(t *testing.T, fresh Fresh) {
 	store := opened(t, fresh(t))
 	on := func(date string) storage.UsageCount {
-		parsed, err := storage.ParseDate(date)
+		parsed, err := civil.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func testInvalid(t *testing.T, fresh Fresh) {
 	good := count("portal", "GET /v3/info", 1)
 	for name, bad := range map[string]storage.UsageCount{
 		"no date":                 {Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
-		"no such date":            {Date: storage.Date{Year: 2026, Month: 2, Day: 30}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
+		"no such date":            {Date: civil.Date{Year: 2026, Month: 2, Day: 30}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 		"no application":          count("", "GET /v3/info", 1),
 		"no endpoint":             count("portal", "", 1),
 		"NUL in the application":  count("por\x00tal", "GET /v3/info", 1),
@@ -111,7 +112,7 @@ func testInvalid(t *testing.T, fresh Fresh) {
 		"fewer than no calls":     count("portal", "GET /v3/info", -1),
 		"as few calls as can be":  count("portal", "GET /v3/info", math.MinInt64),
 		"a surrogate, not UTF-8":  count("\xed\xa0\x80", "GET /v3/info", 1),
-		"a year that is too late": {Date: storage.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
+		"a year that is too late": {Date: civil.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, counts := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
@@ -174,7 +175,7 @@ func testModel(t *testing.T, fresh Fresh) {
 	})
 }
 
-func modelled(sums map[storage.UsageCount]int64, from, to storage.Date) []storage.UsageCount {
+func modelled(sums map[storage.UsageCount]int64, from, to civil.Date) []storage.UsageCount {
 	var counts []storage.UsageCount
 	for _, key := range slices.SortedFunc(maps.Keys(sums), compare) {
 		if key.Date.Compare(from) >= 0 && key.Date.Compare(to) <= 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 )
@@ -115,7 +116,7 @@ func columns(batch storage.UsageBatch) queries.AddUsageParams {
 }
 
 // Usage implements storage.Usage.
-func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
+func (s *Store) Usage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
 	rows, err := s.queries.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
 	if err != nil {
 		return nil, failure(ctx, fmt.Sprintf("read the usage from %s to %s", from, to), err)
@@ -128,7 +129,7 @@ func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.Usa
 }
 
 // UsageTotals implements storage.Usage.
-func (s *Store) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) UsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
 	rows, err := s.queries.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
 	if err != nil {
 		return nil, failure(ctx, fmt.Sprintf("read the totals of usage from %s to %s", from, to), err)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -42,7 +43,7 @@ func TestConformanceInEnglish(t *testing.T) {
 }
 
 var (
-	day = storage.Date{Year: 2026, Month: time.November, Day: 21}
+	day = civil.Date{Year: 2026, Month: time.November, Day: 21}
 	one = []storage.UsageCount{{Date: day, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}}
 )
 

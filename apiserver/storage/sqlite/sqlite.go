@@ -14,6 +14,7 @@ import (
 
 	driver "modernc.org/sqlite"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
@@ -187,7 +188,7 @@ func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatc
 }
 
 // Usage implements storage.Usage.
-func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.UsageCount, error) {
+func (s *Store) Usage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
 	read, err := s.reading()
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (s *Store) Usage(ctx context.Context, from, to storage.Date) ([]storage.Usa
 }
 
 // UsageTotals implements storage.Usage.
-func (s *Store) UsageTotals(ctx context.Context, from, to storage.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) UsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
 	read, err := s.reading()
 	if err != nil {
 		return nil, err

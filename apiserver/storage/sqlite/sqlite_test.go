@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
@@ -31,7 +32,7 @@ func TestConformance(t *testing.T) {
 }
 
 var one = []storage.UsageCount{{
-	Date:        storage.Date{Year: 2026, Month: time.November, Day: 21},
+	Date:        civil.Date{Year: 2026, Month: time.November, Day: 21},
 	Application: "portal", Endpoint: "GET /v3/info", Calls: 1,
 }}
 

@@ -7,6 +7,7 @@ package queries
 import (
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -20,7 +21,7 @@ type InterviewFeedback struct {
 }
 
 type UsageCount struct {
-	Date        storage.Date
+	Date        civil.Date
 	Application string
 	Endpoint    string
 	Calls       int64

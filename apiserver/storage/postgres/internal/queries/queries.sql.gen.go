@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -37,7 +38,7 @@ DO UPDATE SET calls = usage_counts.calls + excluded.calls
 `
 
 type AddUsageParams struct {
-	Dates        []storage.Date
+	Dates        []civil.Date
 	Applications []string
 	Endpoints    []string
 	Calls        []int64
@@ -181,8 +182,8 @@ ORDER BY date, application, endpoint
 `
 
 type UsageParams struct {
-	FirstDate storage.Date
-	LastDate  storage.Date
+	FirstDate civil.Date
+	LastDate  civil.Date
 }
 
 // Usage reads the counts of some days.
@@ -220,8 +221,8 @@ ORDER BY application, endpoint
 `
 
 type UsageTotalsParams struct {
-	FirstDate storage.Date
-	LastDate  storage.Date
+	FirstDate civil.Date
+	LastDate  civil.Date
 	Endpoints []string
 }
 

@@ -5,6 +5,7 @@
 package queries
 
 import (
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -18,7 +19,7 @@ type InterviewFeedback struct {
 }
 
 type UsageCount struct {
-	Date        storage.Date
+	Date        civil.Date
 	Application string
 	Endpoint    string
 	Calls       int64

@@ -9,6 +9,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -20,7 +21,7 @@ DO UPDATE SET calls = usage_counts.calls + excluded.calls
 `
 
 type AddUsageParams struct {
-	Date        storage.Date
+	Date        civil.Date
 	Application string
 	Endpoint    string
 	Calls       int64
@@ -168,8 +169,8 @@ ORDER BY date, application, endpoint
 `
 
 type UsageParams struct {
-	FirstDate storage.Date
-	LastDate  storage.Date
+	FirstDate civil.Date
+	LastDate  civil.Date
 }
 
 // Usage reads the counts of some days.
@@ -210,8 +211,8 @@ ORDER BY application, endpoint
 `
 
 type UsageTotalsParams struct {
-	FirstDate storage.Date
-	LastDate  storage.Date
+	FirstDate civil.Date
+	LastDate  civil.Date
 	Endpoints []string
 }
 

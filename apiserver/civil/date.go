@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+// Package civil is the calendar as people use it: days without an hour or a zone,
+// such as that of a birth, or that on which a call was counted. It is pure.
+package civil
 
 import (
 	"cmp"
