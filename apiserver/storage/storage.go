@@ -48,6 +48,7 @@ var ErrInvalidFeedback = errors.New("invalid feedback of an interview")
 type Store interface {
 	Usage
 	Feedback
+	Transactor
 
 	// Open reaches the store and brings its tables up to date. When it fails it
 	// may be called again, by one caller at a time.

@@ -48,12 +48,15 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 	wantKept(t, store, count("portal", "GET /v3/info", 2))
 }
 
+// dropPeople undoes the migrations from the fifth on.
+const dropPeople = "DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
+
 // A database that an older server left gets what it lacks, and keeps what it
 // holds.
 func testOlderDatabase(t *testing.T, fresh Fresh) {
 	url := fresh(t)
 	add(t, opened(t, url), count("portal", "GET /v3/info", 1))
-	execute(t, url, "DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
+	execute(t, url, dropPeople+"DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
 	store := opened(t, url)
 	wantKept(t, store, count("portal", "GET /v3/info", 1))
 	put(t, store, interview("a", "label", 0))
@@ -71,7 +74,7 @@ func testOlderFeedback(t *testing.T, fresh Fresh) {
 		position, times = "INTEGER PRIMARY KEY", "INTEGER"
 		received = fmt.Sprint(interview("", "", 0).ReceivedAt.UnixMicro())
 	}
-	execute(t, url, "DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
+	execute(t, url, dropPeople+"DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
 		"CREATE TABLE interview_feedback (position "+position+", interview_id text NOT NULL UNIQUE,"+
 		" patient_intent_before text NOT NULL, patient_intent_after text NOT NULL, received_at "+times+" NOT NULL);"+
 		`INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)`+
@@ -121,6 +124,7 @@ func testNotOpen(t *testing.T, fresh Fresh) {
 	for what, err := range map[string]error{
 		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffled(1)), "Usage": usage, "UsageTotals": totals,
 		"PutFeedback": store.PutFeedback(t.Context(), interview("a", "label", 0)), "Feedback": feedback,
+		"Transact": store.Transact(t.Context(), func(storage.Tx) error { return nil }),
 	} {
 		if !errors.Is(err, storage.ErrNotOpen) {
 			t.Errorf("%s: got error %v, want one that wraps ErrNotOpen", what, err)
@@ -157,5 +161,8 @@ func testClosed(t *testing.T, fresh Fresh) {
 	}
 	if _, _, err := store.Feedback(t.Context(), 0, 10); err == nil {
 		t.Error("Feedback: no error")
+	}
+	if err := store.Transact(t.Context(), func(storage.Tx) error { return nil }); err == nil {
+		t.Error("Transact: no error")
 	}
 }

@@ -69,3 +69,139 @@ LIMIT @at_most::bigint OFFSET @skipped::bigint;
 -- on a standby.
 -- name: ReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only;
+
+-- InsertUser keeps a new user.
+-- name: InsertUser :exec
+INSERT INTO users (id, contact, generation, created_at)
+VALUES (@id, @contact, @generation, @created_at);
+
+-- InsertUserHash makes a user found by a hash.
+-- name: InsertUserHash :exec
+INSERT INTO user_hashes (kind, key, hash, user_id)
+VALUES (@kind, @key, @hash, @user_id);
+
+-- DeleteUserHashes makes a user found by nothing but its id.
+-- name: DeleteUserHashes :exec
+DELETE FROM user_hashes WHERE user_id = @user_id;
+
+-- User reads a user.
+-- name: User :one
+SELECT id, contact, generation, created_at FROM users WHERE id = @id;
+
+-- LockUser reads a user whom nobody else changes before the transaction ends.
+-- name: LockUser :one
+SELECT id, contact, generation, created_at FROM users WHERE id = @id FOR UPDATE;
+
+-- UserByHash reads the user that a hash leads to.
+-- name: UserByHash :one
+SELECT users.id, contact, generation, created_at
+FROM users JOIN user_hashes ON user_id = users.id
+WHERE kind = @kind AND key = @key AND hash = @hash;
+
+-- CountUsers counts the users.
+-- name: CountUsers :one
+SELECT count(*) FROM users;
+
+-- Users reads some of the users.
+-- name: Users :many
+SELECT id, contact, generation, created_at FROM users
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- UsersOfOtherGenerations names users who were sealed or hashed with other keys.
+-- name: UsersOfOtherGenerations :many
+SELECT id FROM users
+WHERE generation <> @generation AND id > @after
+ORDER BY id
+LIMIT @at_most::bigint;
+
+-- UpdateUser changes a user.
+-- name: UpdateUser :exec
+UPDATE users SET contact = @contact, generation = @generation WHERE id = @id;
+
+-- DeleteUser erases a user, with hashes and patients.
+-- name: DeleteUser :execrows
+DELETE FROM users WHERE id = @id;
+
+-- InsertPatient keeps a new patient.
+-- name: InsertPatient :exec
+INSERT INTO patients (id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at)
+VALUES (@id, @user_id, @sex, @birth_date, @age_value, @age_unit, @dependent, @created_at);
+
+-- Patient reads a patient.
+-- name: Patient :one
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients WHERE id = @id;
+
+-- LockPatient reads a patient that nobody else changes before the transaction ends.
+-- name: LockPatient :one
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients WHERE id = @id FOR UPDATE;
+
+-- CountPatients counts the patients.
+-- name: CountPatients :one
+SELECT count(*) FROM patients;
+
+-- Patients reads some of the patients.
+-- name: Patients :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- CountPatientsOf counts the patients of a user.
+-- name: CountPatientsOf :one
+SELECT count(*) FROM patients WHERE user_id = @user_id;
+
+-- PatientsOf reads some of the patients of a user.
+-- name: PatientsOf :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+WHERE user_id = @user_id
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- UpdatePatient changes a patient.
+-- name: UpdatePatient :exec
+UPDATE patients
+SET sex = @sex, birth_date = @birth_date, age_value = @age_value, age_unit = @age_unit, dependent = @dependent
+WHERE id = @id;
+
+-- DeletePatient erases a patient.
+-- name: DeletePatient :execrows
+DELETE FROM patients WHERE id = @id;
+
+-- InsertAudit keeps a record of the audit.
+-- name: InsertAudit :exec
+INSERT INTO audit (at, application, user_id, action, resource, resource_id)
+VALUES (@at, @application, @user_id, @action, @resource, @resource_id);
+
+-- CountAudit counts the records that a filter picks.
+-- name: CountAudit :one
+SELECT count(*) FROM audit
+WHERE at >= @first::timestamptz AND at < @before::timestamptz
+    AND (@application::text = '' OR application = @application::text)
+    AND (@user_id::text = '' OR user_id = @user_id::text)
+    AND (@action::text = '' OR action = @action::text)
+    AND (@resource::text = '' OR resource = @resource::text)
+    AND (@resource_id::text = '' OR resource_id = @resource_id::text);
+
+-- Audit reads some of the records that a filter picks, the latest first.
+-- name: Audit :many
+SELECT at, application, user_id, action, resource, resource_id FROM audit
+WHERE at >= @first::timestamptz AND at < @before::timestamptz
+    AND (@application::text = '' OR application = @application::text)
+    AND (@user_id::text = '' OR user_id = @user_id::text)
+    AND (@action::text = '' OR action = @action::text)
+    AND (@resource::text = '' OR resource = @resource::text)
+    AND (@resource_id::text = '' OR resource_id = @resource_id::text)
+ORDER BY position DESC
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- AuditOfUser reads what is recorded of acts by a user, and on the user and the
+-- patients, the latest first.
+-- name: AuditOfUser :many
+SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
+WHERE audit.user_id = @id OR resource_id = @id OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = @id)
+ORDER BY position DESC
+LIMIT @at_most::bigint;

@@ -51,3 +51,130 @@ SELECT application, interview_id, patient_intent_before, patient_intent_after, r
 FROM interview_feedback
 ORDER BY position
 LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- InsertUser keeps a new user.
+-- name: InsertUser :exec
+INSERT INTO users (id, contact, generation, created_at)
+VALUES (sqlc.arg(id), sqlc.arg(contact), sqlc.arg(generation), sqlc.arg(created_at));
+
+-- InsertUserHash makes a user found by a hash.
+-- name: InsertUserHash :exec
+INSERT INTO user_hashes (kind, key, hash, user_id)
+VALUES (sqlc.arg(kind), sqlc.arg(key), sqlc.arg(hash), sqlc.arg(user_id));
+
+-- DeleteUserHashes makes a user found by nothing but its id.
+-- name: DeleteUserHashes :exec
+DELETE FROM user_hashes WHERE user_id = sqlc.arg(user_id);
+
+-- User reads a user.
+-- name: User :one
+SELECT id, contact, generation, created_at FROM users WHERE id = sqlc.arg(id);
+
+-- UserByHash reads the user that a hash leads to.
+-- name: UserByHash :one
+SELECT users.id, contact, generation, created_at
+FROM users JOIN user_hashes ON user_id = users.id
+WHERE kind = sqlc.arg(kind) AND key = sqlc.arg(key) AND hash = sqlc.arg(hash);
+
+-- CountUsers counts the users.
+-- name: CountUsers :one
+SELECT count(*) FROM users;
+
+-- Users reads some of the users.
+-- name: Users :many
+SELECT id, contact, generation, created_at FROM users
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- UsersOfOtherGenerations names users who were sealed or hashed with other keys.
+-- name: UsersOfOtherGenerations :many
+SELECT id FROM users
+WHERE generation <> sqlc.arg(generation) AND id > sqlc.arg(after)
+ORDER BY id
+LIMIT sqlc.arg(at_most);
+
+-- UpdateUser changes a user.
+-- name: UpdateUser :exec
+UPDATE users SET contact = sqlc.arg(contact), generation = sqlc.arg(generation) WHERE id = sqlc.arg(id);
+
+-- DeleteUser erases a user, with hashes and patients.
+-- name: DeleteUser :execrows
+DELETE FROM users WHERE id = sqlc.arg(id);
+
+-- InsertPatient keeps a new patient.
+-- name: InsertPatient :exec
+INSERT INTO patients (id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at)
+VALUES (sqlc.arg(id), sqlc.arg(user_id), sqlc.arg(sex), sqlc.arg(birth_date), sqlc.arg(age_value), sqlc.arg(age_unit), sqlc.arg(dependent), sqlc.arg(created_at));
+
+-- Patient reads a patient.
+-- name: Patient :one
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients WHERE id = sqlc.arg(id);
+
+-- CountPatients counts the patients.
+-- name: CountPatients :one
+SELECT count(*) FROM patients;
+
+-- Patients reads some of the patients.
+-- name: Patients :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- CountPatientsOf counts the patients of a user.
+-- name: CountPatientsOf :one
+SELECT count(*) FROM patients WHERE user_id = sqlc.arg(user_id);
+
+-- PatientsOf reads some of the patients of a user.
+-- name: PatientsOf :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+WHERE user_id = sqlc.arg(user_id)
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- UpdatePatient changes a patient.
+-- name: UpdatePatient :exec
+UPDATE patients
+SET sex = sqlc.arg(sex), birth_date = sqlc.arg(birth_date), age_value = sqlc.arg(age_value), age_unit = sqlc.arg(age_unit), dependent = sqlc.arg(dependent)
+WHERE id = sqlc.arg(id);
+
+-- DeletePatient erases a patient.
+-- name: DeletePatient :execrows
+DELETE FROM patients WHERE id = sqlc.arg(id);
+
+-- InsertAudit keeps a record of the audit.
+-- name: InsertAudit :exec
+INSERT INTO audit (at, application, user_id, action, resource, resource_id)
+VALUES (sqlc.arg(at), sqlc.arg(application), sqlc.arg(user_id), sqlc.arg(action), sqlc.arg(resource), sqlc.arg(resource_id));
+
+-- CountAudit counts the records that a filter picks.
+-- name: CountAudit :one
+SELECT count(*) FROM audit
+WHERE at >= sqlc.arg(first) AND at < sqlc.arg(before)
+    AND (CAST(sqlc.arg(application) AS TEXT) = '' OR application = CAST(sqlc.arg(application) AS TEXT))
+    AND (CAST(sqlc.arg(user_id) AS TEXT) = '' OR user_id = CAST(sqlc.arg(user_id) AS TEXT))
+    AND (CAST(sqlc.arg(action) AS TEXT) = '' OR action = CAST(sqlc.arg(action) AS TEXT))
+    AND (CAST(sqlc.arg(resource) AS TEXT) = '' OR resource = CAST(sqlc.arg(resource) AS TEXT))
+    AND (CAST(sqlc.arg(resource_id) AS TEXT) = '' OR resource_id = CAST(sqlc.arg(resource_id) AS TEXT));
+
+-- Audit reads some of the records that a filter picks, the latest first.
+-- name: Audit :many
+SELECT at, application, user_id, action, resource, resource_id FROM audit
+WHERE at >= sqlc.arg(first) AND at < sqlc.arg(before)
+    AND (CAST(sqlc.arg(application) AS TEXT) = '' OR application = CAST(sqlc.arg(application) AS TEXT))
+    AND (CAST(sqlc.arg(user_id) AS TEXT) = '' OR user_id = CAST(sqlc.arg(user_id) AS TEXT))
+    AND (CAST(sqlc.arg(action) AS TEXT) = '' OR action = CAST(sqlc.arg(action) AS TEXT))
+    AND (CAST(sqlc.arg(resource) AS TEXT) = '' OR resource = CAST(sqlc.arg(resource) AS TEXT))
+    AND (CAST(sqlc.arg(resource_id) AS TEXT) = '' OR resource_id = CAST(sqlc.arg(resource_id) AS TEXT))
+ORDER BY position DESC
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- AuditOfUser reads what is recorded of acts by a user, and on the user and the
+-- patients, the latest first.
+-- name: AuditOfUser :many
+SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
+WHERE audit.user_id = sqlc.arg(id) OR resource_id = sqlc.arg(id) OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = sqlc.arg(id))
+ORDER BY position DESC
+LIMIT sqlc.arg(at_most);

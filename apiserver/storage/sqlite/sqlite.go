@@ -21,8 +21,8 @@ import (
 
 // settings are those of the connection: how long a statement waits for a lock
 // that another process has, that a commit is on the disk before it is
-// reported, that a transaction takes its lock when it begins, and that errors
-// and quotes mean what they say.
+// reported, that a transaction takes its lock when it begins, that errors and
+// quotes mean what they say, and that what is erased is overwritten.
 var settings = url.Values{
 	"_busy_timeout": {"5000"},
 	"_journal_mode": {"WAL"},
@@ -31,6 +31,7 @@ var settings = url.Values{
 	"_txlock":       {"immediate"},
 	"_dqs":          {"false"},
 	"_error_rc":     {"true"},
+	"_pragma":       {"secure_delete(on)"},
 }
 
 // Store is a storage.Store in one SQLite file.

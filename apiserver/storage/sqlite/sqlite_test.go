@@ -81,7 +81,7 @@ func TestAnyPath(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	store := opened(t, filepath.Join(t.TempDir(), "anamnesis.db"))
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1"} {
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1", "secure_delete": "1"} {
 		if got, err := store.Pragma(name); err != nil || got != want {
 			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 		}
@@ -189,5 +189,41 @@ func TestFileGoesAndComesBack(t *testing.T) {
 	counts, err := store.Usage(t.Context(), one[0].Date, one[0].Date)
 	if err != nil || len(counts) != 1 || counts[0].Calls != 2 {
 		t.Errorf("kept %v, %v, want the two calls that were not refused", counts, err)
+	}
+}
+
+// What is erased is not in the file any more, once it is closed.
+func TestErasedIsOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "anamnesis.db")
+	store := sqlite.New(path)
+	if err := store.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const id, contact = "7f1fb3b1-8a6e-4c06-9d1c-0f5f7a0c2a11", "sealed contact data"
+	for _, work := range []func(storage.Tx) error{
+		func(tx storage.Tx) error {
+			return tx.InsertUser(t.Context(), storage.User{ID: id, Contact: []byte(contact)}, []storage.ContactHash{{Kind: "email", Sum: []byte("hash of it")}})
+		},
+		func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), id) },
+	} {
+		if err := store.Transact(t.Context(), work); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trace := range []string{id, contact, "hash of it"} {
+		if strings.Contains(string(content), trace) {
+			t.Errorf("%q is still in the file", trace)
+		}
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the log is left: %v", err)
 	}
 }

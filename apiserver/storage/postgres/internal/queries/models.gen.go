@@ -11,6 +11,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
+type Audit struct {
+	Position    int64
+	At          time.Time
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
 type InterviewFeedback struct {
 	Position            int64
 	InterviewID         string
@@ -18,6 +28,18 @@ type InterviewFeedback struct {
 	PatientIntentAfter  storage.Intent
 	ReceivedAt          time.Time
 	Application         string
+}
+
+type Patient struct {
+	Position  int64
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent bool
+	CreatedAt time.Time
 }
 
 type UsageCount struct {
@@ -31,4 +53,19 @@ type UsageRecorder struct {
 	ID     string
 	Batch  int64
 	SeenAt time.Time
+}
+
+type User struct {
+	Position   int64
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  time.Time
+}
+
+type UserHash struct {
+	Kind   string
+	Key    int64
+	Hash   []byte
+	UserID string
 }

@@ -9,6 +9,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
+type Audit struct {
+	Position    int64
+	At          int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
 type InterviewFeedback struct {
 	Position            int64
 	Application         string
@@ -16,6 +26,18 @@ type InterviewFeedback struct {
 	PatientIntentBefore storage.Intent
 	PatientIntentAfter  storage.Intent
 	ReceivedAt          int64
+}
+
+type Patient struct {
+	Position  int64
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	CreatedAt int64
 }
 
 type UsageCount struct {
@@ -29,4 +51,19 @@ type UsageRecorder struct {
 	ID     string
 	Batch  int64
 	SeenAt int64
+}
+
+type User struct {
+	Position   int64
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  int64
+}
+
+type UserHash struct {
+	Kind   string
+	Key    int64
+	Hash   []byte
+	UserID string
 }

@@ -38,6 +38,169 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 	return err
 }
 
+const audit = `-- name: Audit :many
+SELECT at, application, user_id, action, resource, resource_id FROM audit
+WHERE at >= ?1 AND at < ?2
+    AND (CAST(?3 AS TEXT) = '' OR application = CAST(?3 AS TEXT))
+    AND (CAST(?4 AS TEXT) = '' OR user_id = CAST(?4 AS TEXT))
+    AND (CAST(?5 AS TEXT) = '' OR action = CAST(?5 AS TEXT))
+    AND (CAST(?6 AS TEXT) = '' OR resource = CAST(?6 AS TEXT))
+    AND (CAST(?7 AS TEXT) = '' OR resource_id = CAST(?7 AS TEXT))
+ORDER BY position DESC
+LIMIT ?9 OFFSET ?8
+`
+
+type AuditParams struct {
+	First       int64
+	Before      int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+	Skipped     int64
+	AtMost      int64
+}
+
+type AuditRow struct {
+	At          int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
+// Audit reads some of the records that a filter picks, the latest first.
+func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditRow, error) {
+	rows, err := q.db.QueryContext(ctx, audit,
+		arg.First,
+		arg.Before,
+		arg.Application,
+		arg.UserID,
+		arg.Action,
+		arg.Resource,
+		arg.ResourceID,
+		arg.Skipped,
+		arg.AtMost,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditRow
+	for rows.Next() {
+		var i AuditRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Application,
+			&i.UserID,
+			&i.Action,
+			&i.Resource,
+			&i.ResourceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditOfUser = `-- name: AuditOfUser :many
+SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
+WHERE audit.user_id = ?1 OR resource_id = ?1 OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = ?1)
+ORDER BY position DESC
+LIMIT ?2
+`
+
+type AuditOfUserParams struct {
+	ID     string
+	AtMost int64
+}
+
+type AuditOfUserRow struct {
+	At          int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
+// AuditOfUser reads what is recorded of acts by a user, and on the user and the
+// patients, the latest first.
+func (q *Queries) AuditOfUser(ctx context.Context, arg AuditOfUserParams) ([]AuditOfUserRow, error) {
+	rows, err := q.db.QueryContext(ctx, auditOfUser, arg.ID, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditOfUserRow
+	for rows.Next() {
+		var i AuditOfUserRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Application,
+			&i.UserID,
+			&i.Action,
+			&i.Resource,
+			&i.ResourceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countAudit = `-- name: CountAudit :one
+SELECT count(*) FROM audit
+WHERE at >= ?1 AND at < ?2
+    AND (CAST(?3 AS TEXT) = '' OR application = CAST(?3 AS TEXT))
+    AND (CAST(?4 AS TEXT) = '' OR user_id = CAST(?4 AS TEXT))
+    AND (CAST(?5 AS TEXT) = '' OR action = CAST(?5 AS TEXT))
+    AND (CAST(?6 AS TEXT) = '' OR resource = CAST(?6 AS TEXT))
+    AND (CAST(?7 AS TEXT) = '' OR resource_id = CAST(?7 AS TEXT))
+`
+
+type CountAuditParams struct {
+	First       int64
+	Before      int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
+// CountAudit counts the records that a filter picks.
+func (q *Queries) CountAudit(ctx context.Context, arg CountAuditParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countAudit,
+		arg.First,
+		arg.Before,
+		arg.Application,
+		arg.UserID,
+		arg.Action,
+		arg.Resource,
+		arg.ResourceID,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countFeedback = `-- name: CountFeedback :one
 SELECT count(*) FROM interview_feedback
 `
@@ -48,6 +211,78 @@ func (q *Queries) CountFeedback(ctx context.Context) (int64, error) {
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countPatients = `-- name: CountPatients :one
+SELECT count(*) FROM patients
+`
+
+// CountPatients counts the patients.
+func (q *Queries) CountPatients(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countPatients)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countPatientsOf = `-- name: CountPatientsOf :one
+SELECT count(*) FROM patients WHERE user_id = ?1
+`
+
+// CountPatientsOf counts the patients of a user.
+func (q *Queries) CountPatientsOf(ctx context.Context, userID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countPatientsOf, userID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countUsers = `-- name: CountUsers :one
+SELECT count(*) FROM users
+`
+
+// CountUsers counts the users.
+func (q *Queries) CountUsers(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countUsers)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deletePatient = `-- name: DeletePatient :execrows
+DELETE FROM patients WHERE id = ?1
+`
+
+// DeletePatient erases a patient.
+func (q *Queries) DeletePatient(ctx context.Context, id string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deletePatient, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteUser = `-- name: DeleteUser :execrows
+DELETE FROM users WHERE id = ?1
+`
+
+// DeleteUser erases a user, with hashes and patients.
+func (q *Queries) DeleteUser(ctx context.Context, id string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteUser, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteUserHashes = `-- name: DeleteUserHashes :exec
+DELETE FROM user_hashes WHERE user_id = ?1
+`
+
+// DeleteUserHashes makes a user found by nothing but its id.
+func (q *Queries) DeleteUserHashes(ctx context.Context, userID string) error {
+	_, err := q.db.ExecContext(ctx, deleteUserHashes, userID)
+	return err
 }
 
 const feedback = `-- name: Feedback :many
@@ -111,6 +346,257 @@ func (q *Queries) ForgetRecorders(ctx context.Context) error {
 	return err
 }
 
+const insertAudit = `-- name: InsertAudit :exec
+INSERT INTO audit (at, application, user_id, action, resource, resource_id)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+`
+
+type InsertAuditParams struct {
+	At          int64
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
+// InsertAudit keeps a record of the audit.
+func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error {
+	_, err := q.db.ExecContext(ctx, insertAudit,
+		arg.At,
+		arg.Application,
+		arg.UserID,
+		arg.Action,
+		arg.Resource,
+		arg.ResourceID,
+	)
+	return err
+}
+
+const insertPatient = `-- name: InsertPatient :exec
+INSERT INTO patients (id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+`
+
+type InsertPatientParams struct {
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	CreatedAt int64
+}
+
+// InsertPatient keeps a new patient.
+func (q *Queries) InsertPatient(ctx context.Context, arg InsertPatientParams) error {
+	_, err := q.db.ExecContext(ctx, insertPatient,
+		arg.ID,
+		arg.UserID,
+		arg.Sex,
+		arg.BirthDate,
+		arg.AgeValue,
+		arg.AgeUnit,
+		arg.Dependent,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertUser = `-- name: InsertUser :exec
+INSERT INTO users (id, contact, generation, created_at)
+VALUES (?1, ?2, ?3, ?4)
+`
+
+type InsertUserParams struct {
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  int64
+}
+
+// InsertUser keeps a new user.
+func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) error {
+	_, err := q.db.ExecContext(ctx, insertUser,
+		arg.ID,
+		arg.Contact,
+		arg.Generation,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertUserHash = `-- name: InsertUserHash :exec
+INSERT INTO user_hashes (kind, key, hash, user_id)
+VALUES (?1, ?2, ?3, ?4)
+`
+
+type InsertUserHashParams struct {
+	Kind   string
+	Key    int64
+	Hash   []byte
+	UserID string
+}
+
+// InsertUserHash makes a user found by a hash.
+func (q *Queries) InsertUserHash(ctx context.Context, arg InsertUserHashParams) error {
+	_, err := q.db.ExecContext(ctx, insertUserHash,
+		arg.Kind,
+		arg.Key,
+		arg.Hash,
+		arg.UserID,
+	)
+	return err
+}
+
+const patient = `-- name: Patient :one
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients WHERE id = ?1
+`
+
+type PatientRow struct {
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	CreatedAt int64
+}
+
+// Patient reads a patient.
+func (q *Queries) Patient(ctx context.Context, id string) (PatientRow, error) {
+	row := q.db.QueryRowContext(ctx, patient, id)
+	var i PatientRow
+	err := row.Scan(
+		&i.ID,
+		&i.UserID,
+		&i.Sex,
+		&i.BirthDate,
+		&i.AgeValue,
+		&i.AgeUnit,
+		&i.Dependent,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const patients = `-- name: Patients :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+ORDER BY position
+LIMIT ?2 OFFSET ?1
+`
+
+type PatientsParams struct {
+	Skipped int64
+	AtMost  int64
+}
+
+type PatientsRow struct {
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	CreatedAt int64
+}
+
+// Patients reads some of the patients.
+func (q *Queries) Patients(ctx context.Context, arg PatientsParams) ([]PatientsRow, error) {
+	rows, err := q.db.QueryContext(ctx, patients, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PatientsRow
+	for rows.Next() {
+		var i PatientsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserID,
+			&i.Sex,
+			&i.BirthDate,
+			&i.AgeValue,
+			&i.AgeUnit,
+			&i.Dependent,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const patientsOf = `-- name: PatientsOf :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+WHERE user_id = ?1
+ORDER BY position
+LIMIT ?3 OFFSET ?2
+`
+
+type PatientsOfParams struct {
+	UserID  string
+	Skipped int64
+	AtMost  int64
+}
+
+type PatientsOfRow struct {
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	CreatedAt int64
+}
+
+// PatientsOf reads some of the patients of a user.
+func (q *Queries) PatientsOf(ctx context.Context, arg PatientsOfParams) ([]PatientsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, patientsOf, arg.UserID, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PatientsOfRow
+	for rows.Next() {
+		var i PatientsOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserID,
+			&i.Sex,
+			&i.BirthDate,
+			&i.AgeValue,
+			&i.AgeUnit,
+			&i.Dependent,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putFeedback = `-- name: PutFeedback :exec
 INSERT INTO interview_feedback (application, interview_id, patient_intent_before, patient_intent_after, received_at)
 VALUES (?, ?, ?, ?, ?)
@@ -159,6 +645,50 @@ func (q *Queries) TakeBatch(ctx context.Context, arg TakeBatchParams) (int64, er
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const updatePatient = `-- name: UpdatePatient :exec
+UPDATE patients
+SET sex = ?1, birth_date = ?2, age_value = ?3, age_unit = ?4, dependent = ?5
+WHERE id = ?6
+`
+
+type UpdatePatientParams struct {
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent int64
+	ID        string
+}
+
+// UpdatePatient changes a patient.
+func (q *Queries) UpdatePatient(ctx context.Context, arg UpdatePatientParams) error {
+	_, err := q.db.ExecContext(ctx, updatePatient,
+		arg.Sex,
+		arg.BirthDate,
+		arg.AgeValue,
+		arg.AgeUnit,
+		arg.Dependent,
+		arg.ID,
+	)
+	return err
+}
+
+const updateUser = `-- name: UpdateUser :exec
+UPDATE users SET contact = ?1, generation = ?2 WHERE id = ?3
+`
+
+type UpdateUserParams struct {
+	Contact    []byte
+	Generation string
+	ID         string
+}
+
+// UpdateUser changes a user.
+func (q *Queries) UpdateUser(ctx context.Context, arg UpdateUserParams) error {
+	_, err := q.db.ExecContext(ctx, updateUser, arg.Contact, arg.Generation, arg.ID)
+	return err
 }
 
 const usage = `-- name: Usage :many
@@ -248,6 +778,146 @@ func (q *Queries) UsageTotals(ctx context.Context, arg UsageTotalsParams) ([]Usa
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const user = `-- name: User :one
+SELECT id, contact, generation, created_at FROM users WHERE id = ?1
+`
+
+type UserRow struct {
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  int64
+}
+
+// User reads a user.
+func (q *Queries) User(ctx context.Context, id string) (UserRow, error) {
+	row := q.db.QueryRowContext(ctx, user, id)
+	var i UserRow
+	err := row.Scan(
+		&i.ID,
+		&i.Contact,
+		&i.Generation,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const userByHash = `-- name: UserByHash :one
+SELECT users.id, contact, generation, created_at
+FROM users JOIN user_hashes ON user_id = users.id
+WHERE kind = ?1 AND key = ?2 AND hash = ?3
+`
+
+type UserByHashParams struct {
+	Kind string
+	Key  int64
+	Hash []byte
+}
+
+type UserByHashRow struct {
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  int64
+}
+
+// UserByHash reads the user that a hash leads to.
+func (q *Queries) UserByHash(ctx context.Context, arg UserByHashParams) (UserByHashRow, error) {
+	row := q.db.QueryRowContext(ctx, userByHash, arg.Kind, arg.Key, arg.Hash)
+	var i UserByHashRow
+	err := row.Scan(
+		&i.ID,
+		&i.Contact,
+		&i.Generation,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const users = `-- name: Users :many
+SELECT id, contact, generation, created_at FROM users
+ORDER BY position
+LIMIT ?2 OFFSET ?1
+`
+
+type UsersParams struct {
+	Skipped int64
+	AtMost  int64
+}
+
+type UsersRow struct {
+	ID         string
+	Contact    []byte
+	Generation string
+	CreatedAt  int64
+}
+
+// Users reads some of the users.
+func (q *Queries) Users(ctx context.Context, arg UsersParams) ([]UsersRow, error) {
+	rows, err := q.db.QueryContext(ctx, users, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsersRow
+	for rows.Next() {
+		var i UsersRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Contact,
+			&i.Generation,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usersOfOtherGenerations = `-- name: UsersOfOtherGenerations :many
+SELECT id FROM users
+WHERE generation <> ?1 AND id > ?2
+ORDER BY id
+LIMIT ?3
+`
+
+type UsersOfOtherGenerationsParams struct {
+	Generation string
+	After      string
+	AtMost     int64
+}
+
+// UsersOfOtherGenerations names users who were sealed or hashed with other keys.
+func (q *Queries) UsersOfOtherGenerations(ctx context.Context, arg UsersOfOtherGenerationsParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, usersOfOtherGenerations, arg.Generation, arg.After, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// aPatient is a patient of a user with an id of its own, of whom nothing is known.
+func aPatient(userID string) guidance.Patient {
+	return guidance.Patient{ID: uuid.NewString(), UserID: userID, CreatedAt: moment}
+}
+
+func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }
+
+func testPatients(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	store := opened(t, url)
+	ada, eve := aUser("g1"), aUser("g1")
+	insertUser(t, store, ada)
+	insertUser(t, store, eve)
+	unknown, child, other := aPatient(ada.ID), aPatient(ada.ID), aPatient(eve.ID)
+	child.Sex, child.BirthDate, child.Dependent = "female", civil.Date{Year: 2020, Month: 2, Day: 29}, true
+	other.Age = guidance.Age{Value: 8, Unit: assessment.Month}
+	for _, patient := range []guidance.Patient{unknown, other, child} {
+		transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), patient) })
+	}
+	transact(t, store, func(tx storage.Tx) error {
+		locked, err := tx.LockPatient(t.Context(), other.ID)
+		if diff := cmp.Diff(other, locked); diff != "" || err != nil {
+			t.Errorf("locked: %v (-want +got):\n%s", err, diff)
+		}
+		other.Sex, other.Age, other.BirthDate = "male", guidance.Age{}, civil.Date{Year: 1992, Month: 12, Day: 31}
+		moved := other
+		moved.UserID = ada.ID // stays with its user
+		return tx.UpdatePatient(t.Context(), moved)
+	})
+	transact(t, opened(t, url), func(tx storage.Tx) error {
+		for name, part := range map[string]struct {
+			user            string
+			skipped, atMost int64
+			want            []guidance.Patient
+			total           int64
+		}{
+			"all":             {"", 0, 10, []guidance.Patient{unknown, other, child}, 3},
+			"a part":          {"", 1, 1, []guidance.Patient{other}, 3},
+			"of one":          {ada.ID, 0, 10, []guidance.Patient{unknown, child}, 2},
+			"a part of one":   {ada.ID, 1, 1, []guidance.Patient{child}, 2},
+			"of nobody":       {"x", 0, 10, []guidance.Patient{}, 0},
+			"beyond the last": {"", 3, 10, []guidance.Patient{}, 3},
+		} {
+			page, total, err := tx.Patients(t.Context(), part.user, part.skipped, part.atMost)
+			if diff := cmp.Diff(part.want, page); diff != "" || total != part.total || err != nil {
+				t.Errorf("%s: %d, %v, (-want +got):\n%s", name, total, err, diff)
+			}
+		}
+		return tx.DeletePatient(t.Context(), child.ID)
+	})
+	transact(t, store, func(tx storage.Tx) error {
+		_, read := tx.Patient(t.Context(), child.ID)
+		_, locked := tx.LockPatient(t.Context(), child.ID)
+		for what, err := range map[string]error{"read": read, "lock": locked, "deletion": tx.DeletePatient(t.Context(), child.ID)} {
+			if !errors.Is(err, storage.ErrNotFound) {
+				t.Errorf("%s: got %v, want ErrNotFound", what, err)
+			}
+		}
+		return nil
+	})
+}
+
+func testPatientDangling(t *testing.T, fresh Fresh) {
+	store := opened(t, fresh(t))
+	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), aPatient(uuid.NewString())) })
+	if !errors.Is(err, storage.ErrDangling) {
+		t.Errorf("got %v, want ErrDangling", err)
+	}
+}
+
+// Changes at the same time follow one another: none is lost.
+func testPatientsChangedAtOnce(t *testing.T, fresh Fresh) {
+	const replicas, writers, rounds = 2, 3, 5
+	url := fresh(t)
+	store := opened(t, url)
+	user := aUser("g1")
+	insertUser(t, store, user)
+	patient := aPatient(user.ID)
+	patient.Age.Unit = assessment.Year
+	transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), patient) })
+	var group sync.WaitGroup
+	for range replicas {
+		store := opened(t, url)
+		for range writers {
+			group.Go(func() {
+				for range rounds {
+					err := store.Transact(t.Context(), func(tx storage.Tx) error {
+						locked, err := tx.LockPatient(t.Context(), patient.ID)
+						if err != nil {
+							return err
+						}
+						locked.Age.Value++
+						return tx.UpdatePatient(t.Context(), locked)
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	group.Wait()
+	transact(t, store, func(tx storage.Tx) error {
+		got, err := tx.Patient(t.Context(), patient.ID)
+		if got.Age.Value != replicas*writers*rounds {
+			t.Errorf("%d changes were made and %d are there", replicas*writers*rounds, got.Age.Value)
+		}
+		return err
+	})
+}
