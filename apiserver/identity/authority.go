@@ -111,7 +111,8 @@ func granted(application Application, asked string) ([]Scope, error) {
 
 // Caller is who calls with an access token, and what the token lets it do.
 type Caller struct {
-	Application string // its id
+	Application string // its id; empty of an end user
+	UserID      string // of the end user who calls; empty of an application
 	Scopes      []Scope
 }
 

@@ -59,12 +59,12 @@ func TestToken(t *testing.T) {
 		request TokenRequest
 		want    Caller
 	}{
-		"all scopes":     {portalRequest(), Caller{"portal", []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
-		"one scope":      {portalRequest(func(r *TokenRequest) { r.Scope = "config:read" }), Caller{"portal", []Scope{ConfigRead}}},
-		"repeated scope": {portalRequest(func(r *TokenRequest) { r.Scope = "survey:write survey:read survey:write" }), Caller{"portal", []Scope{SurveyRead, SurveyWrite}}},
-		"blank scope":    {portalRequest(func(r *TokenRequest) { r.Scope = " " }), Caller{"portal", []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
-		"key as it is":   {portalRequest(func(r *TokenRequest) { r.ID, r.Key = "kiosk+1", "a/b+c=d%2Be" }), Caller{"kiosk+1", []Scope{}}},
-		"key encoded":    {portalRequest(func(r *TokenRequest) { r.ID, r.Key = "kiosk%2B1", "a%2Fb%2Bc%3Dd%252Be" }), Caller{"kiosk+1", []Scope{}}},
+		"all scopes":     {portalRequest(), Caller{Application: "portal", Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
+		"one scope":      {portalRequest(func(r *TokenRequest) { r.Scope = "config:read" }), Caller{Application: "portal", Scopes: []Scope{ConfigRead}}},
+		"repeated scope": {portalRequest(func(r *TokenRequest) { r.Scope = "survey:write survey:read survey:write" }), Caller{Application: "portal", Scopes: []Scope{SurveyRead, SurveyWrite}}},
+		"blank scope":    {portalRequest(func(r *TokenRequest) { r.Scope = " " }), Caller{Application: "portal", Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
+		"key as it is":   {portalRequest(func(r *TokenRequest) { r.ID, r.Key = "kiosk+1", "a/b+c=d%2Be" }), Caller{Application: "kiosk+1", Scopes: []Scope{}}},
+		"key encoded":    {portalRequest(func(r *TokenRequest) { r.ID, r.Key = "kiosk%2B1", "a%2Fb%2Bc%3Dd%252Be" }), Caller{Application: "kiosk+1", Scopes: []Scope{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

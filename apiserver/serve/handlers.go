@@ -41,6 +41,7 @@ func (p *process) tenantHandler() http.Handler {
 			Authority: authority,
 			Usage:     p.store,
 			Feedback:  p.store,
+			People:    p.people,
 			Scheme:    p.scheme(),
 			Now:       time.Now,
 			Guard:     p.guard,

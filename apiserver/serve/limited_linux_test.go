@@ -48,7 +48,7 @@ func startLimited(t *testing.T, c Command, memory uint64) *limitedProcess {
 	p := &limitedProcess{ended: make(chan error, 1), log: &logged{}}
 	p.command = exec.Command(program(t), "serve", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0",
 		"--tls-cert-file="+c.TLSCertFile, "--tls-key-file="+c.TLSKeyFile, "--credentials-dir="+c.CredentialsDir,
-		"--signing-keys-dir="+c.SigningKeysDir, "--config="+c.Config, "--instance-id="+c.InstanceID,
+		"--signing-keys-dir="+c.SigningKeysDir, "--keysets-dir="+c.KeysetsDir, "--config="+c.Config, "--instance-id="+c.InstanceID,
 		"--models="+c.Models, "--data-dir="+c.DataDir, "--drain=0s")
 	p.command.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", memory/5*4))
 	said, err := p.command.StderrPipe()

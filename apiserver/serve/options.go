@@ -91,6 +91,7 @@ func (o *options) fillServing() error {
 		{"--tls-key-file", o.TLSKeyFile, "give the key of the certificate in PEM"},
 		{"--credentials-dir", o.CredentialsDir, `give a directory with a file such as portal.json: {"id": "portal", "key": "...", "scopes": ["knowledge:read"]}`},
 		{"--signing-keys-dir", o.SigningKeysDir, "give a directory with a file such as 2026-11.pem, made by: openssl genpkey -algorithm ed25519"},
+		{"--keysets-dir", o.KeysetsDir, "give a directory with two Tink keysets in clear text: encryption.json (AES256_GCM) and lookup.json (HMAC_SHA256_PRF)"},
 		{"--instance-id", o.InstanceID, "give the id of the tenant, such as acme"},
 	} {
 		if needed.value == "" {
@@ -121,7 +122,7 @@ func (o *options) fillDevelopment(environment func(string) string) error {
 			return fmt.Errorf("%s is not a loopback address: --dev serves without encryption and with a known key, so listen at one such as 127.0.0.1:8080", address)
 		}
 	}
-	if o.DataDir == "" && o.Database == "" {
+	if o.DataDir == "" && (o.Database == "" || o.KeysetsDir == "") {
 		var err error
 		o.DataDir, err = userDataDir(environment)
 		return err

@@ -24,7 +24,7 @@ func environment(home string) func(string) string {
 // full is a command with all that serving needs.
 func full(data string) Command {
 	return Command{
-		TLSCertFile: "/tls.crt", TLSKeyFile: "/tls.key", CredentialsDir: "/credentials", SigningKeysDir: "/keys",
+		TLSCertFile: "/tls.crt", TLSKeyFile: "/tls.key", CredentialsDir: "/credentials", SigningKeysDir: "/keys", KeysetsDir: "/keysets",
 		InstanceID: "acme", DataDir: data,
 	}
 }
@@ -50,7 +50,10 @@ func TestOptions(t *testing.T) {
 		}},
 		"development with an address": {
 			Command{Dev: true, Listen: "localhost:0", AdminListen: "[::1]:0", Database: "sqlite:/x.db", InstanceID: "me", Models: "/m"},
-			Command{Listen: "localhost:0", AdminListen: "[::1]:0", InstanceID: "me", Database: "sqlite:/x.db", Models: "/m"},
+			Command{
+				Listen: "localhost:0", AdminListen: "[::1]:0", InstanceID: "me", Database: "sqlite:/x.db", Models: "/m",
+				DataDir: home + "/.local/share/anamnesis",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +64,7 @@ func TestOptions(t *testing.T) {
 			}
 			want := test.want
 			want.TLSCertFile, want.TLSKeyFile = test.command.TLSCertFile, test.command.TLSKeyFile
-			want.CredentialsDir, want.SigningKeysDir = test.command.CredentialsDir, test.command.SigningKeysDir
+			want.CredentialsDir, want.SigningKeysDir, want.KeysetsDir = test.command.CredentialsDir, test.command.SigningKeysDir, test.command.KeysetsDir
 			want.Dev, want.InstanceID = test.command.Dev, orElse(want.InstanceID, test.command.InstanceID)
 			want.DataDir = orElse(want.DataDir, test.command.DataDir)
 			if diff := cmp.Diff(want, got.Command, cmpopts.EquateEmpty()); diff != "" {
@@ -186,7 +189,7 @@ func TestOptionsRefuse(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	t.Parallel()
-	o, err := (&Command{Dev: true, Database: "sqlite:/x", Model: []string{"service-en@" + may, "service-de"}}).options(environment(""))
+	o, err := (&Command{Dev: true, DataDir: "/x", Database: "sqlite:/x", Model: []string{"service-en@" + may, "service-de"}}).options(environment(""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -163,6 +164,9 @@ type running struct {
 func serving(t testing.TB, c Command, edits ...func(*options)) *running {
 	t.Helper()
 	c.Listen, c.AdminListen = orElse(c.Listen, "127.0.0.1:0"), orElse(c.AdminListen, "127.0.0.1:0")
+	if c.DataDir == "" {
+		c.DataDir = t.TempDir()
+	}
 	o, err := c.options(func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
@@ -245,12 +249,12 @@ func tenantFiles(t testing.TB, a *authority, directory string) Command {
 	write(t, at("credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["knowledge:read", "config:read"]}`)
 	write(t, at("signing-keys/first.pem"), newSigningKey(t))
 	write(t, at("config/config.yaml"), "cors: {allowedOrigins: ['https://first.example']}")
-	if err := os.MkdirAll(at("models"), 0o700); err != nil {
+	if err := errors.Join(sealing.Make(at("keysets")), os.MkdirAll(at("models"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	return Command{
 		TLSCertFile: at("tls/tls.crt"), TLSKeyFile: at("tls/tls.key"), CredentialsDir: at("credentials"),
-		SigningKeysDir: at("signing-keys"), Config: at("config/config.yaml"), InstanceID: "acme",
+		SigningKeysDir: at("signing-keys"), KeysetsDir: at("keysets"), Config: at("config/config.yaml"), InstanceID: "acme",
 		Models: releases(t, at("models"), november), DataDir: at("data"), Drain: new(time.Duration(0)),
 	}
 }

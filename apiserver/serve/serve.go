@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
@@ -46,6 +47,7 @@ type process struct {
 	keeper   *storeKeeper
 	recorder *usage.Recorder
 	ledger   *quota.Ledger
+	people   *people.Register
 	metrics  *metrics.Metrics
 	limits   guard.Limits
 	guard    *guard.Guard
@@ -71,7 +73,8 @@ func run(ctx context.Context, o options) (err error) {
 	if p.store, err = o.newStore(o.Database); err != nil {
 		return fmt.Errorf("--database: %w", err)
 	}
-	p.keeper = newStoreKeeper(p.store, p.log, p.metrics.StorageUp, func(ctx context.Context) { p.ledger.Refresh(ctx) })
+	p.keeper = newStoreKeeper(p.store, p.log, p.metrics.StorageUp, p.storageCameUp)
+	p.people = &people.Register{Storage: p.store, Keys: p.settings.keys, Now: time.Now}
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
 		Refused: p.metrics.Refused, Read: p.totalsRead(ctx),
@@ -131,7 +134,14 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 	background(func() { p.keeper.run(ctx) })
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
+	background(func() { p.renewSeals(ctx) })
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })
+}
+
+// storageCameUp catches up with what could not be done without storage.
+func (p *process) storageCameUp(ctx context.Context) {
+	p.ledger.Refresh(ctx)
+	poke(p.settings.keysTurned)
 }
 
 // leave goes on serving for the drain period, while readiness fails and

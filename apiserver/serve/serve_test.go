@@ -311,6 +311,7 @@ func TestStartFails(t *testing.T) {
 		"no credentials":   {func(_ *testing.T, c *Command) { c.CredentialsDir += "x" }, "--credentials-dir: "},
 		"bad credentials":  {func(t *testing.T, c *Command) { write(t, c.CredentialsDir+"/x.json", "{") }, "x.json: not JSON"},
 		"no signing keys":  {func(t *testing.T, c *Command) { c.SigningKeysDir = t.TempDir() }, "--signing-keys-dir: "},
+		"no keysets":       {func(t *testing.T, c *Command) { c.KeysetsDir = t.TempDir() }, "--keysets-dir: loading keysets: "},
 		"no configuration": {func(_ *testing.T, c *Command) { c.Config += "x" }, "--config: "},
 		"bad origin":       {func(t *testing.T, c *Command) { write(t, c.Config, "cors: {allowedOrigins: [x]}") }, `"x" is not an origin; write it as`},
 		"bad database":     {func(_ *testing.T, c *Command) { c.Database = "mysql://x" }, "sqlite:<path of a file> or postgres://"},

@@ -4,6 +4,7 @@ package serve
 
 import (
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
+	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 )
 
 // settings are what is read from files and may change while serving.
@@ -18,8 +20,11 @@ type settings struct {
 	certificate  *certificate // nil over plain HTTP
 	applications *identity.Applications
 	signingKeys  *identity.SigningKeys
+	keys         *sealing.Keys
 	config       atomic.Pointer[config.Config]
 	development  bool
+	// keysTurned is told when the keysets are others.
+	keysTurned chan struct{}
 	// sources keep all this as the files say.
 	sources []*reload.Source
 }
@@ -27,8 +32,8 @@ type settings struct {
 // openSettings reads the files that the flags name, or makes up what --dev does
 // without.
 func openSettings(o options) (*settings, error) {
-	s := &settings{development: o.Dev}
-	for _, open := range []func(options) error{s.openCertificate, s.openApplications, s.openSigningKeys, s.openConfig} {
+	s := &settings{development: o.Dev, keysTurned: make(chan struct{}, 1)}
+	for _, open := range []func(options) error{s.openCertificate, s.openApplications, s.openSigningKeys, s.openKeysets, s.openConfig} {
 		if err := open(o); err != nil {
 			return nil, err
 		}
@@ -74,6 +79,27 @@ func (s *settings) openSigningKeys(o options) (err error) {
 	keys, source, err := identity.OpenSigningKeys(o.SigningKeysDir)
 	s.signingKeys = keys
 	return s.watch(source, "--signing-keys-dir", err)
+}
+
+func (s *settings) openKeysets(o options) error {
+	dir := o.KeysetsDir
+	if dir == "" {
+		dir = filepath.Join(o.DataDir, "keysets")
+		if err := sealing.Make(dir); err != nil {
+			return err
+		}
+	}
+	keys, source, err := sealing.Open(dir, func() { poke(s.keysTurned) })
+	s.keys = keys
+	return s.watch(source, "--keysets-dir", err)
+}
+
+// poke tells something unless it is told already.
+func poke(told chan<- struct{}) {
+	select {
+	case told <- struct{}{}:
+	default:
+	}
 }
 
 func (s *settings) openConfig(o options) error {

@@ -67,7 +67,8 @@ func (m *moody) Usage(context.Context, civil.Date, civil.Date) ([]storage.UsageC
 func (m *moody) UsageTotals(context.Context, civil.Date, civil.Date, []string) ([]storage.UsageTotal, error) {
 	return nil, m.err()
 }
-func (m *moody) PutFeedback(context.Context, feedback.Interview) error { return m.err() }
+func (m *moody) Transact(context.Context, func(storage.Tx) error) error { return m.err() }
+func (m *moody) PutFeedback(context.Context, feedback.Interview) error  { return m.err() }
 func (m *moody) Feedback(context.Context, int64, int64) ([]feedback.Interview, int64, error) {
 	return nil, 0, m.err()
 }

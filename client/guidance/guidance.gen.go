@@ -4,6 +4,7 @@
 package guidance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,33 @@ import (
 
 	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
+)
+
+// Defines values for AgeUnit.
+const (
+	AgeUnitMonth AgeUnit = "month"
+	AgeUnitYear  AgeUnit = "year"
+)
+
+// Defines values for AuditRecordAction.
+const (
+	AuditRecordActionChange       AuditRecordAction = "change"
+	AuditRecordActionCreate       AuditRecordAction = "create"
+	AuditRecordActionDelete       AuditRecordAction = "delete"
+	AuditRecordActionExport       AuditRecordAction = "export"
+	AuditRecordActionList         AuditRecordAction = "list"
+	AuditRecordActionRead         AuditRecordAction = "read"
+	AuditRecordActionSignIn       AuditRecordAction = "sign_in"
+	AuditRecordActionSignInFailed AuditRecordAction = "sign_in_failed"
+)
+
+// Defines values for AuditRecordResource.
+const (
+	AuditRecordResourceConfiguration AuditRecordResource = "configuration"
+	AuditRecordResourcePatient       AuditRecordResource = "patient"
+	AuditRecordResourceResult        AuditRecordResource = "result"
+	AuditRecordResourceSurvey        AuditRecordResource = "survey"
+	AuditRecordResourceUser          AuditRecordResource = "user"
 )
 
 // Defines values for PatientIntentChannelCategory.
@@ -54,6 +82,55 @@ const (
 	PatientIntentTypeUrgentCareCenter    PatientIntentType = "urgent_care_center"
 )
 
+// Defines values for Sex.
+const (
+	SexFemale Sex = "female"
+	SexMale   Sex = "male"
+)
+
+// Age defines model for Age.
+type Age struct {
+	Unit AgeUnit `json:"unit"`
+
+	// Value From 1 to 130 years or 0 to 1560 months.
+	Value int `json:"value"`
+}
+
+// AgeUnit defines model for Age.Unit.
+type AgeUnit string
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	First string        `json:"first"`
+	Items []AuditRecord `json:"items"`
+	Last  string        `json:"last"`
+	Next  *string       `json:"next"`
+	Prev  *string       `json:"prev"`
+	Self  string        `json:"self"`
+}
+
+// AuditRecord defines model for AuditRecord.
+type AuditRecord struct {
+	Action AuditRecordAction `json:"action"`
+
+	// Application The application that acted.
+	Application *string             `json:"application"`
+	At          time.Time           `json:"at"`
+	Resource    AuditRecordResource `json:"resource"`
+
+	// ResourceID Which; null for a list, and for a sign-in of nobody.
+	ResourceID *string `json:"resource_id"`
+
+	// UserID The end user who acted.
+	UserID *string `json:"user_id"`
+}
+
+// AuditRecordAction defines model for AuditRecord.Action.
+type AuditRecordAction string
+
+// AuditRecordResource defines model for AuditRecord.Resource.
+type AuditRecordResource string
+
 // Error defines model for Error.
 type Error struct {
 	Detail string `json:"detail"`
@@ -66,6 +143,15 @@ type FieldError struct {
 
 	// Message What is wrong and what was expected.
 	Message string `json:"message"`
+}
+
+// GivenAge defines model for GivenAge.
+type GivenAge struct {
+	// Unit `year`, the default, or `month`.
+	Unit *string `json:"unit,omitempty"`
+
+	// Value From 1 to 130 years or 0 to 1560 months, whole.
+	Value *float64 `json:"value,omitempty"`
 }
 
 // InterviewFeedback defines model for InterviewFeedback.
@@ -88,6 +174,62 @@ type InterviewFeedbackPage struct {
 	Next  *string             `json:"next"`
 	Prev  *string             `json:"prev"`
 	Self  string              `json:"self"`
+}
+
+// NewPatient defines model for NewPatient.
+type NewPatient struct {
+	Age *GivenAge `json:"age,omitempty"`
+
+	// BirthDate As YYYY-MM-DD. With it, `age` is not looked at.
+	BirthDate *string `json:"birth_date,omitempty"`
+
+	// Dependent Whether the user answers for somebody else, such as a child; false when left out.
+	Dependent *bool `json:"dependent,omitempty"`
+
+	// Sex `female` or `male`.
+	Sex *string `json:"sex,omitempty"`
+
+	// UserID The user who answers for the patient; required.
+	UserID *string `json:"user_id,omitempty"`
+}
+
+// NewUser defines model for NewUser.
+type NewUser struct {
+	Email *string `json:"email,omitempty"`
+
+	// Phone In international form, such as +493012345678.
+	Phone *string `json:"phone,omitempty"`
+}
+
+// Patient defines model for Patient.
+type Patient struct {
+	// Age From `birth_date` when that is known, in months before the second birthday.
+	Age       *Age                `json:"age"`
+	BirthDate *openapi_types.Date `json:"birth_date"`
+	Dependent bool                `json:"dependent"`
+	ID        openapi_types.UUID  `json:"id"`
+	Sex       *Sex                `json:"sex"`
+	UserID    openapi_types.UUID  `json:"user_id"`
+}
+
+// PatientChange defines model for PatientChange.
+type PatientChange struct {
+	// Age As of a new patient; `null` takes it away.
+	Age PatientChange_Age `json:"age,omitempty"`
+
+	// BirthDate As YYYY-MM-DD; `null` takes it away.
+	BirthDate string `json:"birth_date,omitempty"`
+	Dependent *bool  `json:"dependent,omitempty"`
+
+	// Sex `female` or `male`; `null` takes it away.
+	Sex    string  `json:"sex,omitempty"`
+	UserID *string `json:"user_id,omitempty"`
+}
+
+// PatientChange_Age As of a new patient; `null` takes it away.
+type PatientChange_Age struct {
+	Unit  *string  `json:"unit,omitempty"`
+	Value *float32 `json:"value,omitempty"`
 }
 
 // PatientIntent defines model for PatientIntent.
@@ -122,6 +264,19 @@ type PatientIntent_SubType struct {
 // PatientIntentType defines model for PatientIntent.Type.
 type PatientIntentType string
 
+// PatientPage defines model for PatientPage.
+type PatientPage struct {
+	First string    `json:"first"`
+	Items []Patient `json:"items"`
+	Last  string    `json:"last"`
+	Next  *string   `json:"next"`
+	Prev  *string   `json:"prev"`
+	Self  string    `json:"self"`
+}
+
+// Sex defines model for Sex.
+type Sex string
+
 // UsageCount defines model for UsageCount.
 type UsageCount struct {
 	// Application The id of the application.
@@ -129,6 +284,42 @@ type UsageCount struct {
 	Calls       int64              `json:"calls"`
 	Date        openapi_types.Date `json:"date"`
 	Endpoint    string             `json:"endpoint"`
+}
+
+// User defines model for User.
+type User struct {
+	Email *string            `json:"email"`
+	ID    openapi_types.UUID `json:"id"`
+
+	// Phone In the form E.164.
+	Phone *string `json:"phone"`
+}
+
+// UserChange defines model for UserChange.
+type UserChange struct {
+	// Email The new address; `null` takes it away.
+	Email string `json:"email,omitempty"`
+
+	// Phone The new number, in international form; `null` takes it away.
+	Phone string `json:"phone,omitempty"`
+}
+
+// UserExport defines model for UserExport.
+type UserExport struct {
+	// Audit What is recorded of acts by and on this user and the patients, the latest first, at most 1000.
+	Audit    []AuditRecord `json:"audit"`
+	Patients []Patient     `json:"patients"`
+	User     User          `json:"user"`
+}
+
+// UserPage defines model for UserPage.
+type UserPage struct {
+	First string  `json:"first"`
+	Items []User  `json:"items"`
+	Last  string  `json:"last"`
+	Next  *string `json:"next"`
+	Prev  *string `json:"prev"`
+	Self  string  `json:"self"`
 }
 
 // ValidationError defines model for ValidationError.
@@ -143,11 +334,29 @@ type Cursor = int
 // Limit defines model for Limit.
 type Limit = int
 
+// PatientID defines model for PatientID.
+type PatientID = openapi_types.UUID
+
+// UserID defines model for UserID.
+type UserID = openapi_types.UUID
+
+// BadRequest defines model for BadRequest.
+type BadRequest = Error
+
+// Conflict defines model for Conflict.
+type Conflict = Error
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 
 // InternalError defines model for InternalError.
 type InternalError = Error
+
+// NotFound defines model for NotFound.
+type NotFound = Error
+
+// TooLarge defines model for TooLarge.
+type TooLarge = Error
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = Error
@@ -158,6 +367,36 @@ type Unavailable = Error
 // Unprocessable defines model for Unprocessable.
 type Unprocessable = ValidationError
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// From Not before this instant.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before this instant.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Application By this application.
+	Application *string `form:"application,omitempty" json:"application,omitempty"`
+
+	// UserID By this end user.
+	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Action Of this kind, such as `delete`.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Resource With this kind of thing, such as `user`.
+	Resource *string `form:"resource,omitempty" json:"resource,omitempty"`
+
+	// ResourceID With this very thing.
+	ResourceID *string `form:"resource_id,omitempty" json:"resource_id,omitempty"`
+}
+
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
 type ListInterviewFeedbackParams struct {
 	// Limit How many items a page has at most.
@@ -165,6 +404,18 @@ type ListInterviewFeedbackParams struct {
 
 	// Cursor The number of the page, from 0 to that of the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListPatientsParams defines parameters for ListPatients.
+type ListPatientsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// UserID Only the patients of this user.
+	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
 // ListUsageParams defines parameters for ListUsage.
@@ -175,6 +426,33 @@ type ListUsageParams struct {
 	// To The last day; today when it is left out.
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
+
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Email Only the user with this address, if any.
+	Email *string `form:"email,omitempty" json:"email,omitempty"`
+
+	// Phone Only the user with this number, if any; not together with `email`.
+	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
+}
+
+// CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
+type CreatePatientJSONRequestBody = NewPatient
+
+// ChangePatientJSONRequestBody defines body for ChangePatient for application/json ContentType.
+type ChangePatientJSONRequestBody = PatientChange
+
+// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
+type CreateUserJSONRequestBody = NewUser
+
+// ChangeUserJSONRequestBody defines body for ChangeUser for application/json ContentType.
+type ChangeUserJSONRequestBody = UserChange
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -250,6 +528,11 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListAudit Who did what, the latest first
+	//
+	// Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
+	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	//
 	// What `POST /v3/interviews/feedback` was sent, at most once for each
@@ -259,6 +542,63 @@ type ClientInterface interface {
 	// Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 	ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListPatients Patients, in the order in which they were made
+	//
+	// With the token of an end user only those of that user.
+	//
+	// Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
+	ListPatients(ctx context.Context, params *ListPatientsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePatientWithBody A new patient of a user
+	//
+	// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+	// `user_id` that does not exist is 422.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
+	CreatePatientWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePatient A new patient of a user
+	//
+	// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+	// `user_id` that does not exist is 422.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
+	CreatePatient(ctx context.Context, body CreatePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePatient Erase a patient, with what is kept of it
+	//
+	// Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
+	DeletePatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPatient A patient
+	//
+	// Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
+	GetPatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangePatientWithBody Change a patient
+	//
+	// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+	// another is 422.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
+	ChangePatientWithBody(ctx context.Context, patientID PatientID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangePatient Change a patient
+	//
+	// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+	// another is 422.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
+	ChangePatient(ctx context.Context, patientID PatientID, body ChangePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListUsage How often each application called each endpoint on each day
 	//
 	// Days are those of UTC. A count may be a second late, and calls with
@@ -266,6 +606,81 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 	ListUsage(ctx context.Context, params *ListUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUsers Users, in the order in which they were made
+	//
+	// Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
+	ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUserWithBody A new user
+	//
+	// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
+	// only: 409 when it is another's.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
+	CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUser A new user
+	//
+	// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
+	// only: 409 when it is another's.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
+	CreateUser(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteUser Erase a user, with all patients and what is kept of them
+	//
+	// At once and for good; the audit keeps ids only.
+	//
+	// Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
+	DeleteUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUser A user
+	//
+	// Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
+	GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeUserWithBody Change a user
+	//
+	// What is left out stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
+	ChangeUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeUser Change a user
+	//
+	// What is left out stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
+	ChangeUser(ctx context.Context, userID UserID, body ChangeUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExportUser All that is kept of a user, to be handed to that person
+	//
+	// Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
+	ExportUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListAudit Who did what, the latest first
+//
+// Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
+func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListInterviewFeedback What patients meant to do before and after their interviews
@@ -277,6 +692,133 @@ type ClientInterface interface {
 // Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 func (c *Client) ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListInterviewFeedbackRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPatients Patients, in the order in which they were made
+//
+// With the token of an end user only those of that user.
+//
+// Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
+func (c *Client) ListPatients(ctx context.Context, params *ListPatientsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPatientsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePatientWithBody A new patient of a user
+//
+// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `user_id` that does not exist is 422.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
+func (c *Client) CreatePatientWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePatientRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePatient A new patient of a user
+//
+// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `user_id` that does not exist is 422.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
+func (c *Client) CreatePatient(ctx context.Context, body CreatePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePatientRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePatient Erase a patient, with what is kept of it
+//
+// Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
+func (c *Client) DeletePatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePatientRequest(c.Server, patientID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPatient A patient
+//
+// Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
+func (c *Client) GetPatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPatientRequest(c.Server, patientID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangePatientWithBody Change a patient
+//
+// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// another is 422.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
+func (c *Client) ChangePatientWithBody(ctx context.Context, patientID PatientID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangePatientRequestWithBody(c.Server, patientID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangePatient Change a patient
+//
+// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// another is 422.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
+func (c *Client) ChangePatient(ctx context.Context, patientID PatientID, body ChangePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangePatientRequest(c.Server, patientID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -303,6 +845,296 @@ func (c *Client) ListUsage(ctx context.Context, params *ListUsageParams, reqEdit
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// ListUsers Users, in the order in which they were made
+//
+// Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
+func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUserWithBody A new user
+//
+// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
+// only: 409 when it is another's.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
+func (c *Client) CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUserRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUser A new user
+//
+// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
+// only: 409 when it is another's.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
+func (c *Client) CreateUser(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUserRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteUser Erase a user, with all patients and what is kept of them
+//
+// At once and for good; the audit keeps ids only.
+//
+// Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
+func (c *Client) DeleteUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteUserRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUser A user
+//
+// Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
+func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeUserWithBody Change a user
+//
+// What is left out stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
+func (c *Client) ChangeUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeUserRequestWithBody(c.Server, userID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeUser Change a user
+//
+// What is left out stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
+func (c *Client) ChangeUser(ctx context.Context, userID UserID, body ChangeUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeUserRequest(c.Server, userID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportUser All that is kept of a user, to be handed to that person
+//
+// Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
+func (c *Client) ExportUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportUserRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NewListAuditRequest constructs an http.Request for the ListAudit method
+func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Application != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "application", *params.Application, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UserID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Action != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "action", *params.Action, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Resource != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resource", *params.Resource, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResourceID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resource_id", *params.ResourceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListInterviewFeedbackRequest constructs an http.Request for the ListInterviewFeedback method
@@ -367,6 +1199,239 @@ func NewListInterviewFeedbackRequest(server string, params *ListInterviewFeedbac
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListPatientsRequest constructs an http.Request for the ListPatients method
+func NewListPatientsRequest(server string, params *ListPatientsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/patients")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UserID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePatientRequest calls the generic CreatePatient builder with application/json body
+func NewCreatePatientRequest(server string, body CreatePatientJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePatientRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreatePatientRequestWithBody constructs an http.Request for the CreatePatient method, with any body, and a specified content type
+func NewCreatePatientRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/patients")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeletePatientRequest constructs an http.Request for the DeletePatient method
+func NewDeletePatientRequest(server string, patientID PatientID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "patient_id", patientID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/patients/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPatientRequest constructs an http.Request for the GetPatient method
+func NewGetPatientRequest(server string, patientID PatientID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "patient_id", patientID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/patients/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangePatientRequest calls the generic ChangePatient builder with application/json body
+func NewChangePatientRequest(server string, patientID PatientID, body ChangePatientJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangePatientRequestWithBody(server, patientID, "application/json", bodyReader)
+}
+
+// NewChangePatientRequestWithBody constructs an http.Request for the ChangePatient method, with any body, and a specified content type
+func NewChangePatientRequestWithBody(server string, patientID PatientID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "patient_id", patientID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/patients/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -437,6 +1502,285 @@ func NewListUsageRequest(server string, params *ListUsageParams) (*http.Request,
 	return req, nil
 }
 
+// NewListUsersRequest constructs an http.Request for the ListUsers method
+func NewListUsersRequest(server string, params *ListUsersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Email != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "email", *params.Email, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Phone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "phone", *params.Phone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateUserRequest calls the generic CreateUser builder with application/json body
+func NewCreateUserRequest(server string, body CreateUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateUserRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateUserRequestWithBody constructs an http.Request for the CreateUser method, with any body, and a specified content type
+func NewCreateUserRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteUserRequest constructs an http.Request for the DeleteUser method
+func NewDeleteUserRequest(server string, userID UserID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetUserRequest constructs an http.Request for the GetUser method
+func NewGetUserRequest(server string, userID UserID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeUserRequest calls the generic ChangeUser builder with application/json body
+func NewChangeUserRequest(server string, userID UserID, body ChangeUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeUserRequestWithBody(server, userID, "application/json", bodyReader)
+}
+
+// NewChangeUserRequestWithBody constructs an http.Request for the ChangeUser method, with any body, and a specified content type
+func NewChangeUserRequestWithBody(server string, userID UserID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewExportUserRequest constructs an http.Request for the ExportUser method
+func NewExportUserRequest(server string, userID UserID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/users/%s/export", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -461,6 +1805,14 @@ type API struct {
 // that is not a success.
 func NewAPI(client *Client) *API { return &API{client} }
 
+// ListAudit Who did what, the latest first
+//
+// Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
+func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, editors ...RequestEditorFn) (AuditPage, error) {
+	response, err := a.client.ListAudit(ctx, params, editors...)
+	return read[AuditPage]("GET /api/mgp/v1/audit", response, err)
+}
+
 // ListInterviewFeedback What patients meant to do before and after their interviews
 //
 // What `POST /v3/interviews/feedback` was sent, at most once for each
@@ -473,6 +1825,58 @@ func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFe
 	return read[InterviewFeedbackPage]("GET /api/mgp/v1/interviews/feedback", response, err)
 }
 
+// ListPatients Patients, in the order in which they were made
+//
+// With the token of an end user only those of that user.
+//
+// Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
+func (a *API) ListPatients(ctx context.Context, params *ListPatientsParams, editors ...RequestEditorFn) (PatientPage, error) {
+	response, err := a.client.ListPatients(ctx, params, editors...)
+	return read[PatientPage]("GET /api/mgp/v1/patients", response, err)
+}
+
+// CreatePatient A new patient of a user
+//
+// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `user_id` that does not exist is 422.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
+func (a *API) CreatePatient(ctx context.Context, body NewPatient, editors ...RequestEditorFn) (Patient, error) {
+	response, err := a.client.CreatePatient(ctx, body, editors...)
+	return read[Patient]("POST /api/mgp/v1/patients", response, err)
+}
+
+// DeletePatient Erase a patient, with what is kept of it
+//
+// Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
+func (a *API) DeletePatient(ctx context.Context, patientID PatientID, editors ...RequestEditorFn) error {
+	response, err := a.client.DeletePatient(ctx, patientID, editors...)
+	return finish("DELETE /api/mgp/v1/patients/{patient_id}", response, err)
+}
+
+// GetPatient A patient
+//
+// Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
+func (a *API) GetPatient(ctx context.Context, patientID PatientID, editors ...RequestEditorFn) (Patient, error) {
+	response, err := a.client.GetPatient(ctx, patientID, editors...)
+	return read[Patient]("GET /api/mgp/v1/patients/{patient_id}", response, err)
+}
+
+// ChangePatient Change a patient
+//
+// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// another is 422.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
+func (a *API) ChangePatient(ctx context.Context, patientID PatientID, body PatientChange, editors ...RequestEditorFn) (Patient, error) {
+	response, err := a.client.ChangePatient(ctx, patientID, body, editors...)
+	return read[Patient]("PATCH /api/mgp/v1/patients/{patient_id}", response, err)
+}
+
 // ListUsage How often each application called each endpoint on each day
 //
 // Days are those of UTC. A count may be a second late, and calls with
@@ -482,6 +1886,65 @@ func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFe
 func (a *API) ListUsage(ctx context.Context, params *ListUsageParams, editors ...RequestEditorFn) ([]UsageCount, error) {
 	response, err := a.client.ListUsage(ctx, params, editors...)
 	return read[[]UsageCount]("GET /api/mgp/v1/usage", response, err)
+}
+
+// ListUsers Users, in the order in which they were made
+//
+// Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
+func (a *API) ListUsers(ctx context.Context, params *ListUsersParams, editors ...RequestEditorFn) (UserPage, error) {
+	response, err := a.client.ListUsers(ctx, params, editors...)
+	return read[UserPage]("GET /api/mgp/v1/users", response, err)
+}
+
+// CreateUser A new user
+//
+// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
+// only: 409 when it is another's.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
+func (a *API) CreateUser(ctx context.Context, body NewUser, editors ...RequestEditorFn) (User, error) {
+	response, err := a.client.CreateUser(ctx, body, editors...)
+	return read[User]("POST /api/mgp/v1/users", response, err)
+}
+
+// DeleteUser Erase a user, with all patients and what is kept of them
+//
+// At once and for good; the audit keeps ids only.
+//
+// Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
+func (a *API) DeleteUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) error {
+	response, err := a.client.DeleteUser(ctx, userID, editors...)
+	return finish("DELETE /api/mgp/v1/users/{user_id}", response, err)
+}
+
+// GetUser A user
+//
+// Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
+func (a *API) GetUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) (User, error) {
+	response, err := a.client.GetUser(ctx, userID, editors...)
+	return read[User]("GET /api/mgp/v1/users/{user_id}", response, err)
+}
+
+// ChangeUser Change a user
+//
+// What is left out stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
+func (a *API) ChangeUser(ctx context.Context, userID UserID, body UserChange, editors ...RequestEditorFn) (User, error) {
+	response, err := a.client.ChangeUser(ctx, userID, body, editors...)
+	return read[User]("PATCH /api/mgp/v1/users/{user_id}", response, err)
+}
+
+// ExportUser All that is kept of a user, to be handed to that person
+//
+// Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
+func (a *API) ExportUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) (UserExport, error) {
+	response, err := a.client.ExportUser(ctx, userID, editors...)
+	return read[UserExport]("GET /api/mgp/v1/users/{user_id}/export", response, err)
 }
 
 // read decodes the answer of an operation.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/go-chi/chi/v5"
+	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -22,6 +23,87 @@ const (
 	AccessTokenScopes accessTokenContextKey = "accessToken.Scopes"
 	ApplicationScopes applicationContextKey = "application.Scopes"
 )
+
+// Defines values for AgeUnit.
+const (
+	AgeUnitMonth AgeUnit = "month"
+	AgeUnitYear  AgeUnit = "year"
+)
+
+// Valid indicates whether the value is a known member of the AgeUnit enum.
+func (e AgeUnit) Valid() bool {
+	switch e {
+	case AgeUnitMonth:
+		return true
+	case AgeUnitYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditRecordAction.
+const (
+	AuditRecordActionChange       AuditRecordAction = "change"
+	AuditRecordActionCreate       AuditRecordAction = "create"
+	AuditRecordActionDelete       AuditRecordAction = "delete"
+	AuditRecordActionExport       AuditRecordAction = "export"
+	AuditRecordActionList         AuditRecordAction = "list"
+	AuditRecordActionRead         AuditRecordAction = "read"
+	AuditRecordActionSignIn       AuditRecordAction = "sign_in"
+	AuditRecordActionSignInFailed AuditRecordAction = "sign_in_failed"
+)
+
+// Valid indicates whether the value is a known member of the AuditRecordAction enum.
+func (e AuditRecordAction) Valid() bool {
+	switch e {
+	case AuditRecordActionChange:
+		return true
+	case AuditRecordActionCreate:
+		return true
+	case AuditRecordActionDelete:
+		return true
+	case AuditRecordActionExport:
+		return true
+	case AuditRecordActionList:
+		return true
+	case AuditRecordActionRead:
+		return true
+	case AuditRecordActionSignIn:
+		return true
+	case AuditRecordActionSignInFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditRecordResource.
+const (
+	AuditRecordResourceConfiguration AuditRecordResource = "configuration"
+	AuditRecordResourcePatient       AuditRecordResource = "patient"
+	AuditRecordResourceResult        AuditRecordResource = "result"
+	AuditRecordResourceSurvey        AuditRecordResource = "survey"
+	AuditRecordResourceUser          AuditRecordResource = "user"
+)
+
+// Valid indicates whether the value is a known member of the AuditRecordResource enum.
+func (e AuditRecordResource) Valid() bool {
+	switch e {
+	case AuditRecordResourceConfiguration:
+		return true
+	case AuditRecordResourcePatient:
+		return true
+	case AuditRecordResourceResult:
+		return true
+	case AuditRecordResourceSurvey:
+		return true
+	case AuditRecordResourceUser:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for KeyAlg.
 const (
@@ -113,6 +195,24 @@ func (e OAuthErrorError) Valid() bool {
 	}
 }
 
+// Defines values for Sex.
+const (
+	SexFemale Sex = "female"
+	SexMale   Sex = "male"
+)
+
+// Valid indicates whether the value is a known member of the Sex enum.
+func (e Sex) Valid() bool {
+	switch e {
+	case SexFemale:
+		return true
+	case SexMale:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TokenTokenType.
 const (
 	TokenTokenTypeBearer TokenTokenType = "Bearer"
@@ -128,6 +228,49 @@ func (e TokenTokenType) Valid() bool {
 	}
 }
 
+// Age defines model for Age.
+type Age struct {
+	Unit AgeUnit `json:"unit"`
+
+	// Value From 1 to 130 years or 0 to 1560 months.
+	Value int `json:"value"`
+}
+
+// AgeUnit defines model for Age.Unit.
+type AgeUnit string
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	First string        `json:"first"`
+	Items []AuditRecord `json:"items"`
+	Last  string        `json:"last"`
+	Next  *string       `json:"next"`
+	Prev  *string       `json:"prev"`
+	Self  string        `json:"self"`
+}
+
+// AuditRecord defines model for AuditRecord.
+type AuditRecord struct {
+	Action AuditRecordAction `json:"action"`
+
+	// Application The application that acted.
+	Application *string             `json:"application"`
+	At          time.Time           `json:"at"`
+	Resource    AuditRecordResource `json:"resource"`
+
+	// ResourceID Which; null for a list, and for a sign-in of nobody.
+	ResourceID *string `json:"resource_id"`
+
+	// UserID The end user who acted.
+	UserID *string `json:"user_id"`
+}
+
+// AuditRecordAction defines model for AuditRecord.Action.
+type AuditRecordAction string
+
+// AuditRecordResource defines model for AuditRecord.Resource.
+type AuditRecordResource string
+
 // Error defines model for Error.
 type Error struct {
 	Detail string `json:"detail"`
@@ -140,6 +283,15 @@ type FieldError struct {
 
 	// Message What is wrong and what was expected.
 	Message string `json:"message"`
+}
+
+// GivenAge defines model for GivenAge.
+type GivenAge struct {
+	// Unit `year`, the default, or `month`.
+	Unit *string `json:"unit,omitempty"`
+
+	// Value From 1 to 130 years or 0 to 1560 months, whole.
+	Value *float64 `json:"value,omitempty"`
 }
 
 // InterviewFeedback defines model for InterviewFeedback.
@@ -195,6 +347,31 @@ type Keys struct {
 	Keys []Key `json:"keys"`
 }
 
+// NewPatient defines model for NewPatient.
+type NewPatient struct {
+	Age *GivenAge `json:"age,omitempty"`
+
+	// BirthDate As YYYY-MM-DD. With it, `age` is not looked at.
+	BirthDate *string `json:"birth_date,omitempty"`
+
+	// Dependent Whether the user answers for somebody else, such as a child; false when left out.
+	Dependent *bool `json:"dependent,omitempty"`
+
+	// Sex `female` or `male`.
+	Sex *string `json:"sex,omitempty"`
+
+	// UserID The user who answers for the patient; required.
+	UserID *string `json:"user_id,omitempty"`
+}
+
+// NewUser defines model for NewUser.
+type NewUser struct {
+	Email *string `json:"email,omitempty"`
+
+	// Phone In international form, such as +493012345678.
+	Phone *string `json:"phone,omitempty"`
+}
+
 // OAuthError An error as RFC 6749, section 5.2, has it.
 type OAuthError struct {
 	Error            OAuthErrorError `json:"error"`
@@ -204,8 +381,46 @@ type OAuthError struct {
 // OAuthErrorError defines model for OAuthError.Error.
 type OAuthErrorError string
 
+// Patient defines model for Patient.
+type Patient struct {
+	// Age From `birth_date` when that is known, in months before the second birthday.
+	Age       *Age    `json:"age"`
+	BirthDate *string `json:"birth_date"`
+	Dependent bool    `json:"dependent"`
+	ID        string  `json:"id"`
+	Sex       *Sex    `json:"sex"`
+	UserID    string  `json:"user_id"`
+}
+
+// PatientChange defines model for PatientChange.
+type PatientChange struct {
+	// Age As of a new patient; `null` takes it away.
+	Age nullable.Nullable[GivenAge] `json:"age,omitempty"`
+
+	// BirthDate As YYYY-MM-DD; `null` takes it away.
+	BirthDate nullable.Nullable[string] `json:"birth_date,omitempty"`
+	Dependent *bool                     `json:"dependent,omitempty"`
+
+	// Sex `female` or `male`; `null` takes it away.
+	Sex    nullable.Nullable[string] `json:"sex,omitempty"`
+	UserID *string                   `json:"user_id,omitempty"`
+}
+
 // PatientIntent defines model for PatientIntent.
 type PatientIntent = feedback.Intent
+
+// PatientPage defines model for PatientPage.
+type PatientPage struct {
+	First string    `json:"first"`
+	Items []Patient `json:"items"`
+	Last  string    `json:"last"`
+	Next  *string   `json:"next"`
+	Prev  *string   `json:"prev"`
+	Self  string    `json:"self"`
+}
+
+// Sex defines model for Sex.
+type Sex string
 
 // Token defines model for Token.
 type Token struct {
@@ -238,6 +453,42 @@ type UsageCount struct {
 	Endpoint    string `json:"endpoint"`
 }
 
+// User defines model for User.
+type User struct {
+	Email *string `json:"email"`
+	ID    string  `json:"id"`
+
+	// Phone In the form E.164.
+	Phone *string `json:"phone"`
+}
+
+// UserChange defines model for UserChange.
+type UserChange struct {
+	// Email The new address; `null` takes it away.
+	Email nullable.Nullable[string] `json:"email,omitempty"`
+
+	// Phone The new number, in international form; `null` takes it away.
+	Phone nullable.Nullable[string] `json:"phone,omitempty"`
+}
+
+// UserExport defines model for UserExport.
+type UserExport struct {
+	// Audit What is recorded of acts by and on this user and the patients, the latest first, at most 1000.
+	Audit    []AuditRecord `json:"audit"`
+	Patients []Patient     `json:"patients"`
+	User     User          `json:"user"`
+}
+
+// UserPage defines model for UserPage.
+type UserPage struct {
+	First string  `json:"first"`
+	Items []User  `json:"items"`
+	Last  string  `json:"last"`
+	Next  *string `json:"next"`
+	Prev  *string `json:"prev"`
+	Self  string  `json:"self"`
+}
+
 // ValidationError defines model for ValidationError.
 type ValidationError struct {
 	Detail string       `json:"detail"`
@@ -250,11 +501,29 @@ type Cursor = string
 // Limit defines model for Limit.
 type Limit = string
 
+// PatientID defines model for PatientID.
+type PatientID = string
+
+// UserID defines model for UserID.
+type UserID = string
+
+// BadRequest defines model for BadRequest.
+type BadRequest = Error
+
+// Conflict defines model for Conflict.
+type Conflict = Error
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 
 // InternalError defines model for InternalError.
 type InternalError = Error
+
+// NotFound defines model for NotFound.
+type NotFound = Error
+
+// TooLarge defines model for TooLarge.
+type TooLarge = Error
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = Error
@@ -277,6 +546,36 @@ type CreateTokenParams struct {
 	InstanceID *string `json:"Instance-Id,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// From Not before this instant.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before this instant.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Application By this application.
+	Application *string `form:"application,omitempty" json:"application,omitempty"`
+
+	// UserID By this end user.
+	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Action Of this kind, such as `delete`.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Resource With this kind of thing, such as `user`.
+	Resource *string `form:"resource,omitempty" json:"resource,omitempty"`
+
+	// ResourceID With this very thing.
+	ResourceID *string `form:"resource_id,omitempty" json:"resource_id,omitempty"`
+}
+
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
 type ListInterviewFeedbackParams struct {
 	// Limit How many items a page has at most.
@@ -284,6 +583,18 @@ type ListInterviewFeedbackParams struct {
 
 	// Cursor The number of the page, from 0 to that of the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListPatientsParams defines parameters for ListPatients.
+type ListPatientsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// UserID Only the patients of this user.
+	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
 // ListUsageParams defines parameters for ListUsage.
@@ -295,11 +606,38 @@ type ListUsageParams struct {
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Email Only the user with this address, if any.
+	Email *string `form:"email,omitempty" json:"email,omitempty"`
+
+	// Phone Only the user with this number, if any; not together with `email`.
+	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
+}
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenRequest
 
 // CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
 type CreateTokenFormdataRequestBody = TokenRequest
+
+// CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
+type CreatePatientJSONRequestBody = NewPatient
+
+// ChangePatientJSONRequestBody defines body for ChangePatient for application/json ContentType.
+type ChangePatientJSONRequestBody = PatientChange
+
+// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
+type CreateUserJSONRequestBody = NewUser
+
+// ChangeUserJSONRequestBody defines body for ChangeUser for application/json ContentType.
+type ChangeUserJSONRequestBody = UserChange
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -309,12 +647,48 @@ type ServerInterface interface {
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
 	// (POST /api/auth/token)
 	CreateToken(w http.ResponseWriter, r *http.Request, params CreateTokenParams)
+	// ListAudit Who did what, the latest first
+	// (GET /api/mgp/v1/audit)
+	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams)
+	// ListPatients Patients, in the order in which they were made
+	// (GET /api/mgp/v1/patients)
+	ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams)
+	// CreatePatient A new patient of a user
+	// (POST /api/mgp/v1/patients)
+	CreatePatient(w http.ResponseWriter, r *http.Request)
+	// DeletePatient Erase a patient, with what is kept of it
+	// (DELETE /api/mgp/v1/patients/{patient_id})
+	DeletePatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
+	// GetPatient A patient
+	// (GET /api/mgp/v1/patients/{patient_id})
+	GetPatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
+	// ChangePatient Change a patient
+	// (PATCH /api/mgp/v1/patients/{patient_id})
+	ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams)
+	// ListUsers Users, in the order in which they were made
+	// (GET /api/mgp/v1/users)
+	ListUsers(w http.ResponseWriter, r *http.Request, params ListUsersParams)
+	// CreateUser A new user
+	// (POST /api/mgp/v1/users)
+	CreateUser(w http.ResponseWriter, r *http.Request)
+	// DeleteUser Erase a user, with all patients and what is kept of them
+	// (DELETE /api/mgp/v1/users/{user_id})
+	DeleteUser(w http.ResponseWriter, r *http.Request, userID UserID)
+	// GetUser A user
+	// (GET /api/mgp/v1/users/{user_id})
+	GetUser(w http.ResponseWriter, r *http.Request, userID UserID)
+	// ChangeUser Change a user
+	// (PATCH /api/mgp/v1/users/{user_id})
+	ChangeUser(w http.ResponseWriter, r *http.Request, userID UserID)
+	// ExportUser All that is kept of a user, to be handed to that person
+	// (GET /api/mgp/v1/users/{user_id}/export)
+	ExportUser(w http.ResponseWriter, r *http.Request, userID UserID)
 }
 
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
@@ -333,15 +707,87 @@ func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, param
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListAudit Who did what, the latest first
+// (GET /api/mgp/v1/audit)
+func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListInterviewFeedback What patients meant to do before and after their interviews
 // (GET /api/mgp/v1/interviews/feedback)
 func (_ Unimplemented) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListPatients Patients, in the order in which they were made
+// (GET /api/mgp/v1/patients)
+func (_ Unimplemented) ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreatePatient A new patient of a user
+// (POST /api/mgp/v1/patients)
+func (_ Unimplemented) CreatePatient(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeletePatient Erase a patient, with what is kept of it
+// (DELETE /api/mgp/v1/patients/{patient_id})
+func (_ Unimplemented) DeletePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPatient A patient
+// (GET /api/mgp/v1/patients/{patient_id})
+func (_ Unimplemented) GetPatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangePatient Change a patient
+// (PATCH /api/mgp/v1/patients/{patient_id})
+func (_ Unimplemented) ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListUsage How often each application called each endpoint on each day
 // (GET /api/mgp/v1/usage)
 func (_ Unimplemented) ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListUsers Users, in the order in which they were made
+// (GET /api/mgp/v1/users)
+func (_ Unimplemented) ListUsers(w http.ResponseWriter, r *http.Request, params ListUsersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateUser A new user
+// (POST /api/mgp/v1/users)
+func (_ Unimplemented) CreateUser(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteUser Erase a user, with all patients and what is kept of them
+// (DELETE /api/mgp/v1/users/{user_id})
+func (_ Unimplemented) DeleteUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetUser A user
+// (GET /api/mgp/v1/users/{user_id})
+func (_ Unimplemented) GetUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeUser Change a user
+// (PATCH /api/mgp/v1/users/{user_id})
+func (_ Unimplemented) ChangeUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ExportUser All that is kept of a user, to be handed to that person
+// (GET /api/mgp/v1/users/{user_id}/export)
+func (_ Unimplemented) ExportUser(w http.ResponseWriter, r *http.Request, userID UserID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -415,6 +861,149 @@ func (siw *ServerInterfaceWrapper) CreateToken(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "application" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "application", r.URL.Query(), &params.Application, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "application"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "application", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", r.URL.Query(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", r.URL.Query(), &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "action"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "action", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "resource" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resource", r.URL.Query(), &params.Resource, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "resource"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "resource", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "resource_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resource_id", r.URL.Query(), &params.ResourceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "resource_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "resource_id", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListInterviewFeedback operation middleware
 func (siw *ServerInterfaceWrapper) ListInterviewFeedback(w http.ResponseWriter, r *http.Request) {
 
@@ -467,6 +1056,187 @@ func (siw *ServerInterfaceWrapper) ListInterviewFeedback(w http.ResponseWriter, 
 	handler.ServeHTTP(w, r)
 }
 
+// ListPatients operation middleware
+func (siw *ServerInterfaceWrapper) ListPatients(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPatientsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", r.URL.Query(), &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPatients(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreatePatient operation middleware
+func (siw *ServerInterfaceWrapper) CreatePatient(w http.ResponseWriter, r *http.Request) {
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreatePatient(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeletePatient operation middleware
+func (siw *ServerInterfaceWrapper) DeletePatient(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patient_id" -------------
+	var patientID PatientID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patient_id", chi.URLParam(r, "patient_id"), &patientID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "patient_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeletePatient(w, r, patientID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPatient operation middleware
+func (siw *ServerInterfaceWrapper) GetPatient(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patient_id" -------------
+	var patientID PatientID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patient_id", chi.URLParam(r, "patient_id"), &patientID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "patient_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPatient(w, r, patientID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangePatient operation middleware
+func (siw *ServerInterfaceWrapper) ChangePatient(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patient_id" -------------
+	var patientID PatientID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patient_id", chi.URLParam(r, "patient_id"), &patientID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "patient_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangePatient(w, r, patientID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListUsage operation middleware
 func (siw *ServerInterfaceWrapper) ListUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -510,6 +1280,232 @@ func (siw *ServerInterfaceWrapper) ListUsage(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListUsage(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListUsers operation middleware
+func (siw *ServerInterfaceWrapper) ListUsers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsersParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "email" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "email", r.URL.Query(), &params.Email, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "email"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "email", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "phone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "phone", r.URL.Query(), &params.Phone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "phone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "phone", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListUsers(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateUser operation middleware
+func (siw *ServerInterfaceWrapper) CreateUser(w http.ResponseWriter, r *http.Request) {
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateUser(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteUser operation middleware
+func (siw *ServerInterfaceWrapper) DeleteUser(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", chi.URLParam(r, "user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteUser(w, r, userID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetUser operation middleware
+func (siw *ServerInterfaceWrapper) GetUser(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", chi.URLParam(r, "user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetUser(w, r, userID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeUser operation middleware
+func (siw *ServerInterfaceWrapper) ChangeUser(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", chi.URLParam(r, "user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeUser(w, r, userID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExportUser operation middleware
+func (siw *ServerInterfaceWrapper) ExportUser(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user_id" -------------
+	var userID UserID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user_id", chi.URLParam(r, "user_id"), &userID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExportUser(w, r, userID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -639,6 +1635,42 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/.well-known/jwks.json", wrapper.GetKeys)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/users", wrapper.ListUsers)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/users", wrapper.CreateUser)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/mgp/v1/users/{user_id}", wrapper.DeleteUser)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/users/{user_id}", wrapper.GetUser)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/mgp/v1/users/{user_id}", wrapper.ChangeUser)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/users/{user_id}/export", wrapper.ExportUser)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/patients", wrapper.ListPatients)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/patients", wrapper.CreatePatient)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/mgp/v1/patients/{patient_id}", wrapper.DeletePatient)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/patients/{patient_id}", wrapper.GetPatient)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/mgp/v1/patients/{patient_id}", wrapper.ChangePatient)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/audit", wrapper.ListAudit)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/usage", wrapper.ListUsage)
 	})
 	r.Group(func(r chi.Router) {
@@ -648,9 +1680,17 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	return r
 }
 
+type BadRequestJSONResponse Error
+
+type ConflictJSONResponse Error
+
 type ForbiddenJSONResponse Error
 
 type InternalErrorJSONResponse Error
+
+type NotFoundJSONResponse Error
+
+type TooLargeJSONResponse Error
 
 type UnauthorizedResponseHeaders struct {
 	WWWAuthenticate string
@@ -833,6 +1873,100 @@ func (response CreateToken503JSONResponse) VisitCreateTokenResponse(w http.Respo
 	return err
 }
 
+type ListAuditRequestObject struct {
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(w http.ResponseWriter) error
+}
+
+type ListAudit200JSONResponse AuditPage
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListAudit401JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListAudit403JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListAudit422JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListAudit500JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListAudit503JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListInterviewFeedbackRequestObject struct {
 	Params ListInterviewFeedbackParams
 }
@@ -915,6 +2049,541 @@ func (response ListInterviewFeedback500JSONResponse) VisitListInterviewFeedbackR
 type ListInterviewFeedback503JSONResponse struct{ UnavailableJSONResponse }
 
 func (response ListInterviewFeedback503JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatientsRequestObject struct {
+	Params ListPatientsParams
+}
+
+type ListPatientsResponseObject interface {
+	VisitListPatientsResponse(w http.ResponseWriter) error
+}
+
+type ListPatients200JSONResponse PatientPage
+
+func (response ListPatients200JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListPatients401JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListPatients403JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListPatients422JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListPatients500JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListPatients503JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatientRequestObject struct {
+	Body *CreatePatientJSONRequestBody
+}
+
+type CreatePatientResponseObject interface {
+	VisitCreatePatientResponse(w http.ResponseWriter) error
+}
+
+type CreatePatient201JSONResponse Patient
+
+func (response CreatePatient201JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreatePatient400JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreatePatient401JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreatePatient403JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response CreatePatient413JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response CreatePatient422JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response CreatePatient500JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreatePatient503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response CreatePatient503JSONResponse) VisitCreatePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePatientRequestObject struct {
+	PatientID PatientID `json:"patient_id"`
+}
+
+type DeletePatientResponseObject interface {
+	VisitDeletePatientResponse(w http.ResponseWriter) error
+}
+
+type DeletePatient204Response struct {
+}
+
+func (response DeletePatient204Response) VisitDeletePatientResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeletePatient401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response DeletePatient401JSONResponse) VisitDeletePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePatient403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response DeletePatient403JSONResponse) VisitDeletePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePatient404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response DeletePatient404JSONResponse) VisitDeletePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePatient500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response DeletePatient500JSONResponse) VisitDeletePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePatient503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response DeletePatient503JSONResponse) VisitDeletePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientRequestObject struct {
+	PatientID PatientID `json:"patient_id"`
+}
+
+type GetPatientResponseObject interface {
+	VisitGetPatientResponse(w http.ResponseWriter) error
+}
+
+type GetPatient200JSONResponse Patient
+
+func (response GetPatient200JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatient401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetPatient401JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatient403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetPatient403JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatient404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetPatient404JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatient500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetPatient500JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatient503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetPatient503JSONResponse) VisitGetPatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatientRequestObject struct {
+	PatientID PatientID `json:"patient_id"`
+	Body      *ChangePatientJSONRequestBody
+}
+
+type ChangePatientResponseObject interface {
+	VisitChangePatientResponse(w http.ResponseWriter) error
+}
+
+type ChangePatient200JSONResponse Patient
+
+func (response ChangePatient200JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response ChangePatient400JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ChangePatient401JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ChangePatient403JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ChangePatient404JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response ChangePatient413JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ChangePatient422JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ChangePatient500JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangePatient503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ChangePatient503JSONResponse) VisitChangePatientResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1021,6 +2690,663 @@ func (response ListUsage503JSONResponse) VisitListUsageResponse(w http.ResponseW
 	return err
 }
 
+type ListUsersRequestObject struct {
+	Params ListUsersParams
+}
+
+type ListUsersResponseObject interface {
+	VisitListUsersResponse(w http.ResponseWriter) error
+}
+
+type ListUsers200JSONResponse UserPage
+
+func (response ListUsers200JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsers401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListUsers401JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsers403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListUsers403JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsers422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListUsers422JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsers500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListUsers500JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsers503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListUsers503JSONResponse) VisitListUsersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUserRequestObject struct {
+	Body *CreateUserJSONRequestBody
+}
+
+type CreateUserResponseObject interface {
+	VisitCreateUserResponse(w http.ResponseWriter) error
+}
+
+type CreateUser201JSONResponse User
+
+func (response CreateUser201JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateUser400JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateUser401JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateUser403JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser409JSONResponse struct{ ConflictJSONResponse }
+
+func (response CreateUser409JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response CreateUser413JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response CreateUser422JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response CreateUser500JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateUser503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response CreateUser503JSONResponse) VisitCreateUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteUserRequestObject struct {
+	UserID UserID `json:"user_id"`
+}
+
+type DeleteUserResponseObject interface {
+	VisitDeleteUserResponse(w http.ResponseWriter) error
+}
+
+type DeleteUser204Response struct {
+}
+
+func (response DeleteUser204Response) VisitDeleteUserResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteUser401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response DeleteUser401JSONResponse) VisitDeleteUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteUser403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response DeleteUser403JSONResponse) VisitDeleteUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteUser404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response DeleteUser404JSONResponse) VisitDeleteUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteUser500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response DeleteUser500JSONResponse) VisitDeleteUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteUser503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response DeleteUser503JSONResponse) VisitDeleteUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUserRequestObject struct {
+	UserID UserID `json:"user_id"`
+}
+
+type GetUserResponseObject interface {
+	VisitGetUserResponse(w http.ResponseWriter) error
+}
+
+type GetUser200JSONResponse User
+
+func (response GetUser200JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUser401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetUser401JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUser403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetUser403JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUser404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetUser404JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUser500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetUser500JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUser503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetUser503JSONResponse) VisitGetUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUserRequestObject struct {
+	UserID UserID `json:"user_id"`
+	Body   *ChangeUserJSONRequestBody
+}
+
+type ChangeUserResponseObject interface {
+	VisitChangeUserResponse(w http.ResponseWriter) error
+}
+
+type ChangeUser200JSONResponse User
+
+func (response ChangeUser200JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response ChangeUser400JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ChangeUser401JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ChangeUser403JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ChangeUser404JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser409JSONResponse struct{ ConflictJSONResponse }
+
+func (response ChangeUser409JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response ChangeUser413JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ChangeUser422JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ChangeUser500JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeUser503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ChangeUser503JSONResponse) VisitChangeUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUserRequestObject struct {
+	UserID UserID `json:"user_id"`
+}
+
+type ExportUserResponseObject interface {
+	VisitExportUserResponse(w http.ResponseWriter) error
+}
+
+type ExportUser200JSONResponse UserExport
+
+func (response ExportUser200JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUser401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ExportUser401JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUser403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ExportUser403JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUser404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ExportUser404JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUser500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ExportUser500JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportUser503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ExportUser503JSONResponse) VisitExportUserResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetKeys The public keys that verify access tokens, the one that signs first
@@ -1029,12 +3355,48 @@ type StrictServerInterface interface {
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
 	// (POST /api/auth/token)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
+	// ListAudit Who did what, the latest first
+	// (GET /api/mgp/v1/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(ctx context.Context, request ListInterviewFeedbackRequestObject) (ListInterviewFeedbackResponseObject, error)
+	// ListPatients Patients, in the order in which they were made
+	// (GET /api/mgp/v1/patients)
+	ListPatients(ctx context.Context, request ListPatientsRequestObject) (ListPatientsResponseObject, error)
+	// CreatePatient A new patient of a user
+	// (POST /api/mgp/v1/patients)
+	CreatePatient(ctx context.Context, request CreatePatientRequestObject) (CreatePatientResponseObject, error)
+	// DeletePatient Erase a patient, with what is kept of it
+	// (DELETE /api/mgp/v1/patients/{patient_id})
+	DeletePatient(ctx context.Context, request DeletePatientRequestObject) (DeletePatientResponseObject, error)
+	// GetPatient A patient
+	// (GET /api/mgp/v1/patients/{patient_id})
+	GetPatient(ctx context.Context, request GetPatientRequestObject) (GetPatientResponseObject, error)
+	// ChangePatient Change a patient
+	// (PATCH /api/mgp/v1/patients/{patient_id})
+	ChangePatient(ctx context.Context, request ChangePatientRequestObject) (ChangePatientResponseObject, error)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(ctx context.Context, request ListUsageRequestObject) (ListUsageResponseObject, error)
+	// ListUsers Users, in the order in which they were made
+	// (GET /api/mgp/v1/users)
+	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
+	// CreateUser A new user
+	// (POST /api/mgp/v1/users)
+	CreateUser(ctx context.Context, request CreateUserRequestObject) (CreateUserResponseObject, error)
+	// DeleteUser Erase a user, with all patients and what is kept of them
+	// (DELETE /api/mgp/v1/users/{user_id})
+	DeleteUser(ctx context.Context, request DeleteUserRequestObject) (DeleteUserResponseObject, error)
+	// GetUser A user
+	// (GET /api/mgp/v1/users/{user_id})
+	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
+	// ChangeUser Change a user
+	// (PATCH /api/mgp/v1/users/{user_id})
+	ChangeUser(ctx context.Context, request ChangeUserRequestObject) (ChangeUserResponseObject, error)
+	// ExportUser All that is kept of a user, to be handed to that person
+	// (GET /api/mgp/v1/users/{user_id}/export)
+	ExportUser(ctx context.Context, request ExportUserRequestObject) (ExportUserResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
@@ -1148,6 +3510,32 @@ func (sh *strictHandler) CreateToken(w http.ResponseWriter, r *http.Request, par
 	}
 }
 
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+	var request ListAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListInterviewFeedback operation middleware
 func (sh *strictHandler) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
 	var request ListInterviewFeedbackRequestObject
@@ -1174,6 +3562,148 @@ func (sh *strictHandler) ListInterviewFeedback(w http.ResponseWriter, r *http.Re
 	}
 }
 
+// ListPatients operation middleware
+func (sh *strictHandler) ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams) {
+	var request ListPatientsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPatients(ctx, request.(ListPatientsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPatients")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListPatientsResponseObject); ok {
+		if err := validResponse.VisitListPatientsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreatePatient operation middleware
+func (sh *strictHandler) CreatePatient(w http.ResponseWriter, r *http.Request) {
+	var request CreatePatientRequestObject
+
+	var body CreatePatientJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreatePatient(ctx, request.(CreatePatientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreatePatient")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreatePatientResponseObject); ok {
+		if err := validResponse.VisitCreatePatientResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePatient operation middleware
+func (sh *strictHandler) DeletePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	var request DeletePatientRequestObject
+
+	request.PatientID = patientID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePatient(ctx, request.(DeletePatientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePatient")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeletePatientResponseObject); ok {
+		if err := validResponse.VisitDeletePatientResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPatient operation middleware
+func (sh *strictHandler) GetPatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	var request GetPatientRequestObject
+
+	request.PatientID = patientID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPatient(ctx, request.(GetPatientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPatient")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetPatientResponseObject); ok {
+		if err := validResponse.VisitGetPatientResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangePatient operation middleware
+func (sh *strictHandler) ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	var request ChangePatientRequestObject
+
+	request.PatientID = patientID
+
+	var body ChangePatientJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangePatient(ctx, request.(ChangePatientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangePatient")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangePatientResponseObject); ok {
+		if err := validResponse.VisitChangePatientResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListUsage operation middleware
 func (sh *strictHandler) ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams) {
 	var request ListUsageRequestObject
@@ -1193,6 +3723,174 @@ func (sh *strictHandler) ListUsage(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListUsageResponseObject); ok {
 		if err := validResponse.VisitListUsageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListUsers operation middleware
+func (sh *strictHandler) ListUsers(w http.ResponseWriter, r *http.Request, params ListUsersParams) {
+	var request ListUsersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsers(ctx, request.(ListUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListUsersResponseObject); ok {
+		if err := validResponse.VisitListUsersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateUser operation middleware
+func (sh *strictHandler) CreateUser(w http.ResponseWriter, r *http.Request) {
+	var request CreateUserRequestObject
+
+	var body CreateUserJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateUser(ctx, request.(CreateUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateUser")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateUserResponseObject); ok {
+		if err := validResponse.VisitCreateUserResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteUser operation middleware
+func (sh *strictHandler) DeleteUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	var request DeleteUserRequestObject
+
+	request.UserID = userID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteUser(ctx, request.(DeleteUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteUser")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteUserResponseObject); ok {
+		if err := validResponse.VisitDeleteUserResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetUser operation middleware
+func (sh *strictHandler) GetUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	var request GetUserRequestObject
+
+	request.UserID = userID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUser(ctx, request.(GetUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUser")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetUserResponseObject); ok {
+		if err := validResponse.VisitGetUserResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeUser operation middleware
+func (sh *strictHandler) ChangeUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	var request ChangeUserRequestObject
+
+	request.UserID = userID
+
+	var body ChangeUserJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeUser(ctx, request.(ChangeUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeUser")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeUserResponseObject); ok {
+		if err := validResponse.VisitChangeUserResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ExportUser operation middleware
+func (sh *strictHandler) ExportUser(w http.ResponseWriter, r *http.Request, userID UserID) {
+	var request ExportUserRequestObject
+
+	request.UserID = userID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportUser(ctx, request.(ExportUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportUser")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ExportUserResponseObject); ok {
+		if err := validResponse.VisitExportUserResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

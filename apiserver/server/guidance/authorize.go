@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
@@ -27,8 +28,12 @@ func (h handlers) authorize(next http.Handler) http.Handler {
 			}
 			r = r.WithContext(context.WithValue(r.Context(), clientKey{}, client))
 		}
-		if scopes, needed := r.Context().Value(contract.AccessTokenScopes).([]string); needed && !h.allowed(w, r, scopes) {
-			return
+		if scopes, needed := r.Context().Value(contract.AccessTokenScopes).([]string); needed {
+			caller, ok := h.allowed(w, r, scopes)
+			if !ok {
+				return
+			}
+			r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -55,26 +60,36 @@ func (h handlers) client(w http.ResponseWriter, r *http.Request) (client identit
 	return client, true
 }
 
-// allowed answers a call without a valid token, or whose token lacks a scope.
-func (h handlers) allowed(w http.ResponseWriter, r *http.Request, scopes []string) bool {
+// allowed says who calls. It answers a call without a valid token, or whose token
+// lacks a scope.
+func (h handlers) allowed(w http.ResponseWriter, r *http.Request, scopes []string) (caller identity.Caller, ok bool) {
 	token, ok := bearer(r)
 	if !ok {
 		unauthorized(w, "the header Authorization: Bearer <access token> is missing; POST /api/auth/token gives one")
-		return false
+		return caller, false
 	}
 	caller, err := h.Authority.Caller(token)
 	if err != nil {
 		unauthorized(w, err.Error())
-		return false
+		return caller, false
 	}
 	middleware.CallOf(r.Context()).Application = caller.Application
 	for _, scope := range scopes {
 		if !caller.May(identity.Scope(scope)) {
 			writeError(w, http.StatusForbidden, fmt.Sprintf("the access token lacks the scope %s", scope))
-			return false
+			return caller, false
 		}
 	}
-	return true
+	return caller, true
+}
+
+// callerKey is that of who calls with an access token.
+type callerKey struct{}
+
+// actor is who acts in a call that authorize let through.
+func actor(ctx context.Context) audit.Actor {
+	caller, _ := ctx.Value(callerKey{}).(identity.Caller)
+	return audit.Actor{Application: caller.Application, UserID: caller.UserID}
 }
 
 // bearer returns the access token of a request (RFC 6750, section 2.1).

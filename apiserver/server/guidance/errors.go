@@ -8,11 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // oauthPath is where errors have the form of OAuth.
@@ -39,11 +44,34 @@ func busy(w http.ResponseWriter, r *http.Request) {
 // badBody answers a body that is well formed but does not fit.
 func badBody(w http.ResponseWriter, r *http.Request, err error) {
 	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) && kind.Field != "" {
+	fits := errors.As(err, &kind) && kind.Field != ""
+	switch {
+	case r.URL.Path != oauthPath && fits:
+		writeInvalid(w, contract.FieldError{
+			Field: kind.Field, Message: fmt.Sprintf("expected a %s, got a %s", jsonKind(kind.Type), firstWord(kind.Value)),
+		})
+	case r.URL.Path != oauthPath:
+		writeInvalid(w, contract.FieldError{Field: "body", Message: "expected an object with the fields of this operation"})
+	case fits:
 		refuse(w, r, http.StatusBadRequest, fmt.Sprintf("%s is a JSON %s and has to be a %s", kind.Field, firstWord(kind.Value), kind.Type))
-		return
+	default:
+		refuse(w, r, http.StatusBadRequest, "the body is not an object, or not a form, with the fields of this operation")
 	}
-	refuse(w, r, http.StatusBadRequest, "the body is not an object, or not a form, with the fields of this operation")
+}
+
+// jsonKind is what JSON calls the values of a type.
+func jsonKind(kind reflect.Type) string {
+	switch kind.Kind() { //nolint:exhaustive // the rest are objects
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Float64, reflect.Int, reflect.Int64:
+		return "number"
+	case reflect.Slice:
+		return "list"
+	}
+	return "object"
 }
 
 // firstWord leaves out the value that follows the kind "number".
@@ -69,7 +97,7 @@ func badParameter(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusBadRequest, name+" has to be given once")
 		return
 	}
-	writeJSON(w, http.StatusUnprocessableEntity, invalid(contract.FieldError{Field: name, Message: "it has to be given once"}))
+	writeInvalid(w, contract.FieldError{Field: name, Message: "it has to be given once"})
 }
 
 // invalid says what is wrong with which fields.
@@ -79,6 +107,82 @@ func invalid(wrong ...contract.FieldError) contract.ValidationError {
 		names[i] = field.Field
 	}
 	return contract.ValidationError{Detail: "not valid: " + strings.Join(names, ", "), Errors: wrong}
+}
+
+func writeInvalid(w http.ResponseWriter, wrong ...contract.FieldError) {
+	writeJSON(w, http.StatusUnprocessableEntity, invalid(wrong...))
+}
+
+// A refusal is an error that says which fields or parameters are wrong.
+type refusal []contract.FieldError
+
+// Error names them.
+func (r refusal) Error() string { return invalid(r...).Detail }
+
+// note adds the error of a field, if it is one.
+func (r *refusal) note(err error) {
+	var wrong *assessment.FieldError
+	if errors.As(err, &wrong) {
+		*r = append(*r, contract.FieldError{Field: wrong.Field, Message: wrong.Problem})
+	}
+}
+
+// err is nil where nothing was noted.
+func (r refusal) err() error {
+	if len(r) == 0 {
+		return nil
+	}
+	return r
+}
+
+// joined is the refusal of all that is wrong, nil for nothing.
+func joined(wrong []contract.FieldError, err error) error {
+	var more refusal
+	if errors.As(err, &more) {
+		wrong = append(wrong, more...)
+	}
+	return refusal(wrong).err()
+}
+
+// A storageError is one of storage, when it kept or read something.
+type storageError struct {
+	what string
+	error
+}
+
+// Unwrap is the error of storage.
+func (e *storageError) Unwrap() error { return e.error }
+
+// kept makes an error of storage, if there is one, that of what was kept or read.
+func kept(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storageError{what, err}
+}
+
+// fail answers the error of a handler: what a client has to know of it, or that it
+// was a fault.
+func (h handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var (
+		wrong refusal
+		taken *storage.TakenError
+		down  *storageError
+	)
+	switch {
+	case errors.As(err, &wrong):
+		writeInvalid(w, wrong...)
+	case errors.Is(err, storage.ErrNotFound):
+		writeError(w, http.StatusNotFound, "there is none with this id")
+	case errors.As(err, &taken):
+		writeError(w, http.StatusConflict, taken.Error())
+	case errors.As(err, &down) && !errors.Is(err, sealing.ErrSealed):
+		unavailable := h.unavailable(r.Context(), down.what, down.error)
+		w.Header().Set("Retry-After", strconv.Itoa(unavailable.Headers.RetryAfter))
+		writeJSON(w, http.StatusServiceUnavailable, unavailable.Body)
+	default:
+		h.fault(w, r, err)
+	}
 }
 
 // fault answers and logs what went wrong on our side.

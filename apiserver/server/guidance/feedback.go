@@ -18,21 +18,20 @@ type Feedback interface {
 func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.ListInterviewFeedbackRequestObject) (contract.ListInterviewFeedbackResponseObject, error) {
 	wanted, wrong := readPage(ctx, request.Params.Limit, request.Params.Cursor)
 	if len(wrong) > 0 {
-		return contract.ListInterviewFeedback422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+		return nil, refusal(wrong)
 	}
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	interviews, total, err := h.Feedback.Feedback(limited, wanted.skipped(), wanted.limit)
 	if err != nil {
-		return contract.ListInterviewFeedback503JSONResponse{UnavailableJSONResponse: h.unavailable(ctx, "the feedback of interviews", err)}, nil
+		return nil, kept("the feedback of interviews", err)
 	}
-	if wrong := wanted.beyond(total); len(wrong) > 0 {
-		return contract.ListInterviewFeedback422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+	links, err := wanted.of(total)
+	if err != nil {
+		return nil, err
 	}
 	answer := contract.ListInterviewFeedback200JSONResponse{
-		Self: wanted.link(wanted.number), First: wanted.link(0), Last: wanted.link(wanted.last(total)),
-		Prev:  wanted.linkWithin(wanted.number-1, total),
-		Next:  wanted.linkWithin(wanted.number+1, total),
+		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.InterviewFeedback, len(interviews)),
 	}
 	for i, interview := range interviews {

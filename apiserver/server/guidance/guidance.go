@@ -2,7 +2,7 @@
 
 // Package guidance is the guidance platform's HTTP: it translates between the
 // contract openapi/guidance.yaml and the packages that decide, which are
-// identity and storage. Request ids, the access log, recovery and cross-origin
+// identity, people and storage. Request ids, the access log, recovery and cross-origin
 // answers are put around it by the server. No rule of the domain lives here.
 package guidance
 
@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -32,6 +33,7 @@ type Options struct {
 	Authority *identity.Authority // gives tokens and knows who calls with one
 	Usage     Usage
 	Feedback  Feedback
+	People    *people.Register
 	Scheme    string // of the address that clients call: http or https
 	Now       func() time.Time
 	Guard     *guard.Guard
@@ -47,7 +49,7 @@ func New(options Options) Handler {
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	strict := contract.NewStrictHandlerWithOptions(h, nil, contract.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  badBody,
-		ResponseErrorHandlerFunc: h.fault,
+		ResponseErrorHandlerFunc: h.fail,
 	})
 	contract.HandlerWithOptions(strict, contract.ChiServerOptions{
 		BaseRouter:       router,

@@ -28,6 +28,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
+	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
@@ -75,7 +77,15 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
 	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
-	options := guidance.Options{Guard: roomy(), Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock, Log: slog.New(slog.NewTextHandler(r.log, nil))}
+	sealed, err := sealing.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := guidance.Options{
+		Guard: roomy(), Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock,
+		People: &people.Register{Storage: store, Keys: sealed, Now: clock},
+		Log:    slog.New(slog.NewTextHandler(r.log, nil)),
+	}
 	for _, change := range change {
 		change(&options)
 	}

@@ -5,11 +5,13 @@ package guidance
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 )
 
 const (
@@ -20,7 +22,19 @@ const (
 // A page is a part of a list that a caller asks for.
 type page struct {
 	number, limit int64
-	address       url.URL // of the list, as the caller wrote it
+	address       url.URL    // of the list, as the caller wrote it
+	filters       url.Values // that the links keep
+}
+
+// filtered is the page with the filters that were given.
+func (p page) filtered(filters map[string]*string) page {
+	p.filters = url.Values{}
+	for name, value := range filters {
+		if given := orEmpty(value); given != "" {
+			p.filters.Set(name, given)
+		}
+	}
+	return p
 }
 
 type addressKey struct{}
@@ -69,10 +83,33 @@ func (p page) beyond(total int64) (wrong []contract.FieldError) {
 	return wrong
 }
 
+// links are those that every page of a list has.
+type links struct {
+	self, first, last string
+	prev, next        *string
+}
+
+// of makes the links of a page of a list with so many items.
+func (p page) of(total int64) (links, error) {
+	if wrong := p.beyond(total); len(wrong) > 0 {
+		return links{}, refusal(wrong)
+	}
+	return links{
+		self: p.link(p.number), first: p.link(0), last: p.link(p.last(total)),
+		prev: p.linkWithin(p.number-1, total), next: p.linkWithin(p.number+1, total),
+	}, nil
+}
+
+// register is the part of a list as the register of people has it.
+func (p page) register() people.Page { return people.Page{Skipped: p.skipped(), AtMost: p.limit} }
+
 // link is the address of another page of the list.
 func (p page) link(number int64) string {
-	address := p.address
-	address.RawQuery = url.Values{"limit": {strconv.FormatInt(p.limit, 10)}, "cursor": {strconv.FormatInt(number, 10)}}.Encode()
+	address, query := p.address, url.Values{}
+	maps.Copy(query, p.filters)
+	query.Set("limit", strconv.FormatInt(p.limit, 10))
+	query.Set("cursor", strconv.FormatInt(number, 10))
+	address.RawQuery = query.Encode()
 	return address.String()
 }
 

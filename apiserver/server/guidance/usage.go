@@ -14,13 +14,13 @@ import (
 func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageRequestObject) (contract.ListUsageResponseObject, error) {
 	from, to, wrong := period(orEmpty(request.Params.From), orEmpty(request.Params.To), civil.DateOf(h.Now()))
 	if len(wrong) > 0 {
-		return contract.ListUsage422JSONResponse{UnprocessableJSONResponse: contract.UnprocessableJSONResponse(invalid(wrong...))}, nil
+		return nil, refusal(wrong)
 	}
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	counts, err := h.Usage.Usage(limited, from, to)
 	if err != nil {
-		return contract.ListUsage503JSONResponse{UnavailableJSONResponse: h.unavailable(ctx, "usage counts", err)}, nil
+		return nil, kept("usage counts", err)
 	}
 	answer := make(contract.ListUsage200JSONResponse, len(counts))
 	for i, count := range counts {
