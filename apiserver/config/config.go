@@ -22,6 +22,9 @@ type Config struct {
 	CORS CORS
 	// Plans limit what applications may call.
 	Plans quota.Plans
+	// URL is the public address of the instance, without a slash at its end; empty
+	// where it is not said.
+	URL string
 }
 
 // Parse reads the file, which may be empty. What it leaves out has its default.
@@ -34,6 +37,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 			AllowedOrigins []string `yaml:"allowedOrigins"`
 		} `yaml:"cors"`
 		Plans map[string]quota.Limits `yaml:"plans"`
+		URL   string                  `yaml:"url"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
@@ -50,7 +54,25 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("plans: %w", err)
 	}
+	config.URL, err = NewURL(file.URL)
+	if err != nil {
+		return Config{}, warning, fmt.Errorf("url: %w", err)
+	}
 	return config, warning, nil
+}
+
+// NewURL reads the public address of an instance, without a slash at its end. Empty
+// is none.
+func NewURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || !validHost(address.Hostname()) ||
+		address.User != nil || address.RawQuery != "" || address.ForceQuery || address.Fragment != "" {
+		return "", fmt.Errorf("%q is not the address of an instance; write it as https://acme.example", text)
+	}
+	return strings.TrimRight(text, "/"), nil
 }
 
 // CORS is a set of web origins. The zero value has none.

@@ -34,10 +34,12 @@ func (a Application) May(scope Scope) bool { return slices.Contains(a.Scopes, sc
 // Credential is an application with its key, as one file of a credentials
 // directory holds it.
 type Credential struct {
-	ID     string  `json:"id"`     // up to 128 visible ASCII characters, no colon
-	Key    string  `json:"key"`    // up to 512 visible ASCII characters
-	Scopes []Scope `json:"scopes"` // [] is none; it may not be left out
-	Plan   string  `json:"plan"`
+	ID  string `json:"id"`  // up to 128 visible ASCII characters, no colon
+	Key string `json:"key"` // up to 512 visible ASCII characters
+	// Keys are further ones, as good as the first, while an application's key turns.
+	Keys   []string `json:"keys"`
+	Scopes []Scope  `json:"scopes"` // [] is none; it may not be left out
+	Plan   string   `json:"plan"`
 	// DevMode is Application's.
 	DevMode bool `json:"devMode"`
 }
@@ -48,11 +50,25 @@ type Applications struct {
 	byID atomic.Pointer[map[string]registered]
 }
 
-// registered is an application with a digest of its key, so that keys are
-// compared in time that does not depend on them, and are not in memory.
+// maxKeys is the most keys that an application has at a time.
+const maxKeys = 4
+
+// registered is an application with digests of its keys, so that keys are
+// compared in time that does not depend on them, and are not in memory. A digest
+// that is left over is zero, which is that of no key.
 type registered struct {
 	Application
-	digest [sha256.Size]byte
+	digests [maxKeys][sha256.Size]byte
+}
+
+// opens says whether a key with the digest is one of the application's. It looks at
+// all of them, whichever it is.
+func (r registered) opens(digest [sha256.Size]byte) bool {
+	matches := 0
+	for _, known := range r.digests {
+		matches |= subtle.ConstantTimeCompare(digest[:], known[:])
+	}
+	return matches == 1
 }
 
 // NewApplications returns applications that do not change.
@@ -90,10 +106,8 @@ func OpenApplications(dir string) (*Applications, *reload.Source, error) {
 // Authenticate returns the application with this id and key. The time it takes
 // does not tell whether the id or the key was wrong, nor how much of it.
 func (a *Applications) Authenticate(id, key string) (Application, bool) {
-	application, exists := (*a.byID.Load())[id] // if not, its digest is zero, which is that of no key
-	digest := sha256.Sum256([]byte(key))
-	matches := subtle.ConstantTimeCompare(digest[:], application.digest[:]) == 1
-	if !exists || !matches {
+	application, exists := (*a.byID.Load())[id] // if not, its digests are those of no key
+	if matches := application.opens(sha256.Sum256([]byte(key))); !exists || !matches {
 		return Application{}, false
 	}
 	return application.Application, true
@@ -130,9 +144,9 @@ func parseCredential(text []byte) (Credential, error) {
 	)
 	switch err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &credential); {
 	case errors.As(err, &syntax):
-		return Credential{}, fmt.Errorf(`not JSON at byte %d; it has to be {"id": "...", "key": "...", "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
+		return Credential{}, fmt.Errorf(`not JSON at byte %d; it has to be {"id": "...", "key": "...", "keys": [...], "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
 	case errors.As(err, &kind):
-		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan are strings, scopes is a list of strings, devMode is true or false", kind.Field, kind.Value)
+		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan are strings, keys and scopes are lists of strings, devMode is true or false", kind.Field, kind.Value)
 	case err != nil:
 		return Credential{}, errors.New("not a JSON object")
 	}
@@ -160,8 +174,8 @@ func check(credential Credential) (registered, error) {
 	switch {
 	case !visible(credential.ID, 128) || strings.Contains(credential.ID, ":"):
 		return registered{}, errors.New("the id has to be 1 to 128 visible ASCII characters without a colon")
-	case !visible(credential.Key, 512):
-		return registered{}, errors.New("the key has to be 1 to 512 visible ASCII characters")
+	case !goodKeys(credential):
+		return registered{}, fmt.Errorf("the key has to be 1 to 512 visible ASCII characters, and so has each of the further keys, of which there may be %d", maxKeys-1)
 	case credential.Scopes == nil:
 		return registered{}, errors.New("scopes is left out; list them, or write [] for none")
 	}
@@ -169,10 +183,23 @@ func check(credential Credential) (registered, error) {
 	if err != nil {
 		return registered{}, err
 	}
-	return registered{
+	known := registered{
 		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan, DevMode: credential.DevMode},
-		digest:      sha256.Sum256([]byte(credential.Key)),
-	}, nil
+	}
+	for i, key := range keysOf(credential) {
+		known.digests[i] = sha256.Sum256([]byte(key))
+	}
+	return known, nil
+}
+
+// keysOf are all the keys of an application.
+func keysOf(credential Credential) []string {
+	return append([]string{credential.Key}, credential.Keys...)
+}
+
+func goodKeys(credential Credential) bool {
+	keys := keysOf(credential)
+	return len(keys) <= maxKeys && !slices.ContainsFunc(keys, func(key string) bool { return !visible(key, 512) })
 }
 
 // visible reports whether text is 1 to limit characters that a header can

@@ -89,10 +89,10 @@ func TestAuthenticateProperty(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringMatching(`[!-9;-~]{1,4}`)
 	rapid.Check(t, func(t *rapid.T) {
-		keys := rapid.MapOfN(text, text, 0, 5).Draw(t, "keys")
+		keys := rapid.MapOfN(text, rapid.SliceOfN(text, 1, maxKeys), 0, 5).Draw(t, "keys")
 		var credentials []Credential
-		for id, key := range keys {
-			credentials = append(credentials, Credential{ID: id, Key: key, Scopes: []Scope{}})
+		for id, keys := range keys {
+			credentials = append(credentials, Credential{ID: id, Key: keys[0], Keys: keys[1:], Scopes: []Scope{}})
 		}
 		applications, err := NewApplications(credentials...)
 		if err != nil {
@@ -103,11 +103,13 @@ func TestAuthenticateProperty(t *testing.T) {
 			id = rapid.SampledFrom(slices.Sorted(maps.Keys(keys))).Draw(t, "which")
 		}
 		want, exists := keys[id]
-		if _, ok := applications.Authenticate(id, key); ok != (exists && want == key) {
+		if _, ok := applications.Authenticate(id, key); ok != (exists && slices.Contains(want, key)) {
 			t.Fatalf("%q with %q: %v", id, key, ok)
 		}
-		if _, ok := applications.Authenticate(id, want); ok != exists {
-			t.Fatalf("%q with its key: %v", id, ok)
+		for _, own := range want {
+			if _, ok := applications.Authenticate(id, own); !ok {
+				t.Fatalf("%q with a key of its own: %v", id, ok)
+			}
 		}
 	})
 }
@@ -128,6 +130,9 @@ func TestOpenApplicationsFails(t *testing.T) {
 		"scopes is a string": {`{"id": "portal", "key": "` + secret + `", "scopes": "survey:read"}`, `"scopes" is a JSON string`},
 		"no id":              {`{"key": "` + secret + `", "scopes": []}`, "the id has to be"},
 		"no key":             {`{"id": "portal", "scopes": []}`, "the key has to be"},
+		"keys is a string":   {`{"id": "portal", "key": "` + secret + `", "keys": "` + secret + `", "scopes": []}`, `"keys" is a JSON string`},
+		"an empty key":       {`{"id": "portal", "key": "` + secret + `", "keys": [""], "scopes": []}`, "each of the further keys"},
+		"too many keys":      {`{"id": "portal", "key": "` + secret + `", "keys": ["1", "2", "3", "4"], "scopes": []}`, "of which there may be 3"},
 		"no scopes":          {`{"id": "portal", "key": "` + secret + `"}`, "scopes is left out"},
 		"scopes null":        {`{"id": "portal", "key": "` + secret + `", "scopes": null}`, "scopes is left out"},
 		"unknown scope":      {`{"id": "portal", "key": "` + secret + `", "scopes": ["survey:delete"]}`, `no scope "survey:delete"`},

@@ -14,7 +14,7 @@ import (
 // its fields but Issuer and Now are required, and none may change.
 type Authority struct {
 	Instance     string           // the id of the instance, the audience of its access tokens
-	Issuer       string           // who tokens say made them, such as the instance's address; empty: Instance
+	Issuer       func() string    // who tokens say made them, such as the instance's address; empty: Instance
 	Applications *Applications    // who may have a token
 	Keys         *SigningKeys     // what signs tokens
 	Now          func() time.Time // empty: time.Now
@@ -61,7 +61,8 @@ func (a *Authority) Token(request TokenRequest) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return a.Keys.sign(accessTokens, newClaims(application, scopes, cmp.Or(a.Issuer, a.Instance), a.Instance, a.now()))
+	now := a.now()
+	return a.Keys.sign(accessTokens, now, newClaims(application, scopes, a.issuer(), a.Instance, now))
 }
 
 // Client returns the application that asks for a token. It judges what the
@@ -136,6 +137,14 @@ func (a *Authority) Caller(token string) (Caller, error) {
 		return Caller{}, accessTokens.invalid("has a scope that does not exist")
 	}
 	return Caller{Application: application.ID, Scopes: intersect(scopes, application.Scopes)}, nil
+}
+
+// issuer is who tokens say made them.
+func (a *Authority) issuer() string {
+	if a.Issuer == nil {
+		return a.Instance
+	}
+	return cmp.Or(a.Issuer(), a.Instance)
 }
 
 func (a *Authority) now() time.Time {

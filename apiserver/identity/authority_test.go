@@ -36,7 +36,7 @@ func newAuthority(t testing.TB) *Authority {
 	}
 	return &Authority{
 		Instance:     "acme",
-		Issuer:       "https://acme.example",
+		Issuer:       func() string { return "https://acme.example" },
 		Applications: applications,
 		Keys:         keys,
 		Now:          func() time.Time { return now },
@@ -141,7 +141,7 @@ func TestTokenSays(t *testing.T) {
 	authority := newAuthority(t)
 	var ids []any
 	for _, issuer := range []string{"https://acme.example", ""} {
-		authority.Issuer = issuer
+		authority.Issuer = func() string { return issuer }
 		token, err := authority.Token(portalRequest())
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func TestCallerRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	pieces := strings.Split(good, ".")
-	key := authority.Keys.ring.Load().newest()
+	key := authority.Keys.ring.Load().signer(now)
 	_, strange, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@
 package identity
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -27,9 +26,9 @@ type interviewClaims struct {
 // good for InterviewTokenLifetime.
 func (a *Authority) IssueInterviewToken(modelID, version string) (token string, err error) {
 	now := a.now()
-	return a.Keys.sign(interviewTokens, interviewClaims{
+	return a.Keys.sign(interviewTokens, now, interviewClaims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer:    cmp.Or(a.Issuer, a.Instance),
+			Issuer:    a.issuer(),
 			Audience:  jwt.ClaimStrings{a.interviews()},
 			IssuedAt:  jwt.NewNumericDate(now),
 			ExpiresAt: jwt.NewNumericDate(now.Add(InterviewTokenLifetime)),

@@ -75,7 +75,7 @@ func TestInterviewTokenRefused(t *testing.T) {
 	}
 	other := *authority
 	other.Instance = "other"
-	pieces, key := strings.Split(good, "."), authority.Keys.ring.Load().newest()
+	pieces, key := strings.Split(good, "."), authority.Keys.ring.Load().signer(now)
 	_, strange, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestInterviewTokenRefused(t *testing.T) {
 func TestInterviewTokenIsNoAccessToken(t *testing.T) {
 	t.Parallel()
 	authority := newAuthority(t)
-	key := authority.Keys.ring.Load().newest()
+	key := authority.Keys.ring.Load().signer(now)
 	claims := jwt.MapClaims{
 		"aud": []string{"acme", "acme/interviews"}, "exp": now.Unix() + 60, "sub": "portal", "scope": "config:read",
 		"model": "service-en", "version": version,

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 )
@@ -26,13 +27,17 @@ type SigningKeys struct {
 	ring atomic.Pointer[keyring]
 }
 
-// keyring holds at least one key, the newest first.
+// keyring holds at least one key, in the order in which they come to sign, the last
+// first.
 type keyring []signingKey
 
 // signingKey is a key and the name by which tokens say which one it is.
 type signingKey struct {
 	id  string
 	key ed25519.PrivateKey
+	// from is when it begins to sign: later than every replica knows it. Zero is the
+	// beginning of time.
+	from time.Time
 }
 
 // NewSigningKeys makes one key that no other process has and that is gone with
@@ -48,10 +53,12 @@ func NewSigningKeys() (*SigningKeys, error) {
 }
 
 // OpenSigningKeys reads the keys in a directory: one Ed25519 private key, as
-// PKCS #8 in PEM, in each file <key id>.pem, and at least one. The newest signs,
-// which is the last of their ids in the order of bytes; all verify, so an older
-// one can be taken away once what it signed has expired, InterviewTokenLifetime
-// later. The source, which is loaded, keeps them as the directory says when it
+// PKCS #8 in PEM, in each file <key id>.pem, and at least one. The header Signs-From
+// of the PEM block, if any, says from when on a key signs, in RFC 3339: it stands
+// there before that, so that every replica knows the key before any signs with it.
+// Of those whose time has come the latest signs, of several the last of their ids
+// in the order of bytes; all verify, so an older one can be taken away once what it
+// signed has expired, InterviewTokenLifetime later. The source, which is loaded, keeps them as the directory says when it
 // is watched; as long as anything in the directory is wrong, they stay as they
 // were.
 func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
@@ -68,17 +75,19 @@ func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
 
 func parseKeys(files reload.Files) (keyring, error) {
 	var ring keyring
-	for _, path := range slices.Backward(slices.Sorted(maps.Keys(files))) {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
 		id, isKey := strings.CutSuffix(filepath.Base(path), ".pem")
 		if !isKey {
 			continue
 		}
-		key, err := parseKey(files[path])
+		key, from, err := parseKey(files[path])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		ring = append(ring, signingKey{id: id, key: key})
+		ring = append(ring, signingKey{id: id, key: key, from: from})
 	}
+	slices.SortStableFunc(ring, func(a, b signingKey) int { return a.from.Compare(b.from) })
+	slices.Reverse(ring)
 	if len(ring) == 0 {
 		return nil, errors.New("there is no file <key id>.pem in the directory")
 	}
@@ -87,24 +96,39 @@ func parseKeys(files reload.Files) (keyring, error) {
 
 var errKey = errors.New("not an Ed25519 private key; make one with: openssl genpkey -algorithm ed25519")
 
-func parseKey(text []byte) (ed25519.PrivateKey, error) {
+// signsFrom is the header of a PEM block that says when its key begins to sign.
+const signsFrom = "Signs-From"
+
+func parseKey(text []byte) (key ed25519.PrivateKey, from time.Time, err error) {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errKey
+		return nil, from, errKey
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, errKey
+		return nil, from, errKey
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, errKey
+		return nil, from, errKey
 	}
-	return key, nil
+	if said, given := block.Headers[signsFrom]; given {
+		if from, err = time.Parse(time.RFC3339, said); err != nil {
+			return nil, from, fmt.Errorf("%s is no instant such as 2026-11-21T09:30:00Z", signsFrom)
+		}
+	}
+	return key, from, nil
 }
 
-// newest is the key that signs.
-func (k keyring) newest() signingKey { return k[0] }
+// signer is the key that signs at a time: before the time of any, the first.
+func (k keyring) signer(now time.Time) signingKey {
+	for _, key := range k {
+		if !key.from.After(now) {
+			return key
+		}
+	}
+	return k[len(k)-1]
+}
 
 // public returns the key with this id, for verifying.
 func (k keyring) public(id string) (ed25519.PublicKey, bool) {
@@ -130,7 +154,7 @@ type JWK struct {
 	X         string `json:"x"`
 }
 
-// Public returns the public half of every key, the one that signs first.
+// Public returns the public half of every key, the last to sign first.
 func (k *SigningKeys) Public() []JWK {
 	ring := *k.ring.Load()
 	set := make([]JWK, 0, len(ring))

@@ -46,7 +46,7 @@ func TestSigningKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id := keys.ring.Load().newest().id; id != "2026-11" {
+	if id := keys.ring.Load().signer(now).id; id != "2026-11" {
 		t.Errorf("%s signs, want the newest", id)
 	}
 	public := keys.Public()
@@ -62,6 +62,56 @@ func TestSigningKeys(t *testing.T) {
 	}
 	if len(public) != 2 {
 		t.Errorf("%d keys are published, want 2", len(public))
+	}
+}
+
+// signingFrom is a key that signs from an instant on.
+func signingFrom(t testing.TB, instant string) string {
+	t.Helper()
+	text, _ := newKey(t)
+	block, _ := pem.Decode([]byte(text))
+	if instant != "" {
+		block.Headers = map[string]string{"Signs-From": instant}
+	}
+	return string(pem.EncodeToMemory(block))
+}
+
+// A key signs once its time has come, and verifies before.
+func TestSigner(t *testing.T) {
+	t.Parallel()
+	const past, later, soon = "2026-11-20T00:00:00Z", "2026-11-21T09:00:00Z", "2026-11-21T09:35:00Z"
+	for name, test := range map[string]struct {
+		from map[string]string
+		want string
+	}{
+		"none says when":                  {map[string]string{"a": "", "b": ""}, "b"},
+		"one whose time has come":         {map[string]string{"a": later, "b": ""}, "a"},
+		"one whose time has not come":     {map[string]string{"a": past, "b": soon}, "a"},
+		"the later of two":                {map[string]string{"a": later, "b": past}, "a"},
+		"the last of the same time":       {map[string]string{"a": later, "b": later}, "b"},
+		"before the time of any":          {map[string]string{"a": "2027-01-01T00:00:00Z", "b": soon}, "b"},
+		"with an offset, an hour earlier": {map[string]string{"a": "2026-11-21T10:29:00+01:00", "b": past}, "a"},
+	} {
+		dir, files := t.TempDir(), map[string]string{}
+		for id, from := range test.from {
+			files[id+".pem"] = signingFrom(t, from)
+		}
+		write(t, dir, files)
+		keys, _, err := OpenSigningKeys(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := keys.ring.Load().signer(now).id; got != test.want {
+			t.Errorf("%s: %s signs, want %s", name, got, test.want)
+		}
+		if got := len(keys.Public()); got != len(files) {
+			t.Errorf("%s: %d keys verify, want all", name, got)
+		}
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.pem": signingFrom(t, "tomorrow")})
+	if _, _, err := OpenSigningKeys(dir); err == nil || !strings.Contains(err.Error(), "a.pem: Signs-From is no instant such as") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -41,8 +41,8 @@ type InvalidTokenError struct {
 func (e *InvalidTokenError) Error() string { return e.Token + " " + e.Reason }
 
 // sign makes a token of this kind.
-func (k *SigningKeys) sign(kind tokenKind, said jwt.Claims) (string, error) {
-	key := k.ring.Load().newest()
+func (k *SigningKeys) sign(kind tokenKind, now time.Time, said jwt.Claims) (string, error) {
+	key := k.ring.Load().signer(now)
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, said)
 	token.Header["typ"] = kind.typ
 	token.Header["kid"] = key.id

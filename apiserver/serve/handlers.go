@@ -18,7 +18,7 @@ import (
 // tenantHandler is what the tenant's clients talk to.
 func (p *process) tenantHandler() http.Handler {
 	authority := &identity.Authority{
-		Instance: p.InstanceID, Issuer: p.InstanceURL,
+		Instance: p.InstanceID, Issuer: p.publicURL,
 		Applications: p.settings.applications, Keys: p.settings.signingKeys,
 	}
 	return server.New(server.Options{
@@ -49,6 +49,10 @@ func (p *process) tenantHandler() http.Handler {
 		}),
 	})
 }
+
+// publicURL is the address of the instance as its users have it: that of the
+// configuration, which may change, else that of the flag; empty for none.
+func (p *process) publicURL() string { return orElse(p.settings.config.Load().URL, p.InstanceURL) }
 
 // shownApplication is the one that --dev makes up, which is no secret.
 func (p *process) shownApplication() docs.Application {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -155,8 +155,8 @@ func (o *options) check() error {
 	if o.InstanceID != "" && !instanceID.MatchString(o.InstanceID) {
 		wrong = append(wrong, fmt.Errorf("--instance-id %q: expected small letters, digits, - and ., such as acme", o.InstanceID))
 	}
-	if o.InstanceURL != "" && !isBaseURL(o.InstanceURL) {
-		wrong = append(wrong, fmt.Errorf("--instance-url %q: expected an address such as https://acme.example", o.InstanceURL))
+	if _, err := config.NewURL(o.InstanceURL); err != nil {
+		wrong = append(wrong, fmt.Errorf("--instance-url: %w", err))
 	}
 	if o.Drain != nil && *o.Drain < 0 {
 		wrong = append(wrong, fmt.Errorf("--drain %s: expected a time such as 10s, or 0s", *o.Drain))
@@ -166,12 +166,6 @@ func (o *options) check() error {
 
 // embedded reports whether storage is a file of this process.
 func (o *options) embedded() bool { return strings.HasPrefix(o.Database, "sqlite:") }
-
-func isBaseURL(text string) bool {
-	address, err := url.Parse(text)
-	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Host != "" &&
-		address.User == nil && address.RawQuery == "" && address.Fragment == ""
-}
 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)

@@ -163,7 +163,7 @@ func TestOptionsRefuse(t *testing.T) {
 		"a port alone":                     {with(full(home), func(c *Command) { c.Listen = "8443" }), []string{`--listen "8443": expected host:port or :port`}},
 		"no port":                          {with(full(home), func(c *Command) { c.AdminListen = "127.0.0.1:" }), []string{`--admin-listen "127.0.0.1:": expected`}},
 		"an id with spaces":                {with(full(home), func(c *Command) { c.InstanceID = "Acme Inc" }), []string{`--instance-id "Acme Inc": expected small letters`}},
-		"an address without scheme":        {with(full(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url "acme.example": expected an address such as https://`}},
+		"an address without scheme":        {with(full(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: "acme.example" is not the address of an instance; write it as https://`}},
 		"an address with a query":          {with(full(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
 		"a drain back in time":             {with(full(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"--drain -1s: expected a time"}},
 		"a model that is none":             {with(full(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: model "Service_de": expected an id such as`}},

@@ -641,7 +641,7 @@ type ChangeUserJSONRequestBody = UserChange
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetKeys The public keys that verify access tokens, the one that signs first
+	// GetKeys The public keys that verify access tokens
 	// (GET /.well-known/jwks.json)
 	GetKeys(w http.ResponseWriter, r *http.Request)
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
@@ -695,7 +695,7 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
-// GetKeys The public keys that verify access tokens, the one that signs first
+// GetKeys The public keys that verify access tokens
 // (GET /.well-known/jwks.json)
 func (_ Unimplemented) GetKeys(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -3349,7 +3349,7 @@ func (response ExportUser503JSONResponse) VisitExportUserResponse(w http.Respons
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// GetKeys The public keys that verify access tokens, the one that signs first
+	// GetKeys The public keys that verify access tokens
 	// (GET /.well-known/jwks.json)
 	GetKeys(ctx context.Context, request GetKeysRequestObject) (GetKeysResponseObject, error)
 	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)

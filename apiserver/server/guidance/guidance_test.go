@@ -76,7 +76,7 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	})
 	r := &rig{t: t, store: store, log: &syncBuffer{}, endpoints: make(chan string, 1000)}
 	clock := func() time.Time { return now }
-	r.authority = &identity.Authority{Instance: "acme", Issuer: "https://acme.example", Applications: applications, Keys: keys, Now: clock}
+	r.authority = &identity.Authority{Instance: "acme", Issuer: func() string { return "https://acme.example" }, Applications: applications, Keys: keys, Now: clock}
 	sealed, err := sealing.Generate()
 	if err != nil {
 		t.Fatal(err)
