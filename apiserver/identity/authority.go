@@ -62,7 +62,10 @@ func (a *Authority) Token(request TokenRequest) (token string, err error) {
 		return "", err
 	}
 	now := a.now()
-	return a.Keys.sign(accessTokens, now, newClaims(application, scopes, a.issuer(), a.Instance, now))
+	return a.Keys.sign(accessTokens, now, claims{
+		RegisteredClaims: a.registered(application.ID, a.Instance, now, now.Add(TokenLifetime)),
+		Scope:            FormatScopes(scopes),
+	})
 }
 
 // Client returns the application that asks for a token. It judges what the
@@ -77,6 +80,12 @@ func (a *Authority) Client(request TokenRequest) (Application, error) {
 		return Application{}, &OAuthError{InvalidClient, "the Instance-Id header has to be this instance's id followed by -mgp"}
 	}
 	return application, nil
+}
+
+// Addressed says whether the Instance-Id header of an end user's call names this
+// instance, with -mgp or without.
+func (a *Authority) Addressed(instance string) bool {
+	return instance == a.Instance || instance == a.Instance+"-mgp"
 }
 
 // authenticate takes the id and the key as they are, as RFC 7617 has clients
@@ -120,10 +129,13 @@ type Caller struct {
 // May reports whether the caller has the scope.
 func (c Caller) May(scope Scope) bool { return slices.Contains(c.Scopes, scope) }
 
-// Caller returns who calls with this access token: an application that still
-// exists, with those scopes of the token that it still has. Any error is an
-// *InvalidTokenError.
+// Caller returns who calls with this access token: an end user, or an application
+// that still exists, with those scopes of the token that it still has. Any error is
+// an *InvalidTokenError.
 func (a *Authority) Caller(token string) (Caller, error) {
+	if userTokens.claimed(token) {
+		return a.userCaller(token)
+	}
 	var said claims
 	if err := a.Keys.verify(accessTokens, token, a.Instance, a.now(), &said); err != nil {
 		return Caller{}, err

@@ -21,13 +21,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// Register keeps the people of an instance. All its fields are required. Where
-// there is nobody with an id, or nobody whom an end user may see, its methods
-// return storage.ErrNotFound.
+// Register keeps the people of an instance. All its fields are required but the
+// last. Where there is nobody with an id, or nobody whom an end user may see, its
+// methods return storage.ErrNotFound.
 type Register struct {
 	Storage storage.Transactor
 	Keys    *sealing.Keys
 	Now     func() time.Time
+	// Send hands a one-time password on, on its way to a user. It may not wait, and
+	// may lose it: the user asks again. Nil sends nothing.
+	Send func(Password)
 }
 
 // Page is a part of a list.

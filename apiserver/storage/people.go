@@ -55,6 +55,7 @@ type Transactor interface {
 type Tx interface {
 	Users
 	Patients
+	SignIns
 	Audit
 }
 
@@ -126,4 +127,29 @@ type Audit interface {
 	// AuditOfUser returns the records of acts by a user, and on the user and the
 	// patients, the latest first.
 	AuditOfUser(ctx context.Context, id string, atMost int64) ([]audit.Record, error)
+}
+
+// MagicCode is a code that signs a user in at a survey.
+type MagicCode struct {
+	Hash      []byte // of the code, which is kept nowhere
+	UserID    string
+	SurveyID  string
+	ExpiresAt time.Time
+}
+
+// SignIns is what is kept while users sign in.
+type SignIns interface {
+	// LockState returns the state that has a name, empty at first, and nobody else
+	// changes it before the transaction ends. It is erased with a user, unless the
+	// id is empty.
+	LockState(ctx context.Context, name, userID string) (state string, err error)
+
+	// PutState keeps the state of a name that is locked.
+	PutState(ctx context.Context, name, state string) error
+
+	// InsertMagicCode keeps a code, and forgets those that expired before now.
+	InsertMagicCode(ctx context.Context, code MagicCode, now time.Time) error
+
+	// MagicCode returns the code with a hash, expired or not, or ErrNotFound.
+	MagicCode(ctx context.Context, hash []byte) (MagicCode, error)
 }

@@ -347,6 +347,18 @@ type Keys struct {
 	Keys []Key `json:"keys"`
 }
 
+// MagicCodeSignIn defines model for MagicCodeSignIn.
+type MagicCodeSignIn struct {
+	// Code The value of `magicCode` of the link; required.
+	Code *string `json:"code,omitempty"`
+
+	// ResourceID The id of the survey; required.
+	ResourceID *string `json:"resource_id,omitempty"`
+
+	// ResourceType `survey`, and required.
+	ResourceType *string `json:"resource_type,omitempty"`
+}
+
 // NewPatient defines model for NewPatient.
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
@@ -380,6 +392,17 @@ type OAuthError struct {
 
 // OAuthErrorError defines model for OAuthError.Error.
 type OAuthErrorError string
+
+// PasswordSignIn defines model for PasswordSignIn.
+type PasswordSignIn struct {
+	Email *string `json:"email,omitempty"`
+
+	// Otp The one-time password; required.
+	Otp *string `json:"otp,omitempty"`
+
+	// Phone In international form.
+	Phone *string `json:"phone,omitempty"`
+}
 
 // Patient defines model for Patient.
 type Patient struct {
@@ -417,6 +440,14 @@ type PatientPage struct {
 	Next  *string   `json:"next"`
 	Prev  *string   `json:"prev"`
 	Self  string    `json:"self"`
+}
+
+// Recipient An address or a number, one of them.
+type Recipient struct {
+	Email *string `json:"email,omitempty"`
+
+	// Phone In international form.
+	Phone *string `json:"phone,omitempty"`
 }
 
 // Sex defines model for Sex.
@@ -487,6 +518,12 @@ type UserPage struct {
 	Next  *string `json:"next"`
 	Prev  *string `json:"prev"`
 	Self  string  `json:"self"`
+}
+
+// UserToken defines model for UserToken.
+type UserToken struct {
+	// Token An access token.
+	Token string `json:"token"`
 }
 
 // ValidationError defines model for ValidationError.
@@ -576,6 +613,19 @@ type ListAuditParams struct {
 	ResourceID *string `form:"resource_id,omitempty" json:"resource_id,omitempty"`
 }
 
+// SignInByPasswordParams defines parameters for SignInByPassword.
+type SignInByPasswordParams struct {
+	// InstanceID The id of the instance, with or without `-mgp`. Without it, 401.
+	InstanceID *string `json:"Instance-Id,omitempty"`
+}
+
+// SendPasswordParams defines parameters for SendPassword.
+type SendPasswordParams struct {
+	// InstanceID The id of the instance, with or without `-mgp`. Without it, 401.
+	InstanceID     *string `json:"Instance-Id,omitempty"`
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
 type ListInterviewFeedbackParams struct {
 	// Limit How many items a page has at most.
@@ -627,6 +677,15 @@ type CreateTokenJSONRequestBody = TokenRequest
 // CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
 type CreateTokenFormdataRequestBody = TokenRequest
 
+// SignInByMagicCodeJSONRequestBody defines body for SignInByMagicCode for application/json ContentType.
+type SignInByMagicCodeJSONRequestBody = MagicCodeSignIn
+
+// SignInByPasswordJSONRequestBody defines body for SignInByPassword for application/json ContentType.
+type SignInByPasswordJSONRequestBody = PasswordSignIn
+
+// SendPasswordJSONRequestBody defines body for SendPassword for application/json ContentType.
+type SendPasswordJSONRequestBody = Recipient
+
 // CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
 type CreatePatientJSONRequestBody = NewPatient
 
@@ -650,6 +709,15 @@ type ServerInterface interface {
 	// ListAudit Who did what, the latest first
 	// (GET /api/mgp/v1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
+	// SignInByMagicCode An access token for the code of a magic link
+	// (POST /api/mgp/v1/auth/login/magic_code)
+	SignInByMagicCode(w http.ResponseWriter, r *http.Request)
+	// SignInByPassword An access token for an end user's one-time password
+	// (POST /api/mgp/v1/auth/login/otp)
+	SignInByPassword(w http.ResponseWriter, r *http.Request, params SignInByPasswordParams)
+	// SendPassword Send an end user a one-time password
+	// (POST /api/mgp/v1/auth/otp)
+	SendPassword(w http.ResponseWriter, r *http.Request, params SendPasswordParams)
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams)
@@ -710,6 +778,24 @@ func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, param
 // ListAudit Who did what, the latest first
 // (GET /api/mgp/v1/audit)
 func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignInByMagicCode An access token for the code of a magic link
+// (POST /api/mgp/v1/auth/login/magic_code)
+func (_ Unimplemented) SignInByMagicCode(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignInByPassword An access token for an end user's one-time password
+// (POST /api/mgp/v1/auth/login/otp)
+func (_ Unimplemented) SignInByPassword(w http.ResponseWriter, r *http.Request, params SignInByPasswordParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SendPassword Send an end user a one-time password
+// (POST /api/mgp/v1/auth/otp)
+func (_ Unimplemented) SendPassword(w http.ResponseWriter, r *http.Request, params SendPasswordParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -995,6 +1081,127 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignInByMagicCode operation middleware
+func (siw *ServerInterfaceWrapper) SignInByMagicCode(w http.ResponseWriter, r *http.Request) {
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignInByMagicCode(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignInByPassword operation middleware
+func (siw *ServerInterfaceWrapper) SignInByPassword(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SignInByPasswordParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Instance-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Instance-Id")]; found {
+		var InstanceID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Instance-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Instance-Id", valueList[0], &InstanceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Instance-Id", Err: err})
+			return
+		}
+
+		params.InstanceID = &InstanceID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignInByPassword(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SendPassword operation middleware
+func (siw *ServerInterfaceWrapper) SendPassword(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendPasswordParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Instance-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Instance-Id")]; found {
+		var InstanceID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Instance-Id", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Instance-Id", valueList[0], &InstanceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Instance-Id", Err: err})
+			return
+		}
+
+		params.InstanceID = &InstanceID
+
+	}
+
+	// ------------- Optional header parameter "Accept-Language" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Accept-Language")]; found {
+		var AcceptLanguage string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Accept-Language", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Accept-Language", valueList[0], &AcceptLanguage, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Accept-Language", Err: err})
+			return
+		}
+
+		params.AcceptLanguage = &AcceptLanguage
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SendPassword(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1632,6 +1839,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/api/auth/token", wrapper.CreateToken)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/auth/otp", wrapper.SendPassword)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/auth/login/otp", wrapper.SignInByPassword)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/auth/login/magic_code", wrapper.SignInByMagicCode)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/.well-known/jwks.json", wrapper.GetKeys)
 	})
 	r.Group(func(r chi.Router) {
@@ -1967,6 +2183,347 @@ func (response ListAudit503JSONResponse) VisitListAuditResponse(w http.ResponseW
 	return err
 }
 
+type SignInByMagicCodeRequestObject struct {
+	Body *SignInByMagicCodeJSONRequestBody
+}
+
+type SignInByMagicCodeResponseObject interface {
+	VisitSignInByMagicCodeResponse(w http.ResponseWriter) error
+}
+
+type SignInByMagicCode200JSONResponse UserToken
+
+func (response SignInByMagicCode200JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response SignInByMagicCode400JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode401ResponseHeaders struct {
+	WWWAuthenticate string
+}
+
+type SignInByMagicCode401JSONResponse struct {
+	Body    Error
+	Headers SignInByMagicCode401ResponseHeaders
+}
+
+func (response SignInByMagicCode401JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response SignInByMagicCode413JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response SignInByMagicCode422JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response SignInByMagicCode500JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByMagicCode503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response SignInByMagicCode503JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPasswordRequestObject struct {
+	Params SignInByPasswordParams
+	Body   *SignInByPasswordJSONRequestBody
+}
+
+type SignInByPasswordResponseObject interface {
+	VisitSignInByPasswordResponse(w http.ResponseWriter) error
+}
+
+type SignInByPassword200JSONResponse UserToken
+
+func (response SignInByPassword200JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response SignInByPassword400JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword401ResponseHeaders struct {
+	WWWAuthenticate string
+}
+
+type SignInByPassword401JSONResponse struct {
+	Body    Error
+	Headers SignInByPassword401ResponseHeaders
+}
+
+func (response SignInByPassword401JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response SignInByPassword413JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response SignInByPassword422JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response SignInByPassword500JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInByPassword503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response SignInByPassword503JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPasswordRequestObject struct {
+	Params SendPasswordParams
+	Body   *SendPasswordJSONRequestBody
+}
+
+type SendPasswordResponseObject interface {
+	VisitSendPasswordResponse(w http.ResponseWriter) error
+}
+
+type SendPassword204Response struct {
+}
+
+func (response SendPassword204Response) VisitSendPasswordResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type SendPassword400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response SendPassword400JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword401ResponseHeaders struct {
+	WWWAuthenticate string
+}
+
+type SendPassword401JSONResponse struct {
+	Body    Error
+	Headers SendPassword401ResponseHeaders
+}
+
+func (response SendPassword401JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response SendPassword413JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response SendPassword422JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response SendPassword500JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response SendPassword503JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListInterviewFeedbackRequestObject struct {
 	Params ListInterviewFeedbackParams
 }
@@ -2108,6 +2665,20 @@ func (response ListPatients403JSONResponse) VisitListPatientsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPatients404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ListPatients404JSONResponse) VisitListPatientsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3358,6 +3929,15 @@ type StrictServerInterface interface {
 	// ListAudit Who did what, the latest first
 	// (GET /api/mgp/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// SignInByMagicCode An access token for the code of a magic link
+	// (POST /api/mgp/v1/auth/login/magic_code)
+	SignInByMagicCode(ctx context.Context, request SignInByMagicCodeRequestObject) (SignInByMagicCodeResponseObject, error)
+	// SignInByPassword An access token for an end user's one-time password
+	// (POST /api/mgp/v1/auth/login/otp)
+	SignInByPassword(ctx context.Context, request SignInByPasswordRequestObject) (SignInByPasswordResponseObject, error)
+	// SendPassword Send an end user a one-time password
+	// (POST /api/mgp/v1/auth/otp)
+	SendPassword(ctx context.Context, request SendPasswordRequestObject) (SendPasswordResponseObject, error)
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(ctx context.Context, request ListInterviewFeedbackRequestObject) (ListInterviewFeedbackResponseObject, error)
@@ -3529,6 +4109,103 @@ func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignInByMagicCode operation middleware
+func (sh *strictHandler) SignInByMagicCode(w http.ResponseWriter, r *http.Request) {
+	var request SignInByMagicCodeRequestObject
+
+	var body SignInByMagicCodeJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignInByMagicCode(ctx, request.(SignInByMagicCodeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignInByMagicCode")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignInByMagicCodeResponseObject); ok {
+		if err := validResponse.VisitSignInByMagicCodeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignInByPassword operation middleware
+func (sh *strictHandler) SignInByPassword(w http.ResponseWriter, r *http.Request, params SignInByPasswordParams) {
+	var request SignInByPasswordRequestObject
+
+	request.Params = params
+
+	var body SignInByPasswordJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignInByPassword(ctx, request.(SignInByPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignInByPassword")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignInByPasswordResponseObject); ok {
+		if err := validResponse.VisitSignInByPasswordResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SendPassword operation middleware
+func (sh *strictHandler) SendPassword(w http.ResponseWriter, r *http.Request, params SendPasswordParams) {
+	var request SendPasswordRequestObject
+
+	request.Params = params
+
+	var body SendPasswordJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SendPassword(ctx, request.(SendPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendPassword")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SendPasswordResponseObject); ok {
+		if err := validResponse.VisitSendPasswordResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

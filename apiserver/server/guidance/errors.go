@@ -169,7 +169,9 @@ func (h handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		taken *storage.TakenError
 		down  *storageError
 	)
-	switch {
+	switch detail := unprovenDetail(err); {
+	case detail != "":
+		unauthorized(w, detail)
 	case errors.As(err, &wrong):
 		writeInvalid(w, wrong...)
 	case errors.Is(err, storage.ErrNotFound):

@@ -60,16 +60,16 @@ func New(options Options) Handler {
 	return Handler{router}
 }
 
-// mostOfToken is the most that a request for a token may hold, in bytes. It has
-// two short fields.
-const mostOfToken = 8 << 10
+// mostToSignIn is the most that a request for a token may hold, in bytes. It has a
+// few short fields.
+const mostToSignIn = 8 << 10
 
 func (h handlers) bodies() middleware.Bodies {
-	return middleware.Bodies{
-		Held:   h.Guard.Bodies,
-		Rules:  map[string]middleware.BodyRule{oauthPath: {Most: mostOfToken, Form: true}},
-		Refuse: refuse,
+	rules := map[string]middleware.BodyRule{oauthPath: {Most: mostToSignIn, Form: true}}
+	for _, path := range signInPaths {
+		rules[path] = middleware.BodyRule{Most: mostToSignIn}
 	}
+	return middleware.Bodies{Held: h.Guard.Bodies, Rules: rules, Refuse: refuse}
 }
 
 // admit lets calls in while the server has room for them. The public keys are
@@ -77,7 +77,7 @@ func (h handlers) bodies() middleware.Bodies {
 func (h handlers) admit(next http.Handler) http.Handler {
 	admitted := middleware.Admit(h.Guard.Calls, busy)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if middleware.CallOf(r.Context()).Application == "" {
+		if r.URL.Path == jwksPath {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -205,3 +205,30 @@ SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
 WHERE audit.user_id = @id OR resource_id = @id OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = @id)
 ORDER BY position DESC
 LIMIT @at_most::bigint;
+
+-- InsertState keeps an empty state of a name that has none.
+-- name: InsertState :exec
+INSERT INTO sign_in_states (name, user_id, state) VALUES (@name, @user_id, '')
+ON CONFLICT (name) DO NOTHING;
+
+-- State reads the state of a name, which nobody else changes before the
+-- transaction ends.
+-- name: State :one
+SELECT state FROM sign_in_states WHERE name = @name FOR UPDATE;
+
+-- UpdateState changes the state of a name.
+-- name: UpdateState :exec
+UPDATE sign_in_states SET state = @state WHERE name = @name;
+
+-- InsertMagicCode keeps a code.
+-- name: InsertMagicCode :exec
+INSERT INTO magic_codes (hash, user_id, survey_id, expires_at)
+VALUES (@hash, @user_id, @survey_id, @expires_at);
+
+-- MagicCode reads what a code is good for.
+-- name: MagicCode :one
+SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = @hash;
+
+-- DeleteMagicCodes forgets codes that expired before an instant.
+-- name: DeleteMagicCodes :exec
+DELETE FROM magic_codes WHERE expires_at < @before;

@@ -178,3 +178,30 @@ SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
 WHERE audit.user_id = sqlc.arg(id) OR resource_id = sqlc.arg(id) OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = sqlc.arg(id))
 ORDER BY position DESC
 LIMIT sqlc.arg(at_most);
+
+-- InsertState keeps an empty state of a name that has none.
+-- name: InsertState :exec
+INSERT INTO sign_in_states (name, user_id, state) VALUES (sqlc.arg(name), sqlc.arg(user_id), '')
+ON CONFLICT (name) DO NOTHING;
+
+-- State reads the state of a name, which nobody else changes before the
+-- transaction ends.
+-- name: State :one
+SELECT state FROM sign_in_states WHERE name = sqlc.arg(name);
+
+-- UpdateState changes the state of a name.
+-- name: UpdateState :exec
+UPDATE sign_in_states SET state = sqlc.arg(state) WHERE name = sqlc.arg(name);
+
+-- InsertMagicCode keeps a code.
+-- name: InsertMagicCode :exec
+INSERT INTO magic_codes (hash, user_id, survey_id, expires_at)
+VALUES (sqlc.arg(hash), sqlc.arg(user_id), sqlc.arg(survey_id), sqlc.arg(expires_at));
+
+-- MagicCode reads what a code is good for.
+-- name: MagicCode :one
+SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = sqlc.arg(hash);
+
+-- DeleteMagicCodes forgets codes that expired before an instant.
+-- name: DeleteMagicCodes :exec
+DELETE FROM magic_codes WHERE expires_at < sqlc.arg(before);

@@ -30,6 +30,13 @@ type InterviewFeedback struct {
 	Application         string
 }
 
+type MagicCode struct {
+	Hash      []byte
+	UserID    string
+	SurveyID  string
+	ExpiresAt time.Time
+}
+
 type Patient struct {
 	Position  int64
 	ID        string
@@ -40,6 +47,12 @@ type Patient struct {
 	AgeUnit   string
 	Dependent bool
 	CreatedAt time.Time
+}
+
+type SignInState struct {
+	Name   string
+	UserID *string
+	State  string
 }
 
 type UsageCount struct {

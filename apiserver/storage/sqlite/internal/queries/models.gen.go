@@ -28,6 +28,13 @@ type InterviewFeedback struct {
 	ReceivedAt          int64
 }
 
+type MagicCode struct {
+	Hash      []byte
+	UserID    string
+	SurveyID  string
+	ExpiresAt int64
+}
+
 type Patient struct {
 	Position  int64
 	ID        string
@@ -38,6 +45,12 @@ type Patient struct {
 	AgeUnit   string
 	Dependent int64
 	CreatedAt int64
+}
+
+type SignInState struct {
+	Name   string
+	UserID *string
+	State  string
 }
 
 type UsageCount struct {

@@ -249,6 +249,16 @@ func (q *Queries) CountUsers(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const deleteMagicCodes = `-- name: DeleteMagicCodes :exec
+DELETE FROM magic_codes WHERE expires_at < ?1
+`
+
+// DeleteMagicCodes forgets codes that expired before an instant.
+func (q *Queries) DeleteMagicCodes(ctx context.Context, before int64) error {
+	_, err := q.db.ExecContext(ctx, deleteMagicCodes, before)
+	return err
+}
+
 const deletePatient = `-- name: DeletePatient :execrows
 DELETE FROM patients WHERE id = ?1
 `
@@ -373,6 +383,29 @@ func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error 
 	return err
 }
 
+const insertMagicCode = `-- name: InsertMagicCode :exec
+INSERT INTO magic_codes (hash, user_id, survey_id, expires_at)
+VALUES (?1, ?2, ?3, ?4)
+`
+
+type InsertMagicCodeParams struct {
+	Hash      []byte
+	UserID    string
+	SurveyID  string
+	ExpiresAt int64
+}
+
+// InsertMagicCode keeps a code.
+func (q *Queries) InsertMagicCode(ctx context.Context, arg InsertMagicCodeParams) error {
+	_, err := q.db.ExecContext(ctx, insertMagicCode,
+		arg.Hash,
+		arg.UserID,
+		arg.SurveyID,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
 const insertPatient = `-- name: InsertPatient :exec
 INSERT INTO patients (id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -401,6 +434,22 @@ func (q *Queries) InsertPatient(ctx context.Context, arg InsertPatientParams) er
 		arg.Dependent,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const insertState = `-- name: InsertState :exec
+INSERT INTO sign_in_states (name, user_id, state) VALUES (?1, ?2, '')
+ON CONFLICT (name) DO NOTHING
+`
+
+type InsertStateParams struct {
+	Name   string
+	UserID *string
+}
+
+// InsertState keeps an empty state of a name that has none.
+func (q *Queries) InsertState(ctx context.Context, arg InsertStateParams) error {
+	_, err := q.db.ExecContext(ctx, insertState, arg.Name, arg.UserID)
 	return err
 }
 
@@ -448,6 +497,24 @@ func (q *Queries) InsertUserHash(ctx context.Context, arg InsertUserHashParams) 
 		arg.UserID,
 	)
 	return err
+}
+
+const magicCode = `-- name: MagicCode :one
+SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = ?1
+`
+
+type MagicCodeRow struct {
+	UserID    string
+	SurveyID  string
+	ExpiresAt int64
+}
+
+// MagicCode reads what a code is good for.
+func (q *Queries) MagicCode(ctx context.Context, hash []byte) (MagicCodeRow, error) {
+	row := q.db.QueryRowContext(ctx, magicCode, hash)
+	var i MagicCodeRow
+	err := row.Scan(&i.UserID, &i.SurveyID, &i.ExpiresAt)
+	return i, err
 }
 
 const patient = `-- name: Patient :one
@@ -626,6 +693,19 @@ func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error 
 	return err
 }
 
+const state = `-- name: State :one
+SELECT state FROM sign_in_states WHERE name = ?1
+`
+
+// State reads the state of a name, which nobody else changes before the
+// transaction ends.
+func (q *Queries) State(ctx context.Context, name string) (string, error) {
+	row := q.db.QueryRowContext(ctx, state, name)
+	var state string
+	err := row.Scan(&state)
+	return state, err
+}
+
 const takeBatch = `-- name: TakeBatch :execrows
 INSERT INTO usage_recorders (id, batch)
 VALUES (?, ?)
@@ -672,6 +752,21 @@ func (q *Queries) UpdatePatient(ctx context.Context, arg UpdatePatientParams) er
 		arg.Dependent,
 		arg.ID,
 	)
+	return err
+}
+
+const updateState = `-- name: UpdateState :exec
+UPDATE sign_in_states SET state = ?1 WHERE name = ?2
+`
+
+type UpdateStateParams struct {
+	State string
+	Name  string
+}
+
+// UpdateState changes the state of a name.
+func (q *Queries) UpdateState(ctx context.Context, arg UpdateStateParams) error {
+	_, err := q.db.ExecContext(ctx, updateState, arg.State, arg.Name)
 	return err
 }
 

@@ -1,0 +1,19 @@
+-- +goose Up
+CREATE TABLE sign_in_states (
+    name    TEXT NOT NULL PRIMARY KEY, -- what it is the state of
+    user_id TEXT REFERENCES users (id) ON DELETE CASCADE, -- whose it is; null for nobody's
+    state   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_in_states_of ON sign_in_states (user_id);
+CREATE TABLE magic_codes (
+    hash       BLOB    NOT NULL PRIMARY KEY, -- of the code, which is kept nowhere
+    user_id    TEXT    NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    survey_id  TEXT    NOT NULL, -- to which it leads
+    expires_at INTEGER NOT NULL -- microseconds since 1970, UTC
+) STRICT, WITHOUT ROWID;
+CREATE INDEX magic_codes_of ON magic_codes (user_id);
+CREATE INDEX magic_codes_until ON magic_codes (expires_at);
+
+-- +goose Down
+DROP TABLE magic_codes;
+DROP TABLE sign_in_states;
