@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// mailMessage is one that can be sent, after some edits.
+func mailMessage(edits ...func(*Message)) Message {
+	m := Message{
+		Kind: OneTimePassword, Channel: Email, Recipient: "ann@acme.example", Language: "en", Tenant: "acme",
+		Code: "493021", Valid: 10 * time.Minute,
+	}
+	for _, edit := range edits {
+		edit(&m)
+	}
+	return m
+}
+
+// textMessage is mailMessage by text message.
+func textMessage(edits ...func(*Message)) Message {
+	m := mailMessage()
+	m.Channel, m.Recipient = TextMessage, "+4930123456789"
+	for _, edit := range edits {
+		edit(&m)
+	}
+	return m
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	to := func(recipient string) Message { return mailMessage(func(m *Message) { m.Recipient = recipient }) }
+	call := func(recipient string) Message { return textMessage(func(m *Message) { m.Recipient = recipient }) }
+	with := func(edit func(*Message)) Message { return mailMessage(edit) }
+	const badAddress, badNumber = "not an address", "not a number in E.164"
+	for name, test := range map[string]struct {
+		message Message
+		problem string
+	}{
+		"mail":                  {mailMessage(), ""},
+		"text":                  {textMessage(), ""},
+		"plus in an address":    {to("ann+x@acme.example"), ""},
+		"another script":        {to("ännchen@acme.example"), ""},
+		"a header more":         {to("ann@acme.example\r\nBcc: eve@evil.example"), badAddress},
+		"a line feed":           {to("ann@acme.example\n"), badAddress},
+		"two addresses":         {to("ann@acme.example, eve@evil.example"), badAddress},
+		"a name":                {to("Ann <ann@acme.example>"), badAddress},
+		"a quoted part":         {to(`"a b"@acme.example`), badAddress},
+		"no domain":             {to("ann"), badAddress},
+		"no address":            {to(""), badAddress},
+		"a long address":        {to(strings.Repeat("a", 250) + "@b.example"), badAddress},
+		"a bracket":             {to("ann@acme.example>"), badAddress},
+		"no plus":               {call("4930123456789"), badNumber},
+		"spaces":                {call("+49 30 123456789"), badNumber},
+		"letters":               {call("+493012ABCDE"), badNumber},
+		"a long number":         {call("+1234567890123456"), badNumber},
+		"a number and a line":   {call("+4930123456789\n"), badNumber},
+		"another kind":          {with(func(m *Message) { m.Kind = "advertisement" }), "advertisement"},
+		"another channel":       {with(func(m *Message) { m.Channel = "pigeon" }), "pigeon"},
+		"no tenant":             {with(func(m *Message) { m.Tenant = "" }), "tenant"},
+		"a tenant of two lines": {with(func(m *Message) { m.Tenant = "acme\r\nBcc: x@y" }), "tenant"},
+		"a tenant turned round": {with(func(m *Message) { m.Tenant = "acme\u202e" }), "tenant"},
+		"a long tenant":         {with(func(m *Message) { m.Tenant = strings.Repeat("a", 65) }), "tenant"},
+		"a tenant in bad UTF-8": {with(func(m *Message) { m.Tenant = "\xff" }), "tenant"},
+		"no code":               {with(func(m *Message) { m.Code = "" }), "the code is not"},
+		"a code of two words":   {with(func(m *Message) { m.Code = "12 34" }), "the code is not"},
+		"no time":               {with(func(m *Message) { m.Valid = 0 }), "any time"},
+	} {
+		err := test.message.check()
+		if (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, expected a complaint about %q", name, err, test.problem)
+		}
+		if err != nil {
+			expectSilent(t, err.Error(), test.message)
+		}
+	}
+}
+
+// expectSilent fails when a text names the recipient or the code.
+func expectSilent(t testing.TB, text string, m Message) {
+	t.Helper()
+	for _, secret := range []string{m.Recipient, m.Code} {
+		if len(secret) > 3 && strings.Contains(text, secret) {
+			t.Errorf("a secret is told: %s", text)
+		}
+	}
+}
+
+// However a message is written out, it keeps its secrets.
+func TestMessageKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	m := mailMessage()
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "message", m)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "message", &m)
+	inJSON, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		m.String(), fmt.Sprint(m), fmt.Sprintf("%v %+v %#v %s %q %d", m, m, m, m, m, m), fmt.Sprintf("%+v", &m),
+		fmt.Sprintf("%+v", []Message{m}), log.String(), string(inJSON),
+	} {
+		expectSilent(t, text, m)
+		if !strings.Contains(text, "one-time password by email") {
+			t.Errorf("%s does not say what the message is", text)
+		}
+	}
+}
