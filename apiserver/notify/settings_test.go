@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
+)
+
+// in puts files into a directory.
+func in(directory string, contents map[string]string) reload.Files {
+	files := reload.Files{}
+	for name, content := range contents {
+		files[filepath.Join(directory, name)] = []byte(content)
+	}
+	return files
+}
+
+// mailSettings parse the files of a mail server.
+func mailSettings(contents map[string]string) (*Mailer, error) {
+	return parseMailer(newSettings(in("/d", contents), "/d", smtpFiles))
+}
+
+// gatewaySettings parse the files of a gateway.
+func gatewaySettings(contents map[string]string, development bool) (*Gateway, error) {
+	return parseGateway(newSettings(in("/d", contents), "/d", smsFiles), development)
+}
+
+func TestMailSettings(t *testing.T) {
+	t.Parallel()
+	certificate, _ := selfSigned(t)
+	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}))
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  *Mailer
+	}{
+		"none":  {nil, nil},
+		"empty": {map[string]string{"smtp.host": "", "smtp.port": "\n", "sms.url": "x"}, nil},
+		"least": {map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "a@acme.example"}, &Mailer{Host: "smtp.acme.example", Port: 587, Encryption: STARTTLS, From: mail.Address{Address: "a@acme.example"}}},
+		"all": {map[string]string{
+			"smtp.host": "10.0.0.1\n", "smtp.port": " 2525\r\n", "smtp.from": "Acme <a@acme.example>\n", "smtp.tls": "tls\n",
+			"smtp.username": "me\n", "smtp.password": " p \r\n", "smtp.ca.crt": authority,
+		}, &Mailer{
+			Host: "10.0.0.1", Port: 2525, Encryption: ImplicitTLS, From: mail.Address{Name: "Acme", Address: "a@acme.example"},
+			Username: "me", Password: " p ", Roots: x509.NewCertPool(),
+		}},
+		"TLS": {map[string]string{"smtp.host": "::1", "smtp.from": "a@acme.example", "smtp.tls": "tls"}, &Mailer{Host: "::1", Port: 465, Encryption: ImplicitTLS, From: mail.Address{Address: "a@acme.example"}}},
+	} {
+		got, err := mailSettings(test.files)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		both := cmp.FilterValues(func(a, b *x509.CertPool) bool { return a != nil && b != nil }, cmp.Ignore())
+		if diff := cmp.Diff(test.want, got, both); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestMailSettingsRefused(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	good := map[string]string{
+		"smtp.host": "smtp.acme.example", "smtp.from": "a@acme.example", "smtp.username": "me", "smtp.password": secret,
+	}
+	for name, test := range map[string]struct{ file, content, problem string }{
+		"no host":              {"smtp.host", "", "smtp.host: expected the name"},
+		"a port in the host":   {"smtp.host", "smtp.acme.example:25", "smtp.host: expected"},
+		"an address for host":  {"smtp.host", "smtp://acme.example", "smtp.host: expected"},
+		"a socket":             {"smtp.host", "unix:///run/smtp", "smtp.host: expected"},
+		"port zero":            {"smtp.port", "0", "smtp.port: expected a number"},
+		"a high port":          {"smtp.port", "65536", "smtp.port: expected a number"},
+		"a port in words":      {"smtp.port", "smtp", "smtp.port: expected a number"},
+		"no sender":            {"smtp.from", "", "smtp.from: expected an address"},
+		"two senders":          {"smtp.from", "a@acme.example, b@acme.example", "smtp.from: expected an address"},
+		"a sender and a line":  {"smtp.from", "a@acme.example\r\nBcc: b@acme.example", "smtp.from: expected an address"},
+		"no encryption":        {"smtp.tls", "none", "smtp.tls: expected starttls"},
+		"a password alone":     {"smtp.username", "", "smtp.username, smtp.password: expected both"},
+		"a name alone":         {"smtp.password", "", "smtp.username, smtp.password: expected both"},
+		"a password of lines":  {"smtp.password", secret + "\nx", "smtp.username, smtp.password: expected one line"},
+		"a certificate in DER": {"smtp.ca.crt", "\x30\x82", "smtp.ca.crt: expected certificates in PEM"},
+	} {
+		files := maps.Clone(good)
+		files[test.file] = test.content
+		got, err := mailSettings(files)
+		if err == nil || got != nil || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the password is told: %v", name, err)
+		}
+	}
+	if _, err := mailSettings(map[string]string{"smtp.port": "x", "smtp.tls": "y"}); strings.Count(err.Error(), "expected") != 4 {
+		t.Errorf("not all that is wrong is told: %v", err)
+	}
+}
+
+func TestGatewaySettings(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  *Gateway
+	}{
+		"none": {map[string]string{"smtp.host": "x"}, nil},
+		"JSON": {
+			map[string]string{"sms.url": "https://sms.example/send\n", "sms.body": `{"to": "{to}", "m": "{text}"}` + "\n"},
+			&Gateway{URL: "https://sms.example/send", ContentType: typeJSON, Body: `{"to": "{to}", "m": "{text}"}`},
+		},
+		"a form": {
+			map[string]string{
+				"sms.url": "https://sms.example/{to}?a=b", "sms.body": "m={text}", "sms.contentType": typeForm,
+				"sms.headers": "authorization: Basic eDp5\n\nX-Two:  a: b \r\nX-Two: c\n",
+			},
+			&Gateway{
+				URL: "https://sms.example/{to}?a=b", ContentType: typeForm, Body: "m={text}",
+				Headers: http.Header{"Authorization": {"Basic eDp5"}, "X-Two": {"a: b", "c"}},
+			},
+		},
+		"in development": {
+			map[string]string{"sms.url": "http://127.0.0.1:9000", "sms.body": `["{to}","{text}"]`},
+			&Gateway{URL: "http://127.0.0.1:9000", ContentType: typeJSON, Body: `["{to}","{text}"]`},
+		},
+	} {
+		got, err := gatewaySettings(test.files, name == "in development")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestGatewaySettingsRefused(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	good := map[string]string{
+		"sms.url": "https://sms.example/send?key=" + secret, "sms.body": `{"to": "{to}", "m": "{text}"}`,
+		"sms.headers": "Authorization: Bearer " + secret,
+	}
+	const badURL, badBody = "sms.url: expected the address", "sms.body: expected JSON"
+	for name, test := range map[string]struct{ file, content, problem string }{
+		"no address":               {"sms.url", "", badURL},
+		"plain HTTP":               {"sms.url", "http://sms.example/" + secret, "sms.url: expected https"},
+		"another scheme":           {"sms.url", "ftp://sms.example", badURL},
+		"no host":                  {"sms.url", "https:///send", badURL},
+		"a path":                   {"sms.url", "/send", badURL},
+		"rubbish":                  {"sms.url", "https://sms.example/%zz" + secret, badURL},
+		"the number as host":       {"sms.url", "https://{to}.sms.example", "sms.url: expected placeholders in the path"},
+		"the text as port":         {"sms.url", "HTTPS://sms.example:{to}/", "sms.url: expected placeholders in the path"},
+		"a password":               {"sms.url", "https://me:" + secret + "@sms.example", "sms.url: expected no user"},
+		"a number in the fragment": {"sms.url", "https://sms.example/#{to}", "sms.url: expected nothing after a #"},
+		"no body":                  {"sms.body", "", badBody},
+		"bare placeholders":        {"sms.body", `{"to": {to}, "m": {text}}`, badBody},
+		"half a body":              {"sms.body", `{"to": "{to}", "m": "{text}"`, badBody},
+		"no number":                {"sms.body", `{"m": "{text}"}`, "expected the placeholder {to}"},
+		"no text":                  {"sms.body", `{"to": "{to}"}`, "expected the placeholder {text}"},
+		"JSON for a form":          {"sms.contentType", typeForm, "sms.body: expected a form"},
+		"another type":             {"sms.contentType", "text/plain", "sms.contentType: expected"},
+		"half a header":            {"sms.headers", "X: y\n" + secret, "sms.headers: line 2: expected a name"},
+		"a bad name":               {"sms.headers", "X y: " + secret, "sms.headers: line 1: expected a name"},
+		"a bad value":              {"sms.headers", "X: " + secret + "\x00", "sms.headers: line 1: expected a name"},
+		"our own header":           {"sms.headers", "content-type: x", "sms.headers: line 1: expected another header than Content-Type"},
+		"no certificate":           {"sms.ca.crt", "x", "sms.ca.crt: expected certificates in PEM"},
+	} {
+		files := maps.Clone(good)
+		files[test.file] = test.content
+		got, err := gatewaySettings(files, false)
+		if err == nil || got != nil || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: a secret is told: %v", name, err)
+		}
+	}
+}
+
+// Settings that are taken make calls that can be sent, and errors keep the
+// password.
+func FuzzSettings(f *testing.F) {
+	f.Add("smtp.acme.example", "587", "me", "secret-1", "Acme <a@acme.example>", "starttls", "")
+	f.Add("https://sms.example/{to}", "X: y\nZ: a", `{"m": "{text}"}`, "secret-2", "application/json", "", "")
+	f.Add("https://sms.example/?{to}={text}", "", "a={text}", "secret-3", typeForm, "", "-----BEGIN CERTIFICATE-----")
+	f.Fuzz(func(t *testing.T, a, b, c, secret, d, e, g string) {
+		m, err := mailSettings(map[string]string{
+			"smtp.host": a, "smtp.port": b, "smtp.username": c, "smtp.password": secret, "smtp.from": d, "smtp.tls": e, "smtp.ca.crt": g,
+		})
+		expectSecret(t, err, secret)
+		if m != nil {
+			expectMailer(t, m)
+		}
+		gateway, err := gatewaySettings(map[string]string{
+			"sms.url": a, "sms.headers": b, "sms.body": c, "sms.contentType": d, "sms.ca.crt": g,
+		}, false)
+		if gateway != nil {
+			expectGateway(t, gateway)
+		}
+		if err == nil && gateway == nil && a+b+c+d+g != "" && strings.Trim(a+b+c+d+g, "\r\n") != "" {
+			t.Error("settings without an error are none")
+		}
+	})
+}
+
+// expectSecret fails when an error holds the password, unless by chance.
+func expectSecret(t *testing.T, err error, secret string) {
+	t.Helper()
+	if strings.HasPrefix(secret, "secret-") && err != nil && strings.Contains(err.Error(), secret) {
+		t.Errorf("the password is told: %v", err)
+	}
+}
+
+func expectMailer(t *testing.T, m *Mailer) {
+	t.Helper()
+	letter, err := m.compose(mailMessage())
+	if err != nil {
+		t.Fatalf("%+v: %v", m.From, err)
+	}
+	var written strings.Builder
+	if _, err := letter.WriteTo(&written); err != nil {
+		t.Fatal(err)
+	}
+	got, err := mail.ReadMessage(strings.NewReader(written.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range got.Header {
+		switch name {
+		case "Date", "Mime-Version", "Message-Id", "Subject", "From", "To", "Auto-Submitted", "Content-Type", "Content-Transfer-Encoding":
+		default:
+			t.Errorf("the sender %+v adds the header %s", m.From, name)
+		}
+	}
+	if m.Port < 1 || m.Port > 65535 || m.Encryption != STARTTLS && m.Encryption != ImplicitTLS || (m.Username == "") != (m.Password == "") {
+		t.Errorf("taken: %+v", m)
+	}
+}
+
+func expectGateway(t *testing.T, g *Gateway) {
+	t.Helper()
+	request, err := g.request(t.Context(), "+4930123456789", "a \"text\" & more")
+	if err != nil {
+		t.Fatalf("%+v: %v", g, err)
+	}
+	plain, err := url.Parse(g.address("", ""))
+	if err != nil || request.URL.Host != plain.Host || request.URL.Scheme != "https" || request.URL.User != nil {
+		t.Errorf("%s calls %s", g.URL, request.URL)
+	}
+	if err := request.Write(new(strings.Builder)); err != nil {
+		t.Errorf("%+v makes a call that cannot be sent: %v", g, err)
+	}
+}
