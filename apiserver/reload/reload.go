@@ -34,6 +34,9 @@ type Source struct {
 	// Paths are files, and directories whose files are all meant but for
 	// those that begin with a dot.
 	Paths []string
+	// Optional says that paths which are missing are none. Without it they are
+	// an error.
+	Optional bool
 	// Apply takes the contents into use. When it fails, what was in use
 	// before must stay in use.
 	Apply func(Files) error
@@ -43,16 +46,20 @@ type Source struct {
 	applied, refused, seen Files
 }
 
-// Load reads the files and applies them, as must be done once before Watch.
+// Load reads the files and applies them, as must be done once before Watch. A
+// source whose files were refused may be watched as well: they are not reported
+// again, and better ones are taken into use.
 func (s *Source) Load() error {
-	files, err := read(s.Paths)
+	files, err := s.read()
 	if err == nil {
 		err = s.Apply(files)
 	}
+	s.seen = files
 	if err != nil {
+		s.refused = files
 		return fmt.Errorf("loading %s: %w", s.Name, err)
 	}
-	s.applied, s.seen = files, files
+	s.applied = files
 	return nil
 }
 
@@ -80,10 +87,7 @@ func Watch(ctx context.Context, interval time.Duration, report func(name string,
 
 // poll applies what the files say when that is new and has come to rest.
 func (s *Source) poll() (changed bool, err error) {
-	files, readErr := read(s.Paths)
-	if readErr != nil {
-		files = Files{"": []byte(readErr.Error())}
-	}
+	files, readErr := s.read()
 	switch {
 	case files.equal(s.applied):
 		s.seen, s.refused = files, nil
@@ -110,23 +114,31 @@ func (f Files) equal(other Files) bool {
 	return other != nil && maps.EqualFunc(f, other, bytes.Equal)
 }
 
-func read(paths []string) (Files, error) {
+// read reads the files. Of those that cannot be read the error stands in their
+// place, so that it is compared as they are.
+func (s *Source) read() (Files, error) {
 	files := Files{}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return nil, err
-		case info.IsDir():
-			err = files.addDirectory(path)
-		default:
-			err = files.add(path)
+	for _, path := range s.Paths {
+		err := files.addPath(path)
+		if s.Optional && errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
 		if err != nil {
-			return nil, err
+			return Files{"": []byte(err.Error())}, err
 		}
 	}
 	return files, nil
+}
+
+func (f Files) addPath(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return f.addDirectory(path)
+	}
+	return f.add(path)
 }
 
 func (f Files) addDirectory(directory string) error {

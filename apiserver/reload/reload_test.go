@@ -127,6 +127,62 @@ func TestPoll(t *testing.T) {
 	}
 }
 
+// Of optional paths those that are missing are none, at first and later.
+func TestOptional(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "later")
+	source, current := load(filepath.Join(directory, "a"), directory)
+	source.Optional = true
+	if err := source.Load(); err != nil || *current != "" {
+		t.Fatalf("loaded %q, %v", *current, err)
+	}
+	for _, step := range []struct {
+		what    string
+		do      func()
+		current string
+		changed bool
+	}{
+		{"nothing", func() {}, "", false},
+		{"there", func() { _ = os.Mkdir(directory, 0o700); write(t, filepath.Join(directory, "a"), "1") }, "", false},
+		{"at rest", func() {}, "a=1", true},
+		{"gone", func() { _ = os.RemoveAll(directory) }, "a=1", false},
+		{"still gone", func() {}, "", true},
+		{"nothing more", func() {}, "", false},
+	} {
+		step.do()
+		changed, err := source.poll()
+		if changed != step.changed || err != nil || *current != step.current {
+			t.Errorf("%s: changed %v, %v, in use %q", step.what, changed, err, *current)
+		}
+	}
+}
+
+// What a failed Load told is not told again, and mended files are taken.
+func TestWatchingWhatDidNotLoad(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write(t, filepath.Join(directory, "a"), "rubbish")
+	for _, path := range []string{directory, filepath.Join(directory, "b")} {
+		source, current := load(path)
+		if err := source.Load(); err == nil {
+			t.Fatal("rubbish was loaded")
+		}
+		for range 3 {
+			if changed, err := source.poll(); changed || err != nil {
+				t.Errorf("%s is told again: %v, %v", path, changed, err)
+			}
+		}
+		write(t, filepath.Join(directory, "a"), "1")
+		write(t, filepath.Join(directory, "b"), "1")
+		_, _ = source.poll()
+		if changed, err := source.poll(); !changed || err != nil || *current == "" {
+			t.Errorf("%s is not taken into use: %v, %v", path, changed, err)
+		}
+		_ = os.Remove(filepath.Join(directory, "b"))
+		write(t, filepath.Join(directory, "a"), "rubbish")
+	}
+}
+
 // kubelet writes the files of a Secret or ConfigMap as the kubelet does: into
 // a new directory, to which the link ..data is then swapped by a rename.
 func kubelet(t *testing.T, volume string, version int, files map[string]string) {
