@@ -254,7 +254,7 @@ func TestMailerFails(t *testing.T) {
 		return func(s *mailServer) {
 			s.refuse[command] = &smtp.SMTPError{
 				Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1},
-				Message: "not ann@acme.example with " + mailMessage().Code + " nor " + password,
+				Message: "not ada@acme.example with " + mailMessage().Code + " nor " + password,
 			}
 		}
 	}
@@ -382,7 +382,7 @@ func TestMailerTakesNoHeaders(t *testing.T) {
 	t.Parallel()
 	server := serveMail(t, STARTTLS)
 	for _, edit := range []func(*Message){
-		func(m *Message) { m.Recipient = "ann@acme.example\r\nBcc: eve@evil.example" },
+		func(m *Message) { m.Recipient = "ada@acme.example\r\nBcc: eve@evil.example" },
 		func(m *Message) { m.Tenant = "acme\r\nBcc: eve@evil.example" },
 		func(m *Message) { m.Code = "1\r\nBcc: eve@evil.example" },
 	} {
