@@ -35,6 +35,8 @@ type Command struct {
 	KeysetsDir     string `env:"ANAMNESIS_KEYSETS_DIR" type:"path" placeholder:"DIR" help:"Directory with the Tink keysets encryption.json and lookup.json, which seal contact data. Read again when it changes. Left out with --dev: made in the data directory."`
 	Config         string `env:"ANAMNESIS_CONFIG" type:"path" placeholder:"FILE" help:"YAML file with settings such as cors.allowedOrigins and plans. Read again when it changes."`
 
+	NotificationsDir string `env:"ANAMNESIS_NOTIFICATIONS_DIR" type:"path" placeholder:"DIR" help:"Directory with the settings of mail and text messages, in files such as smtp.host and sms.url; may be missing. Read again when it changes."`
+
 	Models  string   `env:"ANAMNESIS_MODELS" type:"path" placeholder:"DIR" help:"Directory of release files. Left out: /models, with --dev the content of this program."`
 	Model   []string `env:"ANAMNESIS_MODEL" placeholder:"ID" help:"Model to serve, as id or id@version; the first is the default (repeatable). Left out: every one at its newest version."`
 	DataDir string   `env:"ANAMNESIS_DATA_DIR" type:"path" placeholder:"DIR" help:"Directory of the embedded database. Left out: /var/lib/anamnesis, with --dev one of the user's own."`

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
@@ -51,6 +52,7 @@ type process struct {
 	metrics  *metrics.Metrics
 	limits   guard.Limits
 	guard    *guard.Guard
+	notifier *notify.Notifier // tells people, such as their codes to sign in
 	leaving  atomic.Bool
 }
 
@@ -70,6 +72,7 @@ func run(ctx context.Context, o options) (err error) {
 	})
 	p.limits = guard.LimitsFor(memoryLimit(), runtime.GOMAXPROCS(0))
 	p.guard = guard.New(p.limits, p.metrics.TurnedAway)
+	p.notifier = p.openNotifier()
 	if p.store, err = o.newStore(o.Database); err != nil {
 		return fmt.Errorf("--database: %w", err)
 	}
@@ -135,6 +138,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
 	background(func() { p.renewSeals(ctx) })
+	background(func() { p.notifier.Run(ctx) })
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
@@ -120,6 +121,23 @@ func (s *settings) openConfig(o options) error {
 		return nil
 	}}
 	return s.watch(source, "--config", source.Load())
+}
+
+// openNotifier reads the settings of mail and text messages. Those that are
+// wrong are told and do without: patients are assessed whether or not the mail
+// server of the tenant is known.
+func (p *process) openNotifier() *notify.Notifier {
+	notifier := notify.New(notify.Options{
+		Directory: p.NotificationsDir, Development: p.Dev, Tell: p.metrics.Notified, Log: p.log,
+	})
+	for _, source := range notifier.Sources() {
+		if err := source.Load(); err != nil {
+			p.metrics.Reloaded(source.Name, err)
+			p.log.Error("messages of a kind cannot be sent", "flag", "--notifications-dir", "error", err)
+		}
+		p.settings.sources = append(p.settings.sources, source)
+	}
+	return notifier
 }
 
 // allowsOrigin reports whether pages of a web origin may call.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
@@ -456,6 +457,7 @@ func TestMetrics(t *testing.T) {
 	r.metrics.Reloaded("tls", errors.New("rubbish"))
 	r.metrics.Flushed(nil)
 	r.metrics.TurnedAway(guard.TooManyConnections)
+	r.metrics.Notified(notify.TextMessage, notify.Dropped)
 	recorder := httptest.NewRecorder()
 	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
@@ -471,6 +473,7 @@ func TestMetrics(t *testing.T) {
 		`anamnesis_reloads_total{outcome="refused",source="tls"} 1`,
 		`anamnesis_usage_flushes_total{outcome="stored"} 1`,
 		`anamnesis_turned_away_total{reason="connections"} 1`,
+		`anamnesis_notifications_total{channel="sms",outcome="dropped"} 1`,
 		`anamnesis_usage_buffered_calls 7`,
 		`anamnesis_tls_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`go_goroutines `,

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
@@ -29,6 +30,7 @@ type Metrics struct {
 	flushes   *prometheus.CounterVec
 	refused   *prometheus.CounterVec
 	turned    *prometheus.CounterVec
+	notified  *prometheus.CounterVec
 }
 
 // Sources are what metrics are read from when somebody asks for them.
@@ -76,10 +78,14 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_turned_away_total",
 			Help: "Calls and connections turned away because the server had taken on all that it can, by what there was too much of: calls, body_bytes, assessments or connections.",
 		}, []string{"reason"}),
+		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anamnesis_notifications_total",
+			Help: "Messages to people by channel, email or sms, and outcome: sent, failed, or dropped without a try.",
+		}, []string{"channel", "outcome"}),
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned,
+		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned, m.notified,
 		&releaseCollector{sources.Releases},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "anamnesis_usage_buffered_calls",
@@ -138,6 +144,11 @@ func (m *Metrics) Refused(plan string, service quota.Service) {
 
 // TurnedAway counts a call or a connection that the server had no room for.
 func (m *Metrics) TurnedAway(reason guard.Reason) { m.turned.WithLabelValues(string(reason)).Inc() }
+
+// Notified counts a message to a person.
+func (m *Metrics) Notified(channel notify.Channel, outcome notify.Outcome) {
+	m.notified.WithLabelValues(string(channel), string(outcome)).Inc()
+}
 
 func outcome(err error, success, failure string) string {
 	if err != nil {
