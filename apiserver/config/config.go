@@ -22,6 +22,8 @@ type Config struct {
 	CORS CORS
 	// Plans limit what applications may call.
 	Plans quota.Plans
+	// Proxies are those whose word is taken for who calls.
+	Proxies Proxies
 	// URL is the public address of the instance, without a slash at its end; empty
 	// where it is not said.
 	URL string
@@ -36,8 +38,9 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		CORS struct {
 			AllowedOrigins []string `yaml:"allowedOrigins"`
 		} `yaml:"cors"`
-		Plans map[string]quota.Limits `yaml:"plans"`
-		URL   string                  `yaml:"url"`
+		Plans   map[string]quota.Limits `yaml:"plans"`
+		Proxies []string                `yaml:"proxies"`
+		URL     string                  `yaml:"url"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
@@ -53,6 +56,10 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	config.Plans, err = quota.NewPlans(file.Plans)
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("plans: %w", err)
+	}
+	config.Proxies, err = NewProxies(file.Proxies)
+	if err != nil {
+		return Config{}, warning, fmt.Errorf("proxies: %w", err)
 	}
 	config.URL, err = NewURL(file.URL)
 	if err != nil {

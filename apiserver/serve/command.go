@@ -33,7 +33,7 @@ type Command struct {
 	CredentialsDir string `env:"ANAMNESIS_CREDENTIALS_DIR" type:"path" placeholder:"DIR" help:"Directory with a JSON file for each application: id, key, scopes, plan. Read again when it changes."`
 	SigningKeysDir string `env:"ANAMNESIS_SIGNING_KEYS_DIR" type:"path" placeholder:"DIR" help:"Directory with the Ed25519 keys that sign tokens, in PEM. Read again when it changes."`
 	KeysetsDir     string `env:"ANAMNESIS_KEYSETS_DIR" type:"path" placeholder:"DIR" help:"Directory with the Tink keysets encryption.json and lookup.json, which seal contact data. Read again when it changes. Left out with --dev: made in the data directory."`
-	Config         string `env:"ANAMNESIS_CONFIG" type:"path" placeholder:"FILE" help:"YAML file with settings such as cors.allowedOrigins and plans. Read again when it changes."`
+	Config         string `env:"ANAMNESIS_CONFIG" type:"path" placeholder:"FILE" help:"YAML file with settings such as cors.allowedOrigins, plans and proxies. Read again when it changes."`
 
 	NotificationsDir string `env:"ANAMNESIS_NOTIFICATIONS_DIR" type:"path" placeholder:"DIR" help:"Directory with the settings of mail and text messages, in files such as smtp.host and sms.url; may be missing. Read again when it changes."`
 

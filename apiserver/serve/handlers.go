@@ -30,6 +30,7 @@ func (p *process) tenantHandler() http.Handler {
 		Usage:        p.ledger,
 		Now:          time.Now,
 		AllowsOrigin: p.settings.allowsOrigin,
+		TrustsProxy:  p.settings.trustsProxy,
 		Leaving:      p.leaving.Load,
 		Known:        connlimit.Know,
 		Guard:        p.guard,

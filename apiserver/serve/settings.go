@@ -4,6 +4,7 @@ package serve
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -143,6 +144,12 @@ func (p *process) openNotifier() *notify.Notifier {
 // allowsOrigin reports whether pages of a web origin may call.
 func (s *settings) allowsOrigin(origin string) bool {
 	return s.config.Load().CORS.Allows(origin) || s.development && config.AllowsLoopback(origin)
+}
+
+// trustsProxy reports whether an address is that of a proxy whose word is taken
+// for who calls.
+func (s *settings) trustsProxy(address netip.Addr) bool {
+	return s.config.Load().Proxies.Trusts(address)
 }
 
 // plan returns the name and the limits of an application's plan.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
 
-// Options are what the tenant's handler stands on. All but the last two are
+// Options are what the tenant's handler stands on. All but the last three are
 // required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
@@ -46,6 +47,9 @@ type Options struct {
 	Guard    *guard.Guard
 	Observer middleware.Observer
 	Log      *slog.Logger
+	// TrustsProxy says whether the word of an address is taken for who calls; nil
+	// says of none.
+	TrustsProxy func(address netip.Addr) bool
 	// LoopbackOnly says that the server is for programs on this machine alone.
 	LoopbackOnly bool
 	// Shown is the application that the reference page calls as and shows to
@@ -65,6 +69,7 @@ func New(o Options) http.Handler {
 	shared := func(api API) http.Handler { return middleware.AllowOrigins(o.AllowsOrigin, api)(api) }
 	return chi.Chain(
 		middleware.Identify,
+		middleware.Locate(o.TrustsProxy),
 		middleware.Observe(o.Log, o.Observer),
 		middleware.Introduce(o.Known),
 		middleware.Leave(o.Leaving),

@@ -2,7 +2,7 @@
 
 // Package middleware holds what happens around every handler, whichever API it
 // belongs to: request ids, the access log, recovery, cross-origin answers,
-// application credentials, usage counts, bodies, methods, leaving connections.
+// application credentials, client addresses, usage counts, bodies, methods, leaving connections.
 // What an error looks like is said by the API that uses it; no rule of the
 // domain lives here.
 package middleware
@@ -10,6 +10,7 @@ package middleware
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"github.com/google/uuid"
 )
@@ -19,6 +20,9 @@ import (
 type Call struct {
 	// RequestID is the caller's X-Request-Id, or a new UUID.
 	RequestID string
+	// Client is the address of who calls, as far as it is known; not valid where
+	// no connection is behind the call.
+	Client netip.Addr
 	// Endpoint is the method and route, such as "GET /v3/conditions/{id}";
 	// empty where no route matched.
 	Endpoint string
