@@ -13,6 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 )
 
 // tenantHandler is what the tenant's clients talk to.
@@ -21,6 +22,7 @@ func (p *process) tenantHandler() http.Handler {
 		Instance: p.InstanceID, Issuer: p.publicURL,
 		Applications: p.settings.applications, Keys: p.settings.signingKeys,
 	}
+	guessers := throttle.New(time.Now)
 	return server.New(server.Options{
 		Models:       p.library,
 		Engine:       engine.New(),
@@ -31,6 +33,7 @@ func (p *process) tenantHandler() http.Handler {
 		Now:          time.Now,
 		AllowsOrigin: p.settings.allowsOrigin,
 		TrustsProxy:  p.settings.trustsProxy,
+		Throttle:     guessers,
 		Leaving:      p.leaving.Load,
 		Known:        connlimit.Know,
 		Guard:        p.guard,
@@ -46,6 +49,7 @@ func (p *process) tenantHandler() http.Handler {
 			Scheme:    p.scheme(),
 			Now:       time.Now,
 			Guard:     p.guard,
+			Throttle:  guessers,
 			Log:       p.log,
 		}),
 	})

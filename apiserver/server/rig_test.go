@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -50,6 +52,8 @@ type rig struct {
 	metrics  *metrics.Metrics
 	guard    *guard.Guard
 	leaving  atomic.Bool
+	guessed  atomic.Bool // by guess
+	minutes  atomic.Int64
 	origin   atomic.Pointer[string]
 }
 
@@ -114,10 +118,22 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 		Leaving:  r.leaving.Load,
 		Known:    func(context.Context) {},
 		Guard:    r.guard,
-		Observer: r.metrics,
-		Log:      slog.New(slog.NewJSONHandler(r.log, nil)),
+		Throttle: throttle.New(r.hurrying),
+		// A proxy on this machine, which most tests do without.
+		TrustsProxy: netip.Addr.IsLoopback,
+		Observer:    r.metrics,
+		Log:         slog.New(slog.NewJSONHandler(r.log, nil)),
 	})
 	return r
+}
+
+// hurrying is a clock that is a minute farther whenever somebody looks, so that
+// nobody has to wait for having guessed, but where that is what a test is about.
+func (r *rig) hurrying() time.Time {
+	if r.guessed.Load() {
+		return today.Add(time.Hour)
+	}
+	return today.Add(-time.Duration(1_000_000-r.minutes.Add(1)) * time.Minute)
 }
 
 // guidanceAnswers stands for the handlers of the guidance platform, which have

@@ -21,6 +21,7 @@ const (
 	storageDown situation = "storage is down"
 	faultyModel situation = "the models fail"
 	busy        situation = "there are too many calls"
+	slowed      situation = "somebody guesses keys"
 )
 
 // A row is one line of the specification's endpoint tables: how an endpoint
@@ -195,6 +196,7 @@ func sharedRows() []row {
 			add("not JSON", e.carrying("{"), 400, "the body: not JSON at byte 1", allWell)
 			add("over 1 MiB", e.carrying(strings.Repeat(" ", 1<<20+1)), 413, "at most 1 MiB", allWell)
 		}
+		add("too many wrong keys", e.call, 429, "wrong too often from this address", slowed)
 		if limited[e.route] {
 			add("the plan's calls are used up", e.call, 429, "", usedUp)
 		}
@@ -210,7 +212,8 @@ var limited = map[string]bool{
 
 func TestRows(t *testing.T) {
 	t.Parallel()
-	rigs := map[situation]*rig{allWell: start(t), usedUp: start(t), storageDown: start(t), faultyModel: start(t), busy: start(t, noCalls)}
+	rigs := map[situation]*rig{allWell: start(t), usedUp: start(t), storageDown: start(t), faultyModel: start(t), busy: start(t, noCalls), slowed: start(t)}
+	rigs[slowed].guess(t, "portal", 10)
 	rigs[usedUp].usage.usedUp.Store(true)
 	rigs[storageDown].feedback.down.Store(true)
 	closed := func() error { return errors.New("closed") }

@@ -22,10 +22,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/server/v3"
 )
 
-// Options are what the tenant's handler stands on. All but the last three are
+// Options are what the tenant's handler stands on. All but the last four are
 // required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
@@ -50,6 +51,8 @@ type Options struct {
 	// TrustsProxy says whether the word of an address is taken for who calls; nil
 	// says of none.
 	TrustsProxy func(address netip.Addr) bool
+	// Throttle slows down those who guess keys; nil nobody.
+	Throttle *throttle.Throttle
 	// LoopbackOnly says that the server is for programs on this machine alone.
 	LoopbackOnly bool
 	// Shown is the application that the reference page calls as and shows to
@@ -133,7 +136,10 @@ func assessment(o Options) chi.Router {
 	router.Group(func(r chi.Router) {
 		r.Use(
 			middleware.Endpoint,
-			middleware.Authenticate(o.Applications, identity.KnowledgeRead, forbidden, lacksScope),
+			middleware.Credentials{
+				Applications: o.Applications, Throttle: o.Throttle, Needed: identity.KnowledgeRead,
+				Refuse: forbidden, Lacks: lacksScope, SlowDown: slowDown,
+			}.Check,
 			middleware.Metered(o.Usage, limitReached),
 		)
 		v3.New(v3.Options{
@@ -154,6 +160,10 @@ func forbidden(w http.ResponseWriter, _ *http.Request) {
 
 func lacksScope(w http.ResponseWriter, _ *http.Request) {
 	v3.Fail(w, http.StatusForbidden, fmt.Sprintf("the application lacks the scope %s", identity.KnowledgeRead))
+}
+
+func slowDown(w http.ResponseWriter, _ *http.Request) {
+	v3.Fail(w, http.StatusTooManyRequests, "App-Id or App-Key was wrong too often from this address; nobody looks at them before Retry-After")
 }
 
 func limitReached(w http.ResponseWriter, _ *http.Request) {

@@ -1116,6 +1116,9 @@ type MethodNotAllowed = Error
 // NotFound defines model for NotFound.
 type NotFound = Error
 
+// SlowDown defines model for SlowDown.
+type SlowDown = Error
+
 // TooLarge defines model for TooLarge.
 type TooLarge = Error
 

@@ -1618,6 +1618,9 @@ type MethodNotAllowed = Error
 // NotFound defines model for NotFound.
 type NotFound = Error
 
+// SlowDown defines model for SlowDown.
+type SlowDown = Error
+
 // TooLarge defines model for TooLarge.
 type TooLarge = Error
 
@@ -4744,6 +4747,15 @@ type MethodNotAllowedJSONResponse Error
 
 type NotFoundJSONResponse Error
 
+type SlowDownResponseHeaders struct {
+	RetryAfter int
+}
+type SlowDownJSONResponse struct {
+	Body Error
+
+	Headers SlowDownResponseHeaders
+}
+
 type TooLargeJSONResponse Error
 
 type TooManyResponseHeaders struct {
@@ -4838,6 +4850,21 @@ func (response ListConcepts405JSONResponse) VisitListConceptsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConcepts429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response ListConcepts429JSONResponse) VisitListConceptsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4950,6 +4977,21 @@ func (response GetConcept405JSONResponse) VisitGetConceptResponse(w http.Respons
 	return err
 }
 
+type GetConcept429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetConcept429JSONResponse) VisitGetConceptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetConcept500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetConcept500JSONResponse) VisitGetConceptResponse(w http.ResponseWriter) error {
@@ -5039,6 +5081,21 @@ func (response ListConditions405JSONResponse) VisitListConditionsResponse(w http
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConditions429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response ListConditions429JSONResponse) VisitListConditionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5151,6 +5208,21 @@ func (response GetCondition405JSONResponse) VisitGetConditionResponse(w http.Res
 	return err
 }
 
+type GetCondition429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetCondition429JSONResponse) VisitGetConditionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetCondition500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetCondition500JSONResponse) VisitGetConditionResponse(w http.ResponseWriter) error {
@@ -5255,6 +5327,21 @@ func (response Diagnose413JSONResponse) VisitDiagnoseResponse(w http.ResponseWri
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Diagnose429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response Diagnose429JSONResponse) VisitDiagnoseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5475,6 +5562,21 @@ func (response GetInfo405JSONResponse) VisitGetInfoResponse(w http.ResponseWrite
 	return err
 }
 
+type GetInfo429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetInfo429JSONResponse) VisitGetInfoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetInfo500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetInfo500JSONResponse) VisitGetInfoResponse(w http.ResponseWriter) error {
@@ -5597,6 +5699,21 @@ func (response SendFeedback422JSONResponse) VisitSendFeedbackResponse(w http.Res
 	return err
 }
 
+type SendFeedback429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response SendFeedback429JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SendFeedback500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response SendFeedback500JSONResponse) VisitSendFeedbackResponse(w http.ResponseWriter) error {
@@ -5686,6 +5803,21 @@ func (response ListLabTests405JSONResponse) VisitListLabTestsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLabTests429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response ListLabTests429JSONResponse) VisitListLabTestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5798,6 +5930,21 @@ func (response GetLabTest405JSONResponse) VisitGetLabTestResponse(w http.Respons
 	return err
 }
 
+type GetLabTest429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetLabTest429JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetLabTest500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetLabTest500JSONResponse) VisitGetLabTestResponse(w http.ResponseWriter) error {
@@ -5906,6 +6053,21 @@ func (response Parse413JSONResponse) VisitParseResponse(w http.ResponseWriter) e
 	return err
 }
 
+type Parse429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response Parse429JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Parse500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response Parse500JSONResponse) VisitParseResponse(w http.ResponseWriter) error {
@@ -6010,6 +6172,21 @@ func (response GetPatientEducation405JSONResponse) VisitGetPatientEducationRespo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPatientEducation429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetPatientEducation429JSONResponse) VisitGetPatientEducationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6245,6 +6422,21 @@ func (response RecommendSpecialist413JSONResponse) VisitRecommendSpecialistRespo
 	return err
 }
 
+type RecommendSpecialist429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response RecommendSpecialist429JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RecommendSpecialist500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response RecommendSpecialist500JSONResponse) VisitRecommendSpecialistResponse(w http.ResponseWriter) error {
@@ -6461,6 +6653,21 @@ func (response ListRiskFactors405JSONResponse) VisitListRiskFactorsResponse(w ht
 	return err
 }
 
+type ListRiskFactors429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response ListRiskFactors429JSONResponse) VisitListRiskFactorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRiskFactors500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response ListRiskFactors500JSONResponse) VisitListRiskFactorsResponse(w http.ResponseWriter) error {
@@ -6569,6 +6776,21 @@ func (response GetRiskFactor405JSONResponse) VisitGetRiskFactorResponse(w http.R
 	return err
 }
 
+type GetRiskFactor429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetRiskFactor429JSONResponse) VisitGetRiskFactorResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRiskFactor500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response GetRiskFactor500JSONResponse) VisitGetRiskFactorResponse(w http.ResponseWriter) error {
@@ -6658,6 +6880,21 @@ func (response Search405JSONResponse) VisitSearchResponse(w http.ResponseWriter)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Search429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response Search429JSONResponse) VisitSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6878,6 +7115,21 @@ func (response ListSymptoms405JSONResponse) VisitListSymptomsResponse(w http.Res
 	return err
 }
 
+type ListSymptoms429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response ListSymptoms429JSONResponse) VisitListSymptomsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSymptoms500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response ListSymptoms500JSONResponse) VisitListSymptomsResponse(w http.ResponseWriter) error {
@@ -6982,6 +7234,21 @@ func (response GetSymptom405JSONResponse) VisitGetSymptomResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSymptom429JSONResponse struct{ SlowDownJSONResponse }
+
+func (response GetSymptom429JSONResponse) VisitGetSymptomResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }

@@ -2053,6 +2053,28 @@ func (response CreateToken413JSONResponse) VisitCreateTokenResponse(w http.Respo
 	return err
 }
 
+type CreateToken429ResponseHeaders struct {
+	RetryAfter int
+}
+
+type CreateToken429JSONResponse struct {
+	Body    OAuthError
+	Headers CreateToken429ResponseHeaders
+}
+
+func (response CreateToken429JSONResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateToken500JSONResponse OAuthError
 
 func (response CreateToken500JSONResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {

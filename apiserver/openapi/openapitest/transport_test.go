@@ -88,9 +88,9 @@ func TestOperations(t *testing.T) {
 	}
 	operations := contract.Operations()
 	for operation, want := range map[string][]int{
-		"GET /v3/info":                 {200, 400, 403, 405, 500, 503},
-		"GET /v3/concepts/{id}":        {200, 400, 403, 404, 405, 500, 503},
-		"POST /v3/interviews/feedback": {200, 400, 403, 405, 413, 422, 500, 503},
+		"GET /v3/info":                 {200, 400, 403, 405, 429, 500, 503},
+		"GET /v3/concepts/{id}":        {200, 400, 403, 404, 405, 429, 500, 503},
+		"POST /v3/interviews/feedback": {200, 400, 403, 405, 413, 422, 429, 500, 503},
 		"POST /v3/info":                nil,
 	} {
 		if got := operations[operation]; !slices.Equal(got, want) {

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 )
 
 // authorize lets a call through that the contract's security of its operation
@@ -49,15 +51,31 @@ func (h handlers) client(w http.ResponseWriter, r *http.Request) (client identit
 		})
 		return client, false
 	}
+	try := throttle.Try{Client: middleware.CallOf(r.Context()).Client, Name: plainID(id), Secret: key}
+	if wait := h.Throttle.Wait(try); wait > 0 {
+		slowDown(w, r, wait)
+		return client, false
+	}
 	client = identity.TokenRequest{Instance: r.Header.Get("Instance-Id"), ID: id, Key: key}
 	application, err := h.Authority.Client(client)
 	var refused *identity.OAuthError
 	if errors.As(err, &refused) {
+		h.Throttle.Failed(try)
 		writeTokenError(w, refused)
 		return client, false
 	}
+	h.Throttle.Succeeded(try)
 	middleware.CallOf(r.Context()).Application = application.ID
 	return client, true
+}
+
+// plainID is an application's id without the percent-encoding that it may have
+// here, so that it is one name however it is written.
+func plainID(id string) string {
+	if plain, err := url.QueryUnescape(id); err == nil {
+		return plain
+	}
+	return id
 }
 
 // allowed says who calls. It answers a call without a valid token, or whose token

@@ -27,7 +27,7 @@ const oauthPath = "/api/auth/token"
 func refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	if r.URL.Path == oauthPath {
 		code := contract.OAuthErrorErrorInvalidRequest
-		if status == http.StatusServiceUnavailable {
+		if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 			code = contract.OAuthErrorErrorTemporarilyUnavailable
 		}
 		writeOAuthError(w, status, code, detail)
@@ -39,6 +39,12 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 // busy answers a call that the server has no room for.
 func busy(w http.ResponseWriter, r *http.Request) {
 	refuse(w, r, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
+}
+
+// slowDown answers a try to sign in that comes too soon after others failed.
+func slowDown(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	middleware.ComeBackIn(w, wait)
+	refuse(w, r, http.StatusTooManyRequests, "credentials were wrong too often from this address; nobody looks at them before Retry-After")
 }
 
 // badBody answers a body that is well formed but does not fit.

@@ -20,6 +20,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -28,7 +29,7 @@ type Usage interface {
 	Usage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error)
 }
 
-// Options are what the handlers call. All are required.
+// Options are what the handlers call. All but Throttle are required.
 type Options struct {
 	Authority *identity.Authority // gives tokens and knows who calls with one
 	Usage     Usage
@@ -37,7 +38,8 @@ type Options struct {
 	Scheme    string // of the address that clients call: http or https
 	Now       func() time.Time
 	Guard     *guard.Guard
-	Log       *slog.Logger // of faults, each once
+	Throttle  *throttle.Throttle // slows down those who guess; nil: nobody
+	Log       *slog.Logger       // of faults, each once
 }
 
 // New serves the contract on its full paths, wherever it is mounted, and

@@ -12,6 +12,7 @@ import (
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 )
 
 // Applications knows who may call. It compares keys in constant time.
@@ -19,27 +20,62 @@ type Applications interface {
 	Authenticate(id, key string) (identity.Application, bool)
 }
 
-// Authenticate lets calls through that carry the App-Id and App-Key of an
-// application that has a scope, and answers the others with refuse, or with lacks
-// where only the scope is missing.
-func Authenticate(applications Applications, needed identity.Scope, refuse, lacks http.HandlerFunc) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			application, ok := applications.Authenticate(r.Header.Get("App-Id"), r.Header.Get("App-Key"))
-			if !ok {
-				refuse(w, r)
-				return
-			}
-			call := CallOf(r.Context())
-			call.Application = application.ID
-			call.DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
-			if !application.May(needed) {
-				lacks(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
+// Credentials are what calls have to carry.
+type Credentials struct {
+	Applications Applications
+	Throttle     *throttle.Throttle // slows down those who guess; nil: nobody
+	Needed       identity.Scope
+	Refuse       http.HandlerFunc // answers calls without the id and key of an application
+	Lacks        http.HandlerFunc // answers those of an application without the scope
+	SlowDown     http.HandlerFunc // answers those that come too often after others failed
+}
+
+// Check lets calls through that carry the App-Id and App-Key of an application
+// that has the scope.
+func (c Credentials) Check(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		application, refuse := c.judge(w, r)
+		if refuse != nil {
+			refuse(w, r)
+			return
+		}
+		call := CallOf(r.Context())
+		call.Application = application.ID
+		call.DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
+		if !application.May(c.Needed) {
+			c.Lacks(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// judge returns the application of a call, or what answers the call. A call
+// that does not try to prove anything is no guess.
+func (c Credentials) judge(w http.ResponseWriter, r *http.Request) (identity.Application, http.HandlerFunc) {
+	try := throttle.Try{
+		Client: CallOf(r.Context()).Client, Name: r.Header.Get("App-Id"), Secret: r.Header.Get("App-Key"),
 	}
+	if try.Name == "" || try.Secret == "" {
+		return identity.Application{}, c.Refuse
+	}
+	if wait := c.Throttle.Wait(try); wait > 0 {
+		ComeBackIn(w, wait)
+		return identity.Application{}, c.SlowDown
+	}
+	application, ok := c.Applications.Authenticate(try.Name, try.Secret)
+	if !ok {
+		c.Throttle.Failed(try)
+		return identity.Application{}, c.Refuse
+	}
+	c.Throttle.Succeeded(try)
+	return application, nil
+}
+
+// ComeBackIn says, in the answer of a call that has to wait, how long.
+func ComeBackIn(w http.ResponseWriter, wait time.Duration) {
+	seconds := int64(math.Ceil(wait.Seconds()))
+	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 }
 
 // Introduce tells of a call, once it is answered, whose caller proved to be an
@@ -75,8 +111,7 @@ func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handl
 			counts := !call.DevMode
 			end, wait := meter.Begin(call.Application, call.Endpoint, counts)
 			if end == nil {
-				seconds := int64(math.Ceil(wait.Seconds()))
-				w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+				ComeBackIn(w, wait)
 				refuse(w, r)
 				return
 			}
