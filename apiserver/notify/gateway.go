@@ -41,6 +41,15 @@ type Gateway struct {
 	Roots       *x509.CertPool // who may sign the gateway's certificate; nil: those of the system
 }
 
+// String names the gateway, and leaves out what may be secret of it.
+func (g Gateway) String() string {
+	address, err := url.Parse(g.address("", ""))
+	if err != nil {
+		return "a gateway without an address"
+	}
+	return "the gateway " + address.Host
+}
+
 // Send implements Sender.
 func (g *Gateway) Send(ctx context.Context, message Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -77,7 +86,7 @@ func (g *Gateway) request(ctx context.Context, to, text string) (*http.Request, 
 }
 
 // address is the URL with its placeholders filled in.
-func (g *Gateway) address(to, text string) string {
+func (g Gateway) address(to, text string) string {
 	path, query, asks := strings.Cut(g.URL, "?")
 	address := fill(path, to, text, url.PathEscape)
 	if asks {
@@ -87,7 +96,7 @@ func (g *Gateway) address(to, text string) string {
 }
 
 // body is the body with its placeholders filled in.
-func (g *Gateway) body(to, text string) string {
+func (g Gateway) body(to, text string) string {
 	if g.ContentType == typeForm {
 		return fill(g.Body, to, text, url.QueryEscape)
 	}

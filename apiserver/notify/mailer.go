@@ -38,6 +38,9 @@ type Mailer struct {
 	Roots      *x509.CertPool // who may sign the server's certificate; nil: those of the system
 }
 
+// String names the server, and leaves the password out.
+func (m Mailer) String() string { return "the mail server " + m.address() }
+
 // mechanisms are the ways of proving who we are, the better ones first. All are
 // used over TLS only.
 var mechanisms = []mail.SMTPAuthType{
@@ -69,7 +72,7 @@ func (m *Mailer) Send(ctx context.Context, message Message) error {
 	return nil
 }
 
-func (m *Mailer) address() string { return net.JoinHostPort(m.Host, fmt.Sprint(m.Port)) }
+func (m Mailer) address() string { return net.JoinHostPort(m.Host, fmt.Sprint(m.Port)) }
 
 func (m *Mailer) options(dial mail.DialContextFunc) []mail.Option {
 	options := []mail.Option{
@@ -119,10 +122,11 @@ type line struct {
 }
 
 // dialer connects, encrypted from the first byte where that is wanted. The
-// connection ends with a context, whatever it waits for.
+// connection ends with a context, whatever it waits for. The address that the
+// library makes is not one where the host is of IPv6.
 func (l *line) dialer(whole context.Context) mail.DialContextFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, l.to.address())
 		if err != nil {
 			return nil, err
 		}

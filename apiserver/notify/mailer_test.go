@@ -103,6 +103,7 @@ func serveMail(t testing.TB, encryption Encryption, edits ...func(*mailServer)) 
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
+		_ = listener.Close() // which the server does not know yet when nobody called
 		<-ended
 	})
 	return s
@@ -374,6 +375,21 @@ func TestMailerOfNobody(t *testing.T) {
 	cancel()
 	if err := mailer.Send(ctx, mailMessage()); !errors.Is(err, context.Canceled) || !IsTemporary(err) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// An address of IPv6 is dialled as one, whatever the library makes of it.
+func TestMailerDialsItsServer(t *testing.T) {
+	t.Parallel()
+	server := serveMail(t, STARTTLS)
+	line := line{to: server.mailer(STARTTLS)}
+	defer line.close()
+	conn, err := line.dialer(t.Context())(t.Context(), "tcp", "::1:587")
+	if err != nil || conn.RemoteAddr().String() != server.at.String() {
+		t.Errorf("dialled %v, %v", conn, err)
+	}
+	if got := (&Mailer{Host: "::1", Port: 587}).address(); got != "[::1]:587" {
+		t.Errorf("the address is %s", got)
 	}
 }
 

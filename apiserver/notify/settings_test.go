@@ -5,6 +5,7 @@ package notify
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/mail"
@@ -80,6 +81,7 @@ func TestMailSettingsRefused(t *testing.T) {
 		"no host":              {"smtp.host", "", "smtp.host: expected the name"},
 		"a port in the host":   {"smtp.host", "smtp.acme.example:25", "smtp.host: expected"},
 		"an address for host":  {"smtp.host", "smtp://acme.example", "smtp.host: expected"},
+		"a dot at the end":     {"smtp.host", "smtp.acme.example.", "smtp.host: expected"},
 		"a socket":             {"smtp.host", "unix:///run/smtp", "smtp.host: expected"},
 		"port zero":            {"smtp.port", "0", "smtp.port: expected a number"},
 		"a high port":          {"smtp.port", "65536", "smtp.port: expected a number"},
@@ -186,6 +188,18 @@ func TestGatewaySettingsRefused(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: a secret is told: %v", name, err)
 		}
+	}
+}
+
+// However settings are written out, they keep their secrets.
+func TestSettingsKeepSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	mailer := Mailer{Host: "smtp.acme.example", Port: 587, Username: "me", Password: secret}
+	gateway := Gateway{URL: "https://sms.example/?key=" + secret, Headers: http.Header{"X": {secret}}, Body: secret}
+	got := fmt.Sprint(mailer, &mailer, gateway, &gateway, Gateway{URL: "://" + secret}) + fmt.Sprintf("%+v %+v", mailer, &gateway)
+	if strings.Contains(got, secret) || !strings.Contains(got, "the mail server smtp.acme.example:587") || !strings.Contains(got, "the gateway sms.example") {
+		t.Error(got)
 	}
 }
 
