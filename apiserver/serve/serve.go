@@ -77,7 +77,7 @@ func run(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("--database: %w", err)
 	}
 	p.keeper = newStoreKeeper(p.store, p.log, p.metrics.StorageUp, p.storageCameUp)
-	p.people = &people.Register{Storage: p.store, Keys: p.settings.keys, Now: time.Now}
+	p.people = &people.Register{Storage: p.store, Keys: p.settings.keys, Now: time.Now, Send: p.sendPassword(ctx)}
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
 		Refused: p.metrics.Refused, Read: p.totalsRead(ctx),

@@ -2291,6 +2291,28 @@ func (response SignInByMagicCode422JSONResponse) VisitSignInByMagicCodeResponse(
 	return err
 }
 
+type SignInByMagicCode429ResponseHeaders struct {
+	RetryAfter int
+}
+
+type SignInByMagicCode429JSONResponse struct {
+	Body    Error
+	Headers SignInByMagicCode429ResponseHeaders
+}
+
+func (response SignInByMagicCode429JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SignInByMagicCode500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response SignInByMagicCode500JSONResponse) VisitSignInByMagicCodeResponse(w http.ResponseWriter) error {
@@ -2407,6 +2429,28 @@ func (response SignInByPassword422JSONResponse) VisitSignInByPasswordResponse(w 
 	return err
 }
 
+type SignInByPassword429ResponseHeaders struct {
+	RetryAfter int
+}
+
+type SignInByPassword429JSONResponse struct {
+	Body    Error
+	Headers SignInByPassword429ResponseHeaders
+}
+
+func (response SignInByPassword429JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SignInByPassword500JSONResponse struct{ InternalErrorJSONResponse }
 
 func (response SignInByPassword500JSONResponse) VisitSignInByPasswordResponse(w http.ResponseWriter) error {
@@ -2513,6 +2557,28 @@ func (response SendPassword422JSONResponse) VisitSendPasswordResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPassword429ResponseHeaders struct {
+	RetryAfter int
+}
+
+type SendPassword429JSONResponse struct {
+	Body    Error
+	Headers SendPassword429ResponseHeaders
+}
+
+func (response SendPassword429JSONResponse) VisitSendPasswordResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }

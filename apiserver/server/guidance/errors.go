@@ -174,12 +174,15 @@ func (h handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		wrong refusal
 		taken *storage.TakenError
 		down  *storageError
+		soon  tooSoon
 	)
 	switch detail := unprovenDetail(err); {
 	case detail != "":
 		unauthorized(w, detail)
 	case errors.As(err, &wrong):
 		writeInvalid(w, wrong...)
+	case errors.As(err, &soon):
+		slowDown(w, r, time.Duration(soon))
 	case errors.Is(err, storage.ErrNotFound):
 		writeError(w, http.StatusNotFound, "there is none with this id")
 	case errors.As(err, &taken):

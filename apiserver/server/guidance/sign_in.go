@@ -5,10 +5,13 @@ package guidance
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/people"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 )
 
 // An unproven error says that somebody is not who they say. It is answered with 401.
@@ -28,12 +31,29 @@ func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswor
 	if err != nil {
 		return nil, err
 	}
+	ask := tryOf(ctx, "ask", to)
+	if wait := h.Throttle.Wait(ask); wait > 0 {
+		return nil, tooSoon(wait)
+	}
+	h.Throttle.Failed(ask) // nothing is proved by asking
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	if err := h.People.SendPassword(limited, to, orEmpty(request.Params.AcceptLanguage)); err != nil {
 		return nil, kept("users", err)
 	}
 	return contract.SendPassword204Response{}, nil
+}
+
+// A tooSoon error is how long somebody has to wait who tried too often.
+type tooSoon time.Duration
+
+// Error says so.
+func (t tooSoon) Error() string { return "wait for " + time.Duration(t).String() }
+
+// tryOf is a try of somebody at an address with contact data. No id of an
+// application has a colon.
+func tryOf(ctx context.Context, what string, who guidance.Contact) throttle.Try {
+	return throttle.Try{Client: middleware.CallOf(ctx).Client, Name: what + ":" + guidance.FoldEmail(who.Email) + who.Phone}
 }
 
 // readRecipient reads the one part of contact data that is given.
@@ -56,9 +76,16 @@ func (h handlers) SignInByPassword(ctx context.Context, request contract.SignInB
 	if err != nil {
 		return nil, err
 	}
+	guess := tryOf(ctx, "otp", who)
+	if wait := h.Throttle.Wait(guess); wait > 0 {
+		return nil, tooSoon(wait)
+	}
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	userID, err := h.People.SignInByPassword(limited, who, *request.Body.Otp)
+	if errors.Is(err, people.ErrWrongCode) {
+		h.Throttle.Failed(guess)
+	}
 	if err != nil {
 		return nil, kept("users", err)
 	}

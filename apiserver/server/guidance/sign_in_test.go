@@ -28,10 +28,10 @@ type desk struct {
 	sent   []people.Password
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T, change ...func(*guidance.Options)) *desk {
 	t.Helper()
 	d := &desk{}
-	d.registry = newRegistry(t, func(o *guidance.Options) { d.people = o.People })
+	d.registry = newRegistry(t, append(change, func(o *guidance.Options) { d.people = o.People })...)
 	d.people.Send = func(password people.Password) {
 		d.mutex.Lock()
 		defer d.mutex.Unlock()
@@ -46,8 +46,8 @@ func (d *desk) post(path, body string, headers ...string) (answer, string) {
 	return d.call("POST", path, body, append(headers, "Content-Type", "application/json")...)
 }
 
-// signIn gets an end user's token by e-mail.
-func (d *desk) signIn(email string) (bearer string) {
+// enter gets an end user's token by e-mail.
+func (d *desk) enter(email string) (bearer string) {
 	d.t.Helper()
 	if got, text := d.post(otpPath, `{"email": "`+email+`"}`, "Instance-Id", "acme-mgp", "Accept-Language", "de"); got.StatusCode != http.StatusNoContent {
 		d.t.Fatalf("answered %d %s", got.StatusCode, text)
@@ -68,7 +68,7 @@ func TestSignIn(t *testing.T) {
 	d := newDesk(t)
 	user, other := d.made(usersPath, `{"email": "ada@x.example"}`), d.made(usersPath, `{}`)
 	own, foreign := d.made(patientsPath, `{"user_id": "`+user+`"}`), d.made(patientsPath, `{"user_id": "`+other+`"}`)
-	bearer := d.signIn("Ada@x.example")
+	bearer := d.enter("Ada@x.example")
 	if got := d.sent[0]; got.To.Email != "ada@x.example" || got.Language != "de" {
 		t.Errorf("sent %+v", got)
 	}
@@ -203,4 +203,22 @@ func TestSessionIsNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry{r, "Bearer " + session}.send("GET", patientsPath, "", 401)
+}
+
+// Whoever asks or guesses too often has to wait, and no code is sent meanwhile.
+func TestSignInIsSlowedDown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slowing)
+	d.made(usersPath, `{"email": "ada@x.example"}`)
+	for _, call := range [][2]string{{otpPath, `{"email": "ada@x.example"}`}, {loginPath, `{"email": "ADA@x.example", "otp": "x"}`}} {
+		for i := range 12 {
+			got, text := d.post(call[0], call[1], "Instance-Id", "acme-mgp")
+			if slowed := got.StatusCode == http.StatusTooManyRequests && got.Header.Get("Retry-After") == "6"; slowed != (i >= 10) {
+				t.Errorf("%s, time %d: answered %d %s", call[0], i+1, got.StatusCode, text)
+			}
+		}
+	}
+	if got, text := d.post(otpPath, `{"email": "eve@x.example"}`, "Instance-Id", "acme-mgp"); got.StatusCode != http.StatusNoContent {
+		t.Errorf("another who asks: %d %s", got.StatusCode, text)
+	}
 }
