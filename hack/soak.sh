@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs for long what CI runs a share of: every fuzz test for so many seconds, the
 # properties ten times as often, what kills, leaves or besieges a server once for
-# each ten seconds, and the operator killed before each of its writes and left
-# without an API server for so many seconds. Stops at the first failure.
+# each ten seconds, storage killed a hundred times on each kind, and the operator
+# killed before each of its writes and left without an API server for so many
+# seconds. Stops at the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: soak.sh SECONDS}
@@ -10,6 +11,10 @@ seconds=${1:?usage: soak.sh SECONDS}
 echo "== kills, leaves and sieges, $((seconds / 10 + 1)) times"
 CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'Siege|Leave|Lost|Kill' \
   ./apiserver/serve/... ./apiserver/usage/... ./apiserver/content/...
+
+echo "== storage killed while it writes, a hundred times each"
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Killed' \
+  ./apiserver/storage/sqlite ./apiserver/storage/postgres
 
 echo "== the operator killed before each write, and without an API server for $seconds seconds"
 ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -127,8 +128,8 @@ const childVariable = "ANAMNESIS_TEST_CHILD"
 
 const childEndpoints = 100
 
-// Child makes a process that testKilled started add batches, and feedback after
-// each, until it is killed, with a line for each time that both were reported
+// Child makes a process that testKilled started add batches, and feedback and people
+// after each, until it is killed, with a line for each time that all were reported
 // as kept. In every other process it does nothing. TestMain calls it first.
 func Child() {
 	url := os.Getenv(childVariable)
@@ -142,6 +143,9 @@ func Child() {
 			err = store.PutFeedback(context.Background(), interview(uuid.NewString(), "label", 0))
 		}
 		if err == nil {
+			err = addPeople(store)
+		}
+		if err == nil {
 			fmt.Println("added")
 		}
 	}
@@ -149,14 +153,79 @@ func Child() {
 	os.Exit(1)
 }
 
-// A process that is killed while it adds leaves whole batches only, and all
-// that was reported as kept.
+// addPeople makes a user with a patient and records it, and then changes and records
+// that: two transactions.
+func addPeople(store storage.Store) error {
+	ctx, user := context.Background(), aUser("g1")
+	act := func(action audit.Action) audit.Record {
+		return audit.Record{At: moment, Action: action, Resource: audit.User, ResourceID: user.ID}
+	}
+	err := store.Transact(ctx, func(tx storage.Tx) error {
+		return errors.Join(
+			tx.InsertUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, aPatient(user.ID)),
+			tx.InsertAudit(ctx, act(audit.Create)))
+	})
+	if err != nil {
+		return err
+	}
+	return store.Transact(ctx, func(tx storage.Tx) error {
+		user.Generation = "g2"
+		return errors.Join(tx.UpdateUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertAudit(ctx, act(audit.Change)))
+	})
+}
+
+// wantWholePeople wants each user with a hash, a patient and records of what was
+// done, and at least so many of them changed.
+func wantWholePeople(t *testing.T, store storage.Store, atLeast int64) {
+	t.Helper()
+	transact(t, store, func(tx storage.Tx) error {
+		users, total, err := tx.Users(t.Context(), 0, 1<<31)
+		if err != nil {
+			return err
+		}
+		changed := int64(0)
+		for _, user := range users {
+			found, hashed := tx.UserByHash(t.Context(), []storage.ContactHash{emailHash(user.ID)})
+			patients, _, listed := tx.Patients(t.Context(), user.ID, 0, 10)
+			records, recorded := tx.AuditOfUser(t.Context(), user.ID, 10)
+			if err := errors.Join(hashed, listed, recorded); err != nil {
+				return err
+			}
+			wantRecords := map[string]int{"g1": 1, "g2": 2}[user.Generation]
+			if found.ID != user.ID || len(patients) != 1 || len(records) != wantRecords {
+				t.Errorf("of the user %s of %s there are %d patients and %d records", user.ID, user.Generation, len(patients), len(records))
+			}
+			if wantRecords == 2 {
+				changed++
+			}
+		}
+		_, patients, err := tx.Patients(t.Context(), "", 0, 0)
+		if changed < atLeast || patients != total {
+			t.Errorf("%d users were made and changed, %d of %d are, with %d patients", atLeast, changed, total, patients)
+		}
+		return err
+	})
+}
+
+// kills is how often a process is killed: of the twenty times that CI has for both
+// storages, half.
+func kills(t *testing.T) int {
+	t.Helper()
+	if os.Getenv("ANAMNESIS_SOAK") != "" {
+		return 100
+	}
+	return 10
+}
+
+// A process that is killed while it adds leaves whole batches and whole people only,
+// and all that was reported as kept.
 func testKilled(t *testing.T, fresh Fresh) {
 	url := fresh(t)
 	var added int64
-	for range 5 {
+	for range kills(t) {
 		added += addUntilKilled(t, url)
 		store := opened(t, url)
+		wantWholePeople(t, store, added)
 		wantSame(t, kept(t, store), childEndpoints, added)
 		if _, total, err := store.Feedback(t.Context(), 0, 0); err != nil || total < added {
 			t.Errorf("the feedback of %d interviews was kept and that of %d is there, %v", added, total, err)
