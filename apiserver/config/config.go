@@ -27,6 +27,16 @@ type Config struct {
 	// URL is the public address of the instance, without a slash at its end; empty
 	// where it is not said.
 	URL string
+	// Instance says who the instance is to its cluster.
+	Instance Instance
+}
+
+// Instance is the resource of a cluster that the instance is made from. It is empty
+// where there is none.
+type Instance struct {
+	UID string `yaml:"uid"`
+	// Adopts are the UIDs of former ones whose data this one takes over.
+	Adopts []string `yaml:"adopts"`
 }
 
 // Parse reads the file, which may be empty. What it leaves out has its default.
@@ -38,9 +48,10 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		CORS struct {
 			AllowedOrigins []string `yaml:"allowedOrigins"`
 		} `yaml:"cors"`
-		Plans   map[string]quota.Limits `yaml:"plans"`
-		Proxies []string                `yaml:"proxies"`
-		URL     string                  `yaml:"url"`
+		Plans    map[string]quota.Limits `yaml:"plans"`
+		Proxies  []string                `yaml:"proxies"`
+		URL      string                  `yaml:"url"`
+		Instance Instance                `yaml:"instance"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
@@ -65,6 +76,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("url: %w", err)
 	}
+	config.Instance = file.Instance
 	return config, warning, nil
 }
 

@@ -76,7 +76,7 @@ func run(ctx context.Context, o options) (err error) {
 	if p.store, err = o.newStore(o.Database); err != nil {
 		return fmt.Errorf("--database: %w", err)
 	}
-	p.keeper = newStoreKeeper(p.store, p.log, p.metrics.StorageUp, p.storageCameUp)
+	p.keeper = newStoreKeeper(p.store, p.settings.owner, p.log, p.metrics.StorageUp, p.storageCameUp)
 	p.people = &people.Register{Storage: p.store, Keys: p.settings.keys, Now: time.Now, Send: p.sendPassword(ctx)}
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, Plan: p.settings.plan, Now: time.Now,
@@ -134,7 +134,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 			return nil
 		})
 	}
-	background(func() { p.keeper.run(ctx) })
+	work.Go(func() error { return p.keeper.run(ctx) })
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
 	background(func() { p.renewSeals(ctx) })

@@ -15,6 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // settings are what is read from files and may change while serving.
@@ -145,6 +146,9 @@ func (p *process) openNotifier() *notify.Notifier {
 func (s *settings) allowsOrigin(origin string) bool {
 	return s.config.Load().CORS.Allows(origin) || s.development && config.AllowsLoopback(origin)
 }
+
+// owner is the Instance to which storage has to belong.
+func (s *settings) owner() storage.Owner { return storage.Owner(s.config.Load().Instance) }
 
 // trustsProxy reports whether an address is that of a proxy whose word is taken
 // for who calls.

@@ -4,6 +4,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ const (
 // knows how it is.
 type storeKeeper struct {
 	store openable
+	owner func() storage.Owner
 	log   *slog.Logger
 	tell  func(up bool) // is told how storage is after each look
 	// cameUp is called when storage is open, and when it is back.
@@ -38,39 +40,42 @@ type storeKeeper struct {
 
 // openable is what a keeper needs of storage; every storage.Store has it.
 type openable interface {
-	Open(ctx context.Context) error
+	Open(ctx context.Context, owner storage.Owner) error
 	Ping(ctx context.Context) error
 }
 
-func newStoreKeeper(store openable, log *slog.Logger, tell func(bool), cameUp func(context.Context)) *storeKeeper {
-	k := &storeKeeper{store: store, log: log, tell: tell, cameUp: cameUp}
+func newStoreKeeper(store openable, owner func() storage.Owner, log *slog.Logger, tell func(bool), cameUp func(context.Context)) *storeKeeper {
+	k := &storeKeeper{store: store, owner: owner, log: log, tell: tell, cameUp: cameUp}
 	notOpen := storage.ErrNotOpen
 	k.state.Store(&notOpen)
 	tell(false)
 	return k
 }
 
-// run opens storage and looks after it until the context ends.
-func (k *storeKeeper) run(ctx context.Context) {
-	k.openAtLast(ctx)
+// run opens storage and looks after it until the context ends. Storage that is
+// another's is its error: no try will open it.
+func (k *storeKeeper) run(ctx context.Context) error {
+	if err := k.openAtLast(ctx); err != nil {
+		return err
+	}
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 			k.ping(ctx)
 		}
 	}
 }
 
-// openAtLast tries until storage is open or the context ends.
-func (k *storeKeeper) openAtLast(ctx context.Context) {
+// openAtLast tries until storage is open, the context ends, or trying is in vain.
+func (k *storeKeeper) openAtLast(ctx context.Context) error {
 	for ctx.Err() == nil && !k.opened() {
 		err := k.open(ctx)
-		if err == nil {
-			return
+		if foreign := (*storage.ForeignError)(nil); err == nil || errors.As(err, &foreign) {
+			return err
 		}
 		if ctx.Err() == nil {
 			k.note(ctx, err)
@@ -80,13 +85,14 @@ func (k *storeKeeper) openAtLast(ctx context.Context) {
 		case <-time.After(openRetry):
 		}
 	}
+	return nil
 }
 
 // open tries once.
 func (k *storeKeeper) open(ctx context.Context) error {
 	attempt, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	if err := k.store.Open(attempt); err != nil {
+	if err := k.store.Open(attempt, k.owner()); err != nil {
 		return err
 	}
 	k.isOpen.Store(true)

@@ -48,7 +48,7 @@ func (m *moody) err() error {
 
 func (m *moody) new(string) (storage.Store, error) { return m, nil }
 
-func (m *moody) Open(context.Context) error {
+func (m *moody) Open(context.Context, storage.Owner) error {
 	m.opened.Add(1)
 	if failure := m.failure.Load(); failure != nil {
 		return *failure
@@ -74,7 +74,7 @@ func (m *moody) Feedback(context.Context, int64, int64) ([]feedback.Interview, i
 }
 
 func keeper(log *slog.Logger, store openable, up func(bool)) *storeKeeper {
-	return newStoreKeeper(store, log, up, func(context.Context) {})
+	return newStoreKeeper(store, func() storage.Owner { return storage.Owner{} }, log, up, func(context.Context) {})
 }
 
 // look describes all that a keeper says about storage.
@@ -92,11 +92,11 @@ func TestStoreKeeper(t *testing.T) {
 		var cameUp atomic.Int64
 		k.cameUp = func(context.Context) { cameUp.Add(1) }
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
+		ended := make(chan error, 1)
 
 		refused, gone := errors.New("connection refused"), errors.New("connection reset")
 		store.be(refused)
-		go func() { k.run(ctx); close(ended) }()
+		go func() { ended <- k.run(ctx) }()
 		const well = "up true, probe up <nil>"
 		for _, step := range []struct {
 			name string
@@ -145,7 +145,7 @@ func TestStoreKeeper(t *testing.T) {
 // A hanging store never answers.
 type hanging struct{ storage.Store }
 
-func (hanging) Open(ctx context.Context) error {
+func (hanging) Open(ctx context.Context, _ storage.Owner) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -157,11 +157,13 @@ func TestStoreKeeperEndsWhileOpening(t *testing.T) {
 		log := &logged{}
 		k := keeper(slog.New(slog.NewTextHandler(log, nil)), hanging{}, func(bool) {})
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { k.run(ctx); close(ended) }()
+		ended := make(chan error, 1)
+		go func() { ended <- k.run(ctx) }()
 		time.Sleep(time.Second)
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
 		if log.String() != "" {
 			t.Errorf("logged %s", log)
 		}

@@ -50,9 +50,10 @@ type Store interface {
 	Feedback
 	Transactor
 
-	// Open reaches the store and brings its tables up to date. When it fails it
-	// may be called again, by one caller at a time.
-	Open(ctx context.Context) error
+	// Open reaches the store, brings its tables up to date and marks it as its
+	// owner's. When it fails it may be called again, by one caller at a time. It is
+	// a *ForeignError, and nothing was changed, where the store is another's.
+	Open(ctx context.Context, owner Owner) error
 
 	// Ping reports whether the store can be written to now.
 	Ping(ctx context.Context) error

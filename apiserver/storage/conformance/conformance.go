@@ -39,6 +39,8 @@ func Run(t *testing.T, fresh Fresh) {
 		"OlderFeedback":    testOlderFeedback,
 		"Ping":             testPing,
 		"NotOpen":          testNotOpen,
+		"Owner":            testOwner,
+		"OwnersAtOnce":     testOwnersAtOnce,
 		"Closed":           testClosed,
 
 		"Batches":           testBatches,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -49,7 +50,7 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 }
 
 // dropPeople undoes the migrations from the fifth on.
-const dropPeople = "DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
+const dropPeople = "DROP TABLE owner; DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
 
 // A database that an older server left gets what it lacks, and keeps what it
 // holds.
@@ -99,6 +100,74 @@ func execute(t *testing.T, url, statement string) {
 	_, err = db.ExecContext(t.Context(), statement)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// A database belongs to one Instance until another takes it over, and whoever is
+// refused leaves it as it was.
+func testOwner(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	for i, step := range []struct {
+		owner   storage.Owner
+		foreign string // the UID that is in the way
+	}{
+		{storage.Owner{}, ""},
+		{storage.Owner{UID: "one"}, ""},
+		{storage.Owner{UID: "one"}, ""},
+		{storage.Owner{}, ""},
+		{storage.Owner{UID: "two"}, "one"},
+		{storage.Owner{UID: "two", Adopts: []string{"three"}}, "one"},
+		{storage.Owner{UID: "one"}, ""},
+		{storage.Owner{UID: "two", Adopts: []string{"three", "one"}}, ""},
+		{storage.Owner{UID: "two"}, ""},
+		{storage.Owner{UID: "one"}, "two"},
+	} {
+		store, err := open.New(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store.Open(t.Context(), step.owner)
+		var foreign *storage.ForeignError
+		switch {
+		case step.foreign == "" && err != nil:
+			t.Errorf("step %d: %v", i, err)
+		case step.foreign != "" && (!errors.As(err, &foreign) || foreign.Marked != step.foreign || foreign.UID != step.owner.UID):
+			t.Errorf("step %d: got %v, want that it is %s's", i, err, step.foreign)
+		case step.foreign != "" && !errors.Is(store.Ping(t.Context()), storage.ErrNotOpen):
+			t.Errorf("step %d: a store that is another's answers", i)
+		}
+		if err := store.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+}
+
+// Of several who open a new database at once for different Instances, one has it.
+func testOwnersAtOnce(t *testing.T, fresh Fresh) {
+	url := fresh(t)
+	var group sync.WaitGroup
+	var opened atomic.Int64
+	for i := range 4 {
+		group.Go(func() {
+			store, err := open.New(url)
+			if err == nil {
+				err = store.Open(t.Context(), storage.Owner{UID: fmt.Sprint(i)})
+			}
+			var foreign *storage.ForeignError
+			switch {
+			case err == nil:
+				opened.Add(1)
+			case !errors.As(err, &foreign):
+				t.Error(err)
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if opened.Load() != 1 {
+		t.Errorf("%d Instances have the same database", opened.Load())
 	}
 }
 

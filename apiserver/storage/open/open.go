@@ -37,7 +37,8 @@ func New(url string) (storage.Store, error) {
 	return nil, errURL
 }
 
-// Open returns the store that url names, open and with its tables up to date.
+// Open returns the store that url names, open and with its tables up to date, for
+// somebody who does not own it.
 // Errors that wrap storage.ErrInvalidURL stay; others may pass, as those of a
 // server that is still starting.
 func Open(ctx context.Context, url string) (storage.Store, error) {
@@ -45,7 +46,7 @@ func Open(ctx context.Context, url string) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Open(ctx); err != nil {
+	if err := store.Open(ctx, storage.Owner{}); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil

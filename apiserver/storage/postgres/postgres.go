@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
@@ -44,12 +46,61 @@ func New(url string) (*Store, error) {
 
 // Open implements storage.Store. Replicas may do so at the same time. Connections
 // that break later are made again when they are needed.
-func (s *Store) Open(ctx context.Context) error {
+func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
+	if err := s.judge(ctx, owner); err != nil {
+		return err
+	}
 	if err := migrate(ctx, s.pool); err != nil {
+		return err
+	}
+	if err := s.mark(ctx, owner); err != nil {
 		return err
 	}
 	s.gate.opened.Store(true)
 	return nil
+}
+
+// undefinedTable is the SQLSTATE of a table that does not exist.
+const undefinedTable = "42P01"
+
+// judge refuses a database that is another's, before anything in it is changed.
+func (s *Store) judge(ctx context.Context, owner storage.Owner) error {
+	marked, err := queries.New(s.pool).Mark(ctx)
+	var server *pgconn.PgError
+	if errors.Is(err, pgx.ErrNoRows) || errors.As(err, &server) && server.Code == undefinedTable {
+		return nil
+	}
+	if err != nil {
+		return failure(ctx, "ask whose database it is", err)
+	}
+	return owner.May(marked)
+}
+
+// mark notes whose database it is. Of several who mark a new one at once, the first
+// has it.
+func (s *Store) mark(ctx context.Context, owner storage.Owner) error {
+	if owner.UID == "" {
+		return nil
+	}
+	var foreign error
+	err := pgx.BeginFunc(ctx, s.pool, func(begun pgx.Tx) error {
+		if _, err := begun.Exec(ctx, "LOCK TABLE owner IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+		q := queries.New(begun)
+		marked, err := q.Mark(ctx)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if foreign = owner.May(marked); foreign != nil || marked == owner.UID {
+			return nil
+		}
+		return q.PutMark(ctx, owner.UID)
+	})
+	if err != nil {
+		return failure(ctx, "mark the database as this Instance's", err)
+	}
+	return foreign
 }
 
 // errURL leaves out what is wrong with the URL, because any part of it may be

@@ -56,7 +56,7 @@ func opened(t *testing.T, url string) *postgres.Store {
 	t.Helper()
 	store, err := postgres.New(url)
 	if err == nil {
-		err = store.Open(t.Context())
+		err = store.Open(t.Context(), storage.Owner{})
 	}
 	if err != nil {
 		t.Fatalf("open: %v", err)

@@ -232,3 +232,12 @@ SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = @hash;
 -- DeleteMagicCodes forgets codes that expired before an instant.
 -- name: DeleteMagicCodes :exec
 DELETE FROM magic_codes WHERE expires_at < @before;
+
+-- Mark reads the UID of the Instance whose data it is.
+-- name: Mark :one
+SELECT uid FROM owner;
+
+-- PutMark marks the database as an Instance's.
+-- name: PutMark :exec
+INSERT INTO owner (one, uid) VALUES (true, @uid)
+ON CONFLICT (one) DO UPDATE SET uid = excluded.uid;

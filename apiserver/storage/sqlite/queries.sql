@@ -205,3 +205,12 @@ SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = sqlc.arg(has
 -- DeleteMagicCodes forgets codes that expired before an instant.
 -- name: DeleteMagicCodes :exec
 DELETE FROM magic_codes WHERE expires_at < sqlc.arg(before);
+
+-- Mark reads the UID of the Instance whose data it is.
+-- name: Mark :one
+SELECT uid FROM owner;
+
+-- PutMark marks the database as an Instance's.
+-- name: PutMark :exec
+INSERT INTO owner (one, uid) VALUES (1, sqlc.arg(uid))
+ON CONFLICT (one) DO UPDATE SET uid = excluded.uid;

@@ -54,7 +54,7 @@ func New(path string) *Store { return &Store{path: path} }
 // Open implements storage.Store. The file is made when there is none, with access
 // for this user only; its directory has to exist. SQLite's files beside the
 // database, -wal and -shm, and an empty one, .lock, belong to it.
-func (s *Store) Open(ctx context.Context) error {
+func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
 	path, err := filepath.Abs(s.path)
 	if err != nil {
 		return fmt.Errorf("find the database: %w", err)
@@ -67,7 +67,7 @@ func (s *Store) Open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("wait for others that open the database %s: %w", path, err)
 	}
-	opened, err := openLocked(ctx, path)
+	opened, err := openLocked(ctx, path, owner)
 	if err := errors.Join(err, unlock()); err != nil {
 		return fmt.Errorf("open the database %s: %w", path, err)
 	}
@@ -75,19 +75,55 @@ func (s *Store) Open(ctx context.Context) error {
 	return nil
 }
 
-func openLocked(ctx context.Context, path string) (*database, error) {
+func openLocked(ctx context.Context, path string, owner storage.Owner) (*database, error) {
 	db, err := handle(path, settings)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, db); err != nil {
-		return nil, errors.Join(fmt.Errorf("bring its tables up to date: %w", err), db.Close())
+	if err := prepare(ctx, db, owner); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	file, err := os.Stat(path)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &database{file: file, DB: db}, nil
+}
+
+// prepare makes a database that is not another's the owner's own, with its tables up
+// to date. Nobody else opens it meanwhile.
+func prepare(ctx context.Context, db *sql.DB, owner storage.Owner) error {
+	marked, err := markOf(ctx, db)
+	if err != nil {
+		return fmt.Errorf("ask whose it is: %w", err)
+	}
+	if err := owner.May(marked); err != nil {
+		return err
+	}
+	if err := migrate(ctx, db); err != nil {
+		return fmt.Errorf("bring its tables up to date: %w", err)
+	}
+	if owner.UID == "" || owner.UID == marked {
+		return nil
+	}
+	if err := queries.New(db).PutMark(ctx, owner.UID); err != nil {
+		return fmt.Errorf("mark it as this Instance's: %w", err)
+	}
+	return nil
+}
+
+// markOf is the UID of the Instance whose database it is, empty for nobody's.
+func markOf(ctx context.Context, db *sql.DB) (string, error) {
+	var tables int
+	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'owner'").Scan(&tables)
+	if err != nil || tables == 0 {
+		return "", err
+	}
+	marked, err := queries.New(db).Mark(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return marked, err
 }
 
 // reading gives the queries for what only reads.

@@ -44,7 +44,7 @@ func another() storage.UsageBatch {
 func opened(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
 	store := sqlite.New(path)
-	err := store.Open(t.Context())
+	err := store.Open(t.Context(), storage.Owner{})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := sqlite.New(test.path).Open(t.Context())
+			err := sqlite.New(test.path).Open(t.Context(), storage.Owner{})
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) {
 				t.Errorf("got error %v, want one with %q and the path", err, test.want)
 			}
@@ -136,13 +136,13 @@ func TestOpenWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := sqlite.New(path).Open(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err := sqlite.New(path).Open(ctx, storage.Owner{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v while another opens, want one that wraps that of the context", err)
 	}
 	result := make(chan error)
 	go func() {
 		store := sqlite.New(path)
-		err := store.Open(context.WithoutCancel(ctx))
+		err := store.Open(context.WithoutCancel(ctx), storage.Owner{})
 		if err == nil {
 			err = store.Close()
 		}
@@ -197,7 +197,7 @@ func TestErasedIsOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "anamnesis.db")
 	store := sqlite.New(path)
-	if err := store.Open(t.Context()); err != nil {
+	if err := store.Open(t.Context(), storage.Owner{}); err != nil {
 		t.Fatal(err)
 	}
 	const id, contact = "7f1fb3b1-8a6e-4c06-9d1c-0f5f7a0c2a11", "sealed contact data"

@@ -37,6 +37,11 @@ type MagicCode struct {
 	ExpiresAt time.Time
 }
 
+type Owner struct {
+	One bool
+	Uid string
+}
+
 type Patient struct {
 	Position  int64
 	ID        string

@@ -35,6 +35,11 @@ type MagicCode struct {
 	ExpiresAt int64
 }
 
+type Owner struct {
+	One int64
+	Uid string
+}
+
 type Patient struct {
 	Position  int64
 	ID        string

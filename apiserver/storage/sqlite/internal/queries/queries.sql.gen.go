@@ -517,6 +517,18 @@ func (q *Queries) MagicCode(ctx context.Context, hash []byte) (MagicCodeRow, err
 	return i, err
 }
 
+const mark = `-- name: Mark :one
+SELECT uid FROM owner
+`
+
+// Mark reads the UID of the Instance whose data it is.
+func (q *Queries) Mark(ctx context.Context) (string, error) {
+	row := q.db.QueryRowContext(ctx, mark)
+	var uid string
+	err := row.Scan(&uid)
+	return uid, err
+}
+
 const patient = `-- name: Patient :one
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients WHERE id = ?1
@@ -690,6 +702,17 @@ func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error 
 		arg.PatientIntentAfter,
 		arg.ReceivedAt,
 	)
+	return err
+}
+
+const putMark = `-- name: PutMark :exec
+INSERT INTO owner (one, uid) VALUES (1, ?1)
+ON CONFLICT (one) DO UPDATE SET uid = excluded.uid
+`
+
+// PutMark marks the database as an Instance's.
+func (q *Queries) PutMark(ctx context.Context, uid string) error {
+	_, err := q.db.ExecContext(ctx, putMark, uid)
 	return err
 }
 
