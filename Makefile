@@ -137,9 +137,9 @@ $(CLUSTER):
 	@go -C hack/cluster build -ldflags "-X 'github.com/anamnesis-dev/anamnesis/hack/cluster/tools.source=$(CURDIR)/hack/cluster'" -o ../../$(CLUSTER) .
 
 .PHONY: bench
-bench: $(CLUSTER) ## Measure: ranking, loading, memory, requests per second, the operator.
+bench: $(CLUSTER) ## Measure: ranking, loading, memory, requests per second, people, the operator.
 	@$(CLUSTER) build assets
-	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; go run ./hack/bench
+	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; go run ./hack/setup postgres -- go run ./hack/bench
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -3,7 +3,7 @@
 // Command bench measures what the house holds itself to and prints it: how long
 // an assessment, a search and a free text take and what they allocate, how long
 // a release takes to load, how many requests a second are answered beside a bare
-// handler, what the operator needs for 200 Instances, and how much private memory
+// handler, how long calls about people take beside the smallest commit, what the operator needs for 200 Instances, and how much private memory
 // an idle server keeps. All but the last are benchmarks that stand beside their
 // code; that is measured on the real binary.
 //
@@ -37,6 +37,8 @@ var measurements = []measurement{
 	{"load a release, checks included", "./apiserver/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"POST /v3/diagnosis over HTTP, four present", "./apiserver/server", "^BenchmarkDiagnosisOverHTTP$", []string{"requests/s", "bare-requests/s", "ratio"}},
 	{"POST /v3/diagnosis, the handler alone", "./apiserver/server", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
+	{"users and patients over HTTP, 100 calls a second", "./apiserver/server/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
+	{"access tokens", "./apiserver/server/guidance", "^BenchmarkToken$", []string{"ns/op", "allocs/op"}},
 	{"operator, 200 Instances at which nothing is to be done", "./controllers/instance", "^BenchmarkSettledInstances$", []string{"ms-cpu/visit", "writes", "MB-heap", "MB-resident", "s-until-ready"}},
 }
 
