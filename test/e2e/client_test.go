@@ -142,6 +142,28 @@ func (c apiClient) mustRefuse(t *testing.T) {
 	}
 }
 
+// userAddress is that of the user whom tests make.
+const userAddress = "ada@portal.example"
+
+// mustCreateUser makes a user and returns the id.
+func (c apiClient) mustCreateUser(t *testing.T) (id string) {
+	t.Helper()
+	user, err := c.Guidance.CreateUser(t.Context(), guidance.NewUser{Email: new(userAddress)})
+	if err != nil {
+		t.Fatalf("making a user: %v", err)
+	}
+	return user.ID.String()
+}
+
+// mustFindUser wants the address to lead to the user with an id.
+func (c apiClient) mustFindUser(t *testing.T, id string) {
+	t.Helper()
+	page, err := c.Guidance.ListUsers(t.Context(), &guidance.ListUsersParams{Email: new(userAddress)})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID.String() != id || page.Items[0].Email == nil || *page.Items[0].Email != userAddress {
+		t.Errorf("looking for the user %s: found %+v, %v", id, page.Items, err)
+	}
+}
+
 // diagnosesCounted is how many diagnoses the Instance has counted, read as the
 // tenant would read it.
 func (c apiClient) diagnosesCounted(ctx context.Context) (int, error) {

@@ -73,7 +73,9 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	namespace := newNamespace(t, "retain")
 	n := apply(t, namespace, "phoenix", embedded())
 	askAndCount(t, n, asked)
+	user := n.dial("h2").mustCreateUser(t)
 	uid := string(n.get().UID)
+	key := n.secret("phoenix-app-default", "key")
 	n.delete()
 	if got := claims(t, namespace); len(got) != 1 {
 		t.Fatalf("after a deletion with Retain there are %d volume claims, want one", len(got))
@@ -92,6 +94,10 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	}, "10s", "200ms").Should(Succeed())
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	waitForCount(t, n.dial("http/1.1"), asked)
+	n.dial("h2").mustFindUser(t, user) // by an address that only the former keysets find
+	if got := n.secret("phoenix-app-default", "key"); got != key {
+		t.Error("the application of adopted data has another key")
+	}
 }
 
 func TestDeletePolicyDeletesTheData(t *testing.T) {
