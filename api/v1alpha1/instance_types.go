@@ -408,6 +408,11 @@ type InstanceStatus struct {
 	// +optional
 	Storage string `json:"storage,omitempty"`
 
+	// Encrypted says that the server was given keysets, without which nobody can
+	// read what it encrypted.
+	// +optional
+	Encrypted bool `json:"encrypted,omitempty"`
+
 	// Replicas is the number of pods there are.
 	// +optional
 	Replicas int32 `json:"replicas"`

@@ -20,6 +20,10 @@ const (
 	// volume claim, with the UID of the Instance that made it.
 	InstanceUIDLabel = "anamnesis.dev/instance-uid"
 
+	// EncryptedAnnotation set to "true" on a volume claim says that its data is
+	// encrypted by keysets, which must never be made anew then.
+	EncryptedAnnotation = "anamnesis.dev/encrypted"
+
 	// Finalizer lets the operator settle what becomes of an Instance's data
 	// before the Instance is gone.
 	Finalizer = "anamnesis.dev/data"

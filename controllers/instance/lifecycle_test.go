@@ -55,6 +55,7 @@ func TestInstanceBecomesReady(t *testing.T) {
 		Models:             []v1alpha1.Model{{ID: "service-en", Version: newestVersion}},
 		ModelIDs:           "service-en",
 		Storage:            "Embedded",
+		Encrypted:          true,
 		Replicas:           1,
 		ReadyReplicas:      1,
 		Inventory: []v1alpha1.InventoryEntry{
@@ -64,6 +65,7 @@ func TestInstanceBecomesReady(t *testing.T) {
 			{Kind: "PersistentVolumeClaim", Name: "acme-data"},
 			{Kind: "Secret", Name: "acme-app-default"},
 			{Kind: "Secret", Name: "acme-credentials"},
+			{Kind: "Secret", Name: "acme-keysets"},
 			{Kind: "Secret", Name: "acme-serving-tls"},
 			{Kind: "Secret", Name: "acme-signing-keys"},
 			{Kind: "Service", Name: "acme"},
@@ -82,7 +84,7 @@ func TestEveryChildButDataBelongsToItsInstance(t *testing.T) {
 	acme := read(p, "acme", &v1alpha1.Instance{})
 	for _, entry := range acme.Status.Inventory {
 		object := read(p, entry.Name, children.NewOfKind(entry.Kind))
-		if entry.Kind == children.KindPersistentVolumeClaim {
+		if children.IsData(acme, children.Key{Kind: entry.Kind, Name: entry.Name}) {
 			p.Expect(object.GetOwnerReferences()).To(gomega.BeEmpty(), "data outlives its Instance")
 			p.Expect(object.GetLabels()).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(acme.UID)))
 			continue

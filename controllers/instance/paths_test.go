@@ -197,16 +197,29 @@ func isMoved(name string) func(*platform) bool {
 	}
 }
 
-// isGone says that of the Instance at most its claim is left.
+// isGone says that of the Instance at most its data is left.
 func isGone(p *platform) bool {
 	for _, object := range p.everything() {
-		if _, isClaim := object.(*corev1.PersistentVolumeClaim); !isClaim && strings.HasPrefix(object.GetName(), "acme") {
+		if object.GetLabels()[v1alpha1.InstanceUIDLabel] == "" && strings.HasPrefix(object.GetName(), "acme") {
 			return false
 		}
 	}
 	return true
 }
 
-func keepsData(p *platform) bool { return p.get("acme-data", &corev1.PersistentVolumeClaim{}) }
+// dataLeft names what is left of the data of acme.
+func dataLeft(p *platform) []string {
+	var left []string
+	for _, object := range p.everything() {
+		if object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" {
+			left = append(left, object.GetName())
+		}
+	}
+	return left
+}
 
-func losesData(p *platform) bool { return !keepsData(p) }
+func keepsData(p *platform) bool {
+	return slices.Equal(dataLeft(p), []string{"acme-data", "acme-credentials", "acme-keysets", "acme-signing-keys"})
+}
+
+func losesData(p *platform) bool { return len(dataLeft(p)) == 0 }

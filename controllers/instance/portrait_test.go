@@ -142,7 +142,7 @@ func (a *aliases) data(content map[string][]byte) map[string]any {
 	shown := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(content)) {
 		value := string(content[key])
-		if a != nil && len(value) > 100 && !json.Valid(content[key]) {
+		if a != nil && len(value) > 100 && (!json.Valid(content[key]) || strings.Contains(value, "primaryKeyId")) {
 			value = a.of("CONTENT", value)
 		}
 		shown[key] = value

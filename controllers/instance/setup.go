@@ -264,7 +264,8 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfClaim)).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfData)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(instanceOfData), builder.WithPredicates(predicate.NewPredicateFuncs(isData))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
 		WatchesRawSource(source.Kind(referenced, referencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
 		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
@@ -307,15 +308,18 @@ func controllerOptions(options Options) controller.Options {
 	}
 }
 
-// instanceOfClaim finds the Instance of a volume claim, which has no owner
-// reference, by its name label.
-func instanceOfClaim(_ context.Context, claim client.Object) []reconcile.Request {
-	name := claim.GetLabels()[resources.InstanceLabel]
+// instanceOfData finds the Instance of data, which has no owner reference, by its
+// name label.
+func instanceOfData(_ context.Context, data client.Object) []reconcile.Request {
+	name := data.GetLabels()[resources.InstanceLabel]
 	if name == "" {
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: claim.GetNamespace(), Name: name}}}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: data.GetNamespace(), Name: name}}}
 }
+
+// isData says whether an object is data of an Instance.
+func isData(object client.Object) bool { return object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" }
 
 func instanceItself(_ context.Context, instance *v1alpha1.Instance) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(instance)}}

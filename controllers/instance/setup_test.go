@@ -75,14 +75,14 @@ func TestCacheHoldsOnlyWhatIsOurs(t *testing.T) {
 	}
 }
 
-func TestInstanceOfClaim(t *testing.T) {
+func TestInstanceOfData(t *testing.T) {
 	t.Parallel()
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Labels: resources.Labels(acme())}}
 	want := []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: "tenants", Name: "acme"}}}
-	if diff := cmp.Diff(want, instanceOfClaim(t.Context(), claim)); diff != "" {
+	if diff := cmp.Diff(want, instanceOfData(t.Context(), claim)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := instanceOfClaim(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
+	if got := instanceOfData(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
 		t.Errorf("somebody's claim belongs to %v", got)
 	}
 }

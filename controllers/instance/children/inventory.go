@@ -32,7 +32,7 @@ func (s *Set) Inventory() []v1alpha1.InventoryEntry {
 func (s *Set) Unwanted() []Key {
 	var keys []Key
 	for _, key := range sorted(maps.Keys(s.found)) {
-		if !s.wanted[key] && key.Kind != KindPersistentVolumeClaim {
+		if !s.wanted[key] && !IsData(s.instance, key) {
 			keys = append(keys, key)
 		}
 	}

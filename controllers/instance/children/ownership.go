@@ -4,12 +4,14 @@ package children
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 const (
@@ -34,6 +36,28 @@ func judgeOwner(instance *v1alpha1.Instance, kind string, object metav1.Object) 
 		return problem.Waiting("", reasonLeaving, "%s %s belonged to an earlier Instance of this name and is about to be deleted", kind, object.GetName())
 	}
 	return problem.Stalled("", reasonNotOurs, "%s %s exists and does not belong to this Instance: rename or delete it, or name the Instance otherwise", kind, object.GetName())
+}
+
+// IsData says whether a child outlives the Instance, unless its deletion policy is
+// to delete.
+func IsData(instance *v1alpha1.Instance, key Key) bool {
+	return key.Kind == KindPersistentVolumeClaim ||
+		key.Kind == KindSecret && slices.Contains(resources.DataSecrets(instance), key.Name)
+}
+
+// judgeSecret does the same for a Secret that outlives its Instance. Up to
+// revision 3 it did not, and had an owner.
+func judgeSecret(instance *v1alpha1.Instance, secret metav1.Object) error {
+	switch uid := secret.GetLabels()[v1alpha1.InstanceUIDLabel]; {
+	case uid == "" || metav1.GetControllerOf(secret) != nil:
+		return judgeOwner(instance, KindSecret, secret)
+	case uid == string(instance.UID), uid == instance.Annotations[v1alpha1.AdoptAnnotation]:
+		return nil
+	default:
+		return problem.Stalled("", reasonRetained,
+			"Secret %s holds keys of an Instance that was deleted and whose data stays: take both up with the annotation %s, or delete the Secret, without which nobody can read that data",
+			secret.GetName(), fmt.Sprintf("%s: %s", v1alpha1.AdoptAnnotation, uid))
+	}
 }
 
 // judgeClaim does the same for the volume claim, which outlives its Instance: a
@@ -62,8 +86,11 @@ func judgeClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 
 // judgeExisting says why an object may not be taken for a child.
 func judgeExisting(instance *v1alpha1.Instance, key Key, object client.Object) error {
-	if key.Kind == KindPersistentVolumeClaim {
+	switch {
+	case key.Kind == KindPersistentVolumeClaim:
 		return judgeClaim(instance, object)
+	case IsData(instance, key):
+		return judgeSecret(instance, object)
 	}
 	return judgeOwner(instance, key.Kind, object)
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
@@ -37,6 +38,43 @@ func TestJudgeOwner(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "Service acme") {
 			t.Errorf("%s: %v does not name the object", name, err)
 		}
+	}
+}
+
+func TestJudgeSecret(t *testing.T) {
+	t.Parallel()
+	owner := func(uid types.UID) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: uid, Controller: new(true)}}
+	}
+	for name, test := range map[string]struct {
+		uid    string
+		owners []metav1.OwnerReference
+		adopt  string
+		want   string
+	}{
+		"ours":                          {uid: "new"},
+		"ours, of an earlier revision":  {owners: owner("new")},
+		"ours, on its way":              {uid: "new", owners: owner("new")},
+		"an earlier Instance's, owned":  {owners: owner("old"), adopt: "old", want: "waiting ObjectBeingDeleted"},
+		"labelled by somebody":          {uid: "new", owners: owner("old"), want: "waiting ObjectBeingDeleted"},
+		"nobody's":                      {want: "stalled ObjectNotOurs"},
+		"nobody's, and nothing adopted": {adopt: "", want: "stalled ObjectNotOurs"},
+		"retained":                      {uid: "old", want: "stalled DataOfAnotherInstance"},
+		"retained and adopted":          {uid: "old", adopt: "old"},
+		"another is adopted":            {uid: "old", adopt: "older", want: "stalled DataOfAnotherInstance"},
+	} {
+		instance := acme()
+		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: test.adopt}
+		for _, name := range []string{"acme-credentials", "acme-keysets", "acme-signing-keys"} {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: test.owners}}
+			if test.uid != "" {
+				secret.Labels = map[string]string{v1alpha1.InstanceUIDLabel: test.uid}
+			}
+			problemtest.Expect(t, name, judgeExisting(instance, Key{KindSecret, name}, secret), test.want)
+		}
+		// Others go with their Instance: a label makes no data of them.
+		other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "acme-app-default", Labels: map[string]string{v1alpha1.InstanceUIDLabel: "new"}}}
+		problemtest.Expect(t, name, judgeExisting(instance, Key{KindSecret, other.Name}, other), "stalled ObjectNotOurs")
 	}
 }
 

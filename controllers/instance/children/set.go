@@ -197,13 +197,13 @@ func (s *Set) Create(ctx context.Context, object resources.Object) error {
 }
 
 // encode gives a builder's object with the Instance as its owner, except for
-// data, which may outlive it.
+// data, which may outlive it and says by a label whose it is.
 func (s *Set) encode(object resources.Object) (*unstructured.Unstructured, error) {
 	wanted, err := apply.Encode(object)
 	if err != nil {
 		return nil, err
 	}
-	if wanted.GetKind() != KindPersistentVolumeClaim {
+	if wanted.GetLabels()[v1alpha1.InstanceUIDLabel] == "" {
 		owner := metav1.NewControllerRef(s.instance, v1alpha1.GroupVersion.WithKind(KindInstance))
 		wanted.SetOwnerReferences([]metav1.OwnerReference{*owner})
 	}

@@ -87,12 +87,12 @@ func TestArgoCDTakesWhatHasNoOwner(t *testing.T) {
 }
 
 // inCluster is the metadata of an object that the reconciler wrote, which makes
-// the Instance the owner of all but a claim: that may outlive it.
+// the Instance the owner of all but data: that may outlive it.
 func inCluster(t *testing.T, object Object, instance *v1alpha1.Instance) *metav1.PartialObjectMetadata {
 	t.Helper()
 	live := &metav1.PartialObjectMetadata{}
 	decode(t, object, live)
-	if live.Kind != "PersistentVolumeClaim" {
+	if live.Labels[v1alpha1.InstanceUIDLabel] == "" {
 		live.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(instance, v1alpha1.GroupVersion.WithKind("Instance"))}
 	}
 	return live

@@ -66,6 +66,9 @@ const (
 
 	logVariable = "ANAMNESIS_LOG_LEVEL"
 
+	keysetsVariable       = "ANAMNESIS_KEYSETS_DIR"
+	notificationsVariable = "ANAMNESIS_NOTIFICATIONS_DIR"
+
 	containerServer = "apiserver"
 	portTenant      = "https"
 	tenantPort      = 8443
@@ -154,7 +157,7 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	container := serverContainer(in).
 		WithImage(in.Server.Image).
 		WithArgs(serveArguments(in.Instance, in.Models)...)
-	mounts := mounts(in.Instance)
+	mounts := mounts(in)
 	for _, mount := range mounts {
 		container.WithVolumeMounts(mount.inContainer())
 	}
@@ -180,7 +183,19 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	return container.WithEnv(StorageOf(in.Instance).variables...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+	return container.WithEnv(directoryEnv(in)...).WithEnv(StorageOf(in.Instance).variables...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+}
+
+// directoryEnv tells the server where its later directories are, by variables and
+// no arguments: a server image that is older than them must still start.
+func directoryEnv(in Input) []*coreapply.EnvVarApplyConfiguration {
+	if !in.has(encrypts) {
+		return nil
+	}
+	return []*coreapply.EnvVarApplyConfiguration{
+		coreapply.EnvVar().WithName(keysetsVariable).WithValue(keysetsDirectory),
+		coreapply.EnvVar().WithName(notificationsVariable).WithValue(notificationsDirectory),
+	}
 }
 
 // logEnv tells the server from which level on to log, by a variable and no

@@ -35,6 +35,10 @@ type Input struct {
 	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
 	DatabasePorts []int32
 
+	// Encrypted says that there are keysets, or were, and that what the server keeps
+	// is encrypted by them.
+	Encrypted bool
+
 	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
 	// when empty.
 	AppliedSpec string

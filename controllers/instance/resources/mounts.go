@@ -3,20 +3,23 @@
 package resources
 
 import (
-	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+	"slices"
 
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
 // Where the server finds its files. The release files are part of its image;
 // the others are mounted.
 const (
-	modelsDirectory      = "/models"
-	tlsDirectory         = "/etc/anamnesis/tls"
-	credentialsDirectory = "/etc/anamnesis/credentials"
-	signingKeysDirectory = "/etc/anamnesis/signing-keys"
-	configDirectory      = "/etc/anamnesis/config"
-	dataDirectory        = "/var/lib/anamnesis"
+	modelsDirectory        = "/models"
+	tlsDirectory           = "/etc/anamnesis/tls"
+	credentialsDirectory   = "/etc/anamnesis/credentials"
+	signingKeysDirectory   = "/etc/anamnesis/signing-keys"
+	configDirectory        = "/etc/anamnesis/config"
+	keysetsDirectory       = "/etc/anamnesis/keysets"
+	notificationsDirectory = "/etc/anamnesis/notifications"
+	dataDirectory          = "/var/lib/anamnesis"
 
 	databaseAuthorityDirectory = "/etc/anamnesis/database-ca"
 
@@ -42,13 +45,36 @@ func (m mount) inContainer() *coreapply.VolumeMountApplyConfiguration {
 	return mounted
 }
 
-func mounts(instance *v1alpha1.Instance) []mount {
-	return append([]mount{
+func mounts(in Input) []mount {
+	instance := in.Instance
+	all := []mount{
 		{secretVolume("tls", TLSName(instance)), tlsDirectory, true},
 		{secretVolume("credentials", CredentialsName(instance)), credentialsDirectory, true},
 		{secretVolume("signing-keys", SigningKeysName(instance)), signingKeysDirectory, true},
 		{configVolume("config", ConfigName(instance)), configDirectory, true},
-	}, StorageOf(instance).mounts...)
+	}
+	if in.has(encrypts) {
+		all = append(all,
+			mount{secretVolume(keysetsVolume, KeysetsName(instance)), keysetsDirectory, true},
+			mount{optional(secretVolume("notifications", NotificationsName(instance))), notificationsDirectory, true})
+	}
+	return append(all, StorageOf(instance).mounts...)
+}
+
+// keysetsVolume is the name of the volume with the keysets, by which a pod
+// template tells that its server has some.
+const keysetsVolume = "keysets"
+
+// HasKeysets says whether the pods of a template were given keysets.
+func HasKeysets(template corev1.PodTemplateSpec) bool {
+	return slices.ContainsFunc(template.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == keysetsVolume })
+}
+
+// optional has pods start without the Secret of a volume, and get it once it is
+// there.
+func optional(volume *coreapply.VolumeApplyConfiguration) *coreapply.VolumeApplyConfiguration {
+	volume.Secret.WithOptional(true)
+	return volume
 }
 
 func secretVolume(name, secret string) *coreapply.VolumeApplyConfiguration {

@@ -38,6 +38,14 @@ func ApplicationSecretName(instance *v1alpha1.Instance, application string) stri
 // SigningKeysName is the name of the Secret with the keys that sign tokens.
 func SigningKeysName(instance *v1alpha1.Instance) string { return instance.Name + "-signing-keys" }
 
+// KeysetsName is the name of the Secret with the keysets that data is encrypted
+// by.
+func KeysetsName(instance *v1alpha1.Instance) string { return instance.Name + "-keysets" }
+
+// NotificationsName is the name of the Secret by which the server sends messages
+// to people.
+func NotificationsName(instance *v1alpha1.Instance) string { return instance.Name + "-notifications" }
+
 // TLSName is the name of the Secret with the certificate that the server uses.
 // whoever issued it. It is not <instance>-tls: people like to call the one that
 // they bring so.

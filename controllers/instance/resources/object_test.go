@@ -24,6 +24,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
 // everything is all that an Instance is made of, with material for its Secrets.
@@ -43,6 +44,7 @@ func everything(in Input) []Object {
 		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name]))
 	}
 	objects = Append(objects, BuildCredentialsSecret(in, keys))
+	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}))
 	objects = Append(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}))
 	return Append(objects, BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority")))
 }

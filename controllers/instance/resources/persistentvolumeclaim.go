@@ -11,17 +11,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Argo CD takes for its own what carries InstanceLabel with the name of one of
-// its applications and has no owner, as long as it tracks by label: an
-// application called as its Instance would prune the claim at its next sync,
-// since the claim is in no repository, and delete it together with itself. These
-// annotations forbid both, and that the claim counts as a difference for ever.
-// All else of an Instance has an owner and is left alone.
-const (
-	argoSyncOptions    = "argocd.argoproj.io/sync-options"
-	argoCompareOptions = "argocd.argoproj.io/compare-options"
-)
-
 // BuildPersistentVolumeClaim claims the volume of embedded storage; other kinds
 // of storage want none. The claim may outlive the Instance, so that no owner
 // reference says whose it is: a label with the Instance's UID does.
@@ -39,13 +28,13 @@ func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyC
 	}
 	claim := coreapply.PersistentVolumeClaim(DataName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithLabels(map[string]string{v1alpha1.InstanceUIDLabel: string(in.Instance.UID)}).
+		WithLabels(ownLabel(in.Instance)).
 		WithSpec(spec)
 	if in.has(sparesData) {
-		claim.WithAnnotations(map[string]string{
-			argoSyncOptions:    "Prune=false,Delete=false",
-			argoCompareOptions: "IgnoreExtraneous",
-		})
+		claim.WithAnnotations(spareAnnotations())
+	}
+	if in.has(encrypts) && in.Encrypted {
+		claim.WithAnnotations(map[string]string{v1alpha1.EncryptedAnnotation: "true"})
 	}
 	return claim
 }

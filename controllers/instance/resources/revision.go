@@ -6,7 +6,7 @@ package resources
 // Instance keeps the revision that it is pinned to until it moves to another
 // server image, so that an upgrade of the operator restarts nobody: every
 // revision that an Instance may be pinned to is still built as it was.
-const Revision int32 = 3
+const Revision int32 = 4
 
 // A change is one thing that builders do since some revision, for a reason that
 // is not in the Instance. Its value is that revision.
@@ -38,6 +38,12 @@ const (
 	// notesPorts: a pod template says to which ports of a database its pods
 	// connect.
 	notesPorts change = 3
+
+	// keepsKeys: keys that data or clients depend on are kept with the data, as it
+	// is when the Instance is deleted.
+	keepsKeys change = 4
+	// encrypts: the server is given keysets, and where to find Secrets of senders.
+	encrypts change = 4
 )
 
 // has says whether a change is part of the revision that the Instance is pinned

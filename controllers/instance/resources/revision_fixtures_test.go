@@ -30,7 +30,14 @@ func revisionFixtures() map[string]revisionFixture {
 
 		"embedded-placed": {3, embedded(forOnePod, pods(podsWithAll))},
 		"external-placed": {3, everythingPlaced()},
+
+		"embedded-encrypted": {4, encrypted(embedded())},
 	}
+}
+
+func encrypted(in Input) Input {
+	in.Encrypted = true
+	return in
 }
 
 func onFastVolume(instance *v1alpha1.Instance) {

@@ -83,7 +83,7 @@ func BuildCredentialsSecret(in Input, keys map[string]string) *coreapply.SecretA
 			files[application.Name+".json"] = encodeCredential(application, key)
 		}
 	}
-	return secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files)
+	return asData(in, secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files))
 }
 
 // KeyIn is the key of an application in the content of the credentials Secret;
@@ -113,7 +113,7 @@ func encodeCredential(application v1alpha1.Application, key string) []byte {
 // BuildSigningKeysSecret holds the keys that sign tokens: PKCS#8 in PEM, by
 // file name <kid>.pem. Of several the last by name signs, and all verify.
 func BuildSigningKeysSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
-	return secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files)
+	return asData(in, secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files))
 }
 
 // BuildTLSSecret holds what the server proves itself by, in PEM: certificate

@@ -4,6 +4,7 @@ package resources
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 
@@ -200,7 +201,11 @@ func wantSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name s
 	if *secret.Name != name || *secret.Namespace != "tenants" || *secret.Type != kind {
 		t.Errorf("got Secret %s/%s of type %s, want tenants/%s of type %s", *secret.Namespace, *secret.Name, *secret.Type, name, kind)
 	}
-	if diff := cmp.Diff(Labels(embedded().Instance), secret.Labels); diff != "" {
+	want := Labels(embedded().Instance)
+	if slices.Contains(DataSecrets(embedded().Instance), name) {
+		maps.Copy(want, ownLabel(embedded().Instance))
+	}
+	if diff := cmp.Diff(want, secret.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 }

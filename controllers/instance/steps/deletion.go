@@ -5,6 +5,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,9 @@ func (v *Visit) LetGo(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := v.releaseSecrets(ctx); err != nil {
+		return err
+	}
 	before := v.Instance.DeepCopy()
 	controllerutil.RemoveFinalizer(v.Instance, v1alpha1.Finalizer)
 	if err := v.patch(ctx, before); client.IgnoreNotFound(err) != nil {
@@ -78,6 +82,36 @@ func (v *Visit) endPods(ctx context.Context) error {
 	}
 	if deployment != nil || len(pods) > 0 {
 		return problem.Waiting("", reasonDeleting, "the pods are ending")
+	}
+	return nil
+}
+
+const reasonKeysRetained = "KeysRetained"
+
+// releaseSecrets keeps or deletes the Secrets that are data, as the claim is. Those
+// of an earlier Instance that this one was told to adopt and never took up stay
+// that one's.
+func (v *Visit) releaseSecrets(ctx context.Context) error {
+	var kept []string
+	for _, name := range resources.DataSecrets(v.Instance) {
+		key := children.Key{Kind: children.KindSecret, Name: name}
+		secret, err := v.Children.Own(ctx, key)
+		switch {
+		case err != nil:
+			return err
+		case secret == nil || secret.GetLabels()[v1alpha1.InstanceUIDLabel] != string(v.Instance.UID):
+			continue
+		case v.Instance.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete:
+			kept = append(kept, name)
+			continue
+		}
+		if err := v.Children.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	if len(kept) > 0 {
+		v.normal(reasonKeysRetained, "Secrets %s stay with the data: a new Instance of this name takes them up with the annotation %s: %s",
+			strings.Join(kept, ", "), v1alpha1.AdoptAnnotation, v.Instance.UID)
 	}
 	return nil
 }

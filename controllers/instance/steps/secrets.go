@@ -20,6 +20,9 @@ import (
 // rotated. An application whose Secret cannot be had keeps the key by which the
 // server knows it.
 func (v *Visit) applyApplications(ctx context.Context) error {
+	if _, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance)); err != nil {
+		return err // whose keys these are must be settled before any is made
+	}
 	keys := map[string]string{}
 	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
 		key, err := v.applyApplication(ctx, application)
@@ -49,13 +52,29 @@ func (v *Visit) knownKey(ctx context.Context, application string) string {
 	return resources.KeyIn(secret.Data, application)
 }
 
+// adoptedKey is that by which the server of an earlier Instance, whose data this
+// one takes up, knew an application; empty for none. Once the credentials are this
+// Instance's own, each application's Secret was written.
+func (v *Visit) adoptedKey(ctx context.Context, application string) string {
+	secret, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance))
+	if secret == nil || err != nil {
+		return ""
+	}
+	if uid := secret.Labels[v1alpha1.InstanceUIDLabel]; uid == "" || uid == string(v.Instance.UID) {
+		return ""
+	}
+	return resources.KeyIn(secret.Data, application)
+}
+
 func (v *Visit) applyApplication(ctx context.Context, application v1alpha1.Application) (key string, err error) {
 	secret, err := v.Children.Secret(ctx, resources.ApplicationSecretName(v.Instance, application.Name))
 	if err != nil {
 		return "", err
 	}
 	if secret == nil {
-		key = pki.NewApplicationKey()
+		if key = v.adoptedKey(ctx, application.Name); key == "" {
+			key = pki.NewApplicationKey()
+		}
 		return key, v.Children.Create(ctx, resources.BuildApplicationSecret(v.input, application, key))
 	}
 	key = string(secret.Data[resources.ApplicationKeyKey])

@@ -24,6 +24,8 @@ const (
 	credentials fact = "credentials"
 	signingKeys fact = "signing keys"
 	certificate fact = "certificate"
+	// keysets: the server encrypts nothing, or the Secret is there by which it does.
+	keysets fact = "keysets"
 	// configuration: who the pods are, and what their server reads, is there.
 	configuration fact = "configuration"
 	// place: it is known where the data is.
@@ -61,11 +63,12 @@ var steps = []step{
 	{name: "give it an address", gives: []fact{configuration}, makes: isKind("ServiceAccount", "ConfigMap", "Service", "PodDisruptionBudget"), run: (*Visit).applyAddress},
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
+	{name: "give it keysets", gives: []fact{keysets}, makes: isSecret(resources.KeysetsName), keeps: true, run: (*Visit).applyKeysets},
 	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
 	{name: "give the data a place", gives: []fact{place}, keeps: true, run: (*Visit).applyStorage},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
-	{name: "choose a pod template", needs: []fact{place, models}, gives: []fact{template}, run: (*Visit).planRollout},
+	{name: "choose a pod template", needs: []fact{keysets, place, models}, gives: []fact{template}, run: (*Visit).planRollout},
 	{name: "run the server", makes: isKind(children.KindDeployment), run: (*Visit).applyDeployment},
 	{name: "delete what is no longer wanted", run: (*Visit).prune},
 	{name: "wait for the pods", gives: []fact{readyPods}, keeps: true, run: (*Visit).awaitRollout},
