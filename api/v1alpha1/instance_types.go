@@ -97,6 +97,22 @@ type InstanceSpec struct {
 	// +listMapKey=name
 	Plans []Plan `json:"plans,omitempty"`
 
+	// URL is the public address of the Instance, such as https://acme.example: in
+	// links that people are sent, in tokens, and in the Secrets of applications. It
+	// reaches a running server without a restart. Left out: the address of its
+	// Service.
+	// +optional
+	URL PublicURL `json:"url,omitempty"`
+
+	// TrustedProxies are the networks whose proxies are believed when they say for
+	// whom they ask. Left out: nobody is. They reach a running server without a
+	// restart.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	TrustedProxies []CIDR `json:"trustedProxies,omitempty"`
+
 	// CORS says which web pages may call the Instance from a browser.
 	// +optional
 	CORS *CORS `json:"cors,omitempty"`
@@ -225,6 +241,11 @@ type ExternalStorage struct {
 // +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="a network is an address and the length of its prefix, with zeros behind that: such as 10.20.0.0/16, or 10.20.30.40/32 for one address"
 type CIDR string
 
+// PublicURL is an address such as https://acme.example, without a path.
+// +kubebuilder:validation:MaxLength=261
+// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname().size() > 0 && self.matches('^https://[^/?#@]+$')",message="a public address is https:// and a host with, if any, its port: such as https://acme.example; people and their tokens would be read along over http"
+type PublicURL string
+
 // TLS is where the certificate comes from.
 // +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="the certificate you bring has the names it has: leave extraNames out, or secretRef to have one issued for them"
 type TLS struct {
@@ -295,9 +316,11 @@ type CertificateReference struct {
 
 // Application is a program that calls the Instance with an id and a key.
 type Application struct {
-	// Name of the application; it is also the id that it sends.
+	// Name of the application; it is also the id that it sends. The name operator
+	// is reserved.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self != 'operator'",message="the name operator is reserved for the operator itself: name the application otherwise"
 	Name string `json:"name"`
 
 	// Scopes of the application. Left out: all.
@@ -386,7 +409,7 @@ type InstanceStatus struct {
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// URL of the Instance inside the cluster.
+	// URL of the Instance: that of its spec, else its address inside the cluster.
 	// +optional
 	URL string `json:"url,omitempty"`
 

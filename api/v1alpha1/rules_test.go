@@ -107,42 +107,54 @@ func external(fields string) string { return fmt.Sprintf(onDatabase, ", "+fields
 
 func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
-		"an access mode for many":      {"storage: {embedded: {accessMode: ReadWriteMany}}", "Unsupported value"},
-		"a key with a slash":           {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
-		"authorities in a Pod":         {external("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
-		"authorities without a name":   {external("caRef: {kind: ConfigMap}"), "spec.storage.external.caRef.name"},
-		"an address for a network":     {external("cidrs: [10.20.30.40]"), "such as 10.20.0.0/16, or 10.20.30.40/32"},
-		"a network with a host part":   {external("cidrs: [10.20.30.40/16]"), "with zeros behind that"},
-		"a network of words":           {external("cidrs: [database]"), "a network is an address"},
-		"no networks":                  {external("cidrs: []"), "spec.storage.external.cidrs"},
-		"a network twice":              {external("cidrs: [10.0.0.0/8, 10.0.0.0/8]"), "Duplicate value"},
-		"too many networks":            {external("cidrs: [" + networks(33) + "]"), "Too many"},
-		"a rollout without time":       {onVolume + "rollout: {deadline: 59s}", "from 1m to 1h"},
-		"a rollout without end":        {onVolume + "rollout: {deadline: 1h1s}", "from 1m to 1h"},
-		"a deadline of words":          {onVolume + "rollout: {deadline: soon}", "spec.rollout.deadline"},
-		"a deadline without a unit":    {onVolume + `rollout: {deadline: "600"}`, "spec.rollout.deadline"},
-		"an image with a space":        {onVolume + `rollout: {image: "a b"}`, "spec.rollout.image"},
-		"a window in hours alone":      {onVolume + `rollout: {window: {start: "2", end: "05:00"}}`, "spec.rollout.window.start"},
-		"a window after midnight":      {onVolume + `rollout: {window: {start: "22:00", end: "24:00"}}`, "spec.rollout.window.end"},
-		"a window without length":      {onVolume + `rollout: {window: {start: "02:00", end: "02:00"}}`, "has no length"},
-		"a window without end":         {onVolume + `rollout: {window: {start: "02:00"}}`, "spec.rollout.window.end"},
-		"a time zone that is none":     {onVolume + `rollout: {window: {start: "02:00", end: "05:00", timeZone: Europe/Atlantis}}`, "Europe/Berlin"},
-		"a time zone from a file":      {onVolume + `rollout: {window: {start: "02:00", end: "05:00", timeZone: ../etc}}`, "spec.rollout.window.timeZone"},
-		"a pull secret twice":          {onVolume + "pods: {imagePullSecrets: [{name: a}, {name: a}]}", "Duplicate value"},
-		"a pull secret without a name": {onVolume + `pods: {imagePullSecrets: [{name: ""}]}`, "spec.pods.imagePullSecrets[0].name"},
-		"a priority class with a /":    {onVolume + "pods: {priorityClassName: a/b}", "spec.pods.priorityClassName"},
-		"a label of ours":              {onVolume + `pods: {labels: {anamnesis.dev/admin-access: "true"}}`, "the operator's own"},
-		"a label below ours":           {onVolume + "pods: {labels: {x.anamnesis.dev/team: a}}", "the operator's own"},
-		"a label that selects":         {onVolume + "pods: {labels: {app.kubernetes.io/instance: other}}", "the operator's own"},
-		"a label of the replica set":   {onVolume + "pods: {labels: {pod-template-hash: a}}", "the operator's own"},
-		"a label with a space":         {onVolume + `pods: {labels: {"my team": a}}`, "each label needs a name"},
-		"a label with a wrong value":   {onVolume + `pods: {labels: {team: "our team"}}`, "spec.pods.labels.team"},
-		"a label with a long value":    {onVolume + "pods: {labels: {team: " + strings.Repeat("a", 64) + "}}", "spec.pods.labels.team"},
-		"an annotation of ours":        {onVolume + "pods: {annotations: {anamnesis.dev/template-hash: a}}", "the operator's own"},
-		"an annotation with a space":   {onVolume + `pods: {annotations: {"my note": a}}`, "each annotation needs a name"},
-		"a log level of our own":       {onVolume + "pods: {logLevel: trace}", "Unsupported value"},
-		"root":                         {onVolume + "pods: {securityContext: {runAsUser: 0}}", "spec.pods.securityContext.runAsUser"},
-		"a user that no kernel knows":  {onVolume + "pods: {securityContext: {runAsUser: 4294967296}}", "spec.pods.securityContext.runAsUser"},
+		"an access mode for many":                   {"storage: {embedded: {accessMode: ReadWriteMany}}", "Unsupported value"},
+		"a key with a slash":                        {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
+		"authorities in a Pod":                      {external("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
+		"authorities without a name":                {external("caRef: {kind: ConfigMap}"), "spec.storage.external.caRef.name"},
+		"an address over http":                      {onVolume + "url: http://acme.example", "a public address is https://"},
+		"an address with a path":                    {onVolume + "url: https://acme.example/", "a public address is https://"},
+		"an address with a user":                    {onVolume + "url: https://me@acme.example", "a public address is https://"},
+		"an address with a query":                   {onVolume + "url: https://acme.example?a=b", "a public address is https://"},
+		"an address without a host":                 {onVolume + "url: 'https://:443'", "a public address is https://"},
+		"an address of words":                       {onVolume + "url: 'https://acme example'", "a public address is https://"},
+		"no address":                                {onVolume + "url: ''", "a public address is https://"},
+		"a name for a proxy":                        {onVolume + "trustedProxies: [proxy.example]", "a network is an address"},
+		"a proxy with a host part":                  {onVolume + "trustedProxies: [10.0.0.1/8]", "with zeros behind that"},
+		"no proxies":                                {onVolume + "trustedProxies: []", "spec.trustedProxies"},
+		"a proxy twice":                             {onVolume + "trustedProxies: [10.0.0.0/8, 10.0.0.0/8]", "Duplicate value"},
+		"an application of a name that is reserved": {onVolume + "applications: [{name: portal}, {name: operator}]", "the name operator is reserved"},
+		"an address for a network":                  {external("cidrs: [10.20.30.40]"), "such as 10.20.0.0/16, or 10.20.30.40/32"},
+		"a network with a host part":                {external("cidrs: [10.20.30.40/16]"), "with zeros behind that"},
+		"a network of words":                        {external("cidrs: [database]"), "a network is an address"},
+		"no networks":                               {external("cidrs: []"), "spec.storage.external.cidrs"},
+		"a network twice":                           {external("cidrs: [10.0.0.0/8, 10.0.0.0/8]"), "Duplicate value"},
+		"too many networks":                         {external("cidrs: [" + networks(33) + "]"), "Too many"},
+		"a rollout without time":                    {onVolume + "rollout: {deadline: 59s}", "from 1m to 1h"},
+		"a rollout without end":                     {onVolume + "rollout: {deadline: 1h1s}", "from 1m to 1h"},
+		"a deadline of words":                       {onVolume + "rollout: {deadline: soon}", "spec.rollout.deadline"},
+		"a deadline without a unit":                 {onVolume + `rollout: {deadline: "600"}`, "spec.rollout.deadline"},
+		"an image with a space":                     {onVolume + `rollout: {image: "a b"}`, "spec.rollout.image"},
+		"a window in hours alone":                   {onVolume + `rollout: {window: {start: "2", end: "05:00"}}`, "spec.rollout.window.start"},
+		"a window after midnight":                   {onVolume + `rollout: {window: {start: "22:00", end: "24:00"}}`, "spec.rollout.window.end"},
+		"a window without length":                   {onVolume + `rollout: {window: {start: "02:00", end: "02:00"}}`, "has no length"},
+		"a window without end":                      {onVolume + `rollout: {window: {start: "02:00"}}`, "spec.rollout.window.end"},
+		"a time zone that is none":                  {onVolume + `rollout: {window: {start: "02:00", end: "05:00", timeZone: Europe/Atlantis}}`, "Europe/Berlin"},
+		"a time zone from a file":                   {onVolume + `rollout: {window: {start: "02:00", end: "05:00", timeZone: ../etc}}`, "spec.rollout.window.timeZone"},
+		"a pull secret twice":                       {onVolume + "pods: {imagePullSecrets: [{name: a}, {name: a}]}", "Duplicate value"},
+		"a pull secret without a name":              {onVolume + `pods: {imagePullSecrets: [{name: ""}]}`, "spec.pods.imagePullSecrets[0].name"},
+		"a priority class with a /":                 {onVolume + "pods: {priorityClassName: a/b}", "spec.pods.priorityClassName"},
+		"a label of ours":                           {onVolume + `pods: {labels: {anamnesis.dev/admin-access: "true"}}`, "the operator's own"},
+		"a label below ours":                        {onVolume + "pods: {labels: {x.anamnesis.dev/team: a}}", "the operator's own"},
+		"a label that selects":                      {onVolume + "pods: {labels: {app.kubernetes.io/instance: other}}", "the operator's own"},
+		"a label of the replica set":                {onVolume + "pods: {labels: {pod-template-hash: a}}", "the operator's own"},
+		"a label with a space":                      {onVolume + `pods: {labels: {"my team": a}}`, "each label needs a name"},
+		"a label with a wrong value":                {onVolume + `pods: {labels: {team: "our team"}}`, "spec.pods.labels.team"},
+		"a label with a long value":                 {onVolume + "pods: {labels: {team: " + strings.Repeat("a", 64) + "}}", "spec.pods.labels.team"},
+		"an annotation of ours":                     {onVolume + "pods: {annotations: {anamnesis.dev/template-hash: a}}", "the operator's own"},
+		"an annotation with a space":                {onVolume + `pods: {annotations: {"my note": a}}`, "each annotation needs a name"},
+		"a log level of our own":                    {onVolume + "pods: {logLevel: trace}", "Unsupported value"},
+		"root":                                      {onVolume + "pods: {securityContext: {runAsUser: 0}}", "spec.pods.securityContext.runAsUser"},
+		"a user that no kernel knows":               {onVolume + "pods: {securityContext: {runAsUser: 4294967296}}", "spec.pods.securityContext.runAsUser"},
 		"a node affinity without terms": {
 			onVolume + "pods: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}}", "nodeSelectorTerms",
 		},
@@ -211,6 +223,16 @@ storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 pods: {securityContext: {}}`},
 		"pods with all": {onVolume + podsWithAll, `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}` + podsWithAll},
+		"a public address": {onVolume + "url: https://acme.example:8443", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+url: https://acme.example:8443`},
+		"a public address in numbers, and proxies": {onVolume + "url: 'https://[2001:db8::1]'\ntrustedProxies: [10.0.0.0/8, '2001:db8::/32']", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+url: 'https://[2001:db8::1]'
+trustedProxies: [10.0.0.0/8, '2001:db8::/32']`},
+		"an application that operates": {onVolume + "applications: [{name: operators}]", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+applications: [{name: operators}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := instance(t, "acme", test.spec)
@@ -218,7 +240,7 @@ storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}` + podsWithAll},
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
-			for _, field := range []string{"storage", "rollout", "pods"} {
+			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications"} {
 				want := instance(t, "acme", test.want).Object["spec"].(map[string]any)[field]
 				if diff := cmp.Diff(want, got[field]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", field, diff)

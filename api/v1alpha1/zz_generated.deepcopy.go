@@ -201,6 +201,11 @@ func (in *InstanceSpec) DeepCopyInto(out *InstanceSpec) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.TrustedProxies != nil {
+		in, out := &in.TrustedProxies, &out.TrustedProxies
+		*out = make([]CIDR, len(*in))
+		copy(*out, *in)
+	}
 	if in.CORS != nil {
 		in, out := &in.CORS, &out.CORS
 		*out = new(CORS)

@@ -63,6 +63,8 @@ var hints = map[string]hint{
 	"spec.rollout.window.end":           {first: "05:00", second: "06:00", silent: "nothing waits to be rolled out"},
 	"spec.rollout.window.start":         {first: "02:00", second: "03:00", silent: "nothing waits to be rolled out"},
 	"spec.rollout.window.timeZone":      {first: "Europe/Berlin", second: "Asia/Tokyo", silent: "nothing waits to be rolled out"},
+	"spec.trustedProxies[]":             {first: "10.20.0.0/16", second: "10.30.0.0/16"},
+	"spec.url":                          {first: "https://one.example", second: "https://other.example"},
 	// A volume that grew is never made smaller than it is.
 	"spec.storage.embedded.size":             {first: "2Gi", second: "3Gi", leftOut: []string{"Stalled=True RefusedByAPIServer"}},
 	"spec.storage.embedded.storageClassName": {first: "one", second: "other", immutable: true},

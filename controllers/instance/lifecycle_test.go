@@ -59,6 +59,7 @@ func TestInstanceBecomesReady(t *testing.T) {
 		Replicas:           1,
 		ReadyReplicas:      1,
 		Inventory: []v1alpha1.InventoryEntry{
+			{Kind: "ConfigMap", Name: "acme-ca"},
 			{Kind: "ConfigMap", Name: "acme-config"},
 			{Kind: "Deployment", Name: "acme"},
 			{Kind: "NetworkPolicy", Name: "acme"},

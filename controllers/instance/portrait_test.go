@@ -68,6 +68,9 @@ func (p *platform) draw(object client.Object, names *aliases) string {
 	if secret, ok := object.(*corev1.Secret); ok {
 		fields["data"] = names.data(secret.Data)
 	}
+	if config, ok := object.(*corev1.ConfigMap); ok {
+		fields["data"] = names.texts(config.Data)
+	}
 	if instance, ok := object.(*v1alpha1.Instance); ok {
 		fields["status"].(map[string]any)["conditions"] = conditionsByType(instance)
 	} else {
@@ -150,6 +153,21 @@ func (a *aliases) data(content map[string][]byte) map[string]any {
 	return shown
 }
 
+// texts does the same for a ConfigMap.
+func (a *aliases) texts(content map[string]string) map[string]any {
+	encoded := map[string][]byte{}
+	for key, value := range content {
+		encoded[key] = []byte(value)
+	}
+	shown := a.data(encoded)
+	for key, value := range content {
+		if !strings.Contains(value, "BEGIN CERTIFICATE") {
+			shown[key] = value
+		}
+	}
+	return shown
+}
+
 // applicationKey is what the key of an application looks like.
 var applicationKey = regexp.MustCompile(`\b[A-Z2-7]{26}\b`)
 
@@ -218,9 +236,22 @@ func (p *platform) drawChildren(name string) string {
 		if secret, ok := object.(*corev1.Secret); ok && secret.Type == corev1.SecretTypeTLS {
 			p.nameIssued(secret, name)
 		}
+		leaveOutAuthority(object)
 		parts = append(parts, p.draw(object, nil))
 	}
 	return applicationKey.ReplaceAllString(strings.Join(parts, ""), "KEY")
+}
+
+// leaveOutAuthority takes out whom clients are told to trust.
+func leaveOutAuthority(object client.Object) {
+	switch object := object.(type) {
+	case *corev1.ConfigMap:
+		delete(object.Data, corev1.ServiceAccountRootCAKey)
+	case *corev1.Secret:
+		if object.Type == corev1.SecretTypeOpaque {
+			delete(object.Data, corev1.ServiceAccountRootCAKey)
+		}
+	}
 }
 
 // nameIssued replaces certificates that the operator made by the names that they

@@ -21,3 +21,28 @@ func TestBuildAuthoritySecret(t *testing.T) {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }
+
+func TestBuildTrustConfigMap(t *testing.T) {
+	t.Parallel()
+	in := embedded()
+	if got := BuildTrustConfigMap(in); got != nil {
+		t.Errorf("with a certificate of a public authority there is %v", got)
+	}
+	in.Authority = []byte("authority")
+	wantYAML(t, BuildTrustConfigMap(in), `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: acme-ca
+  namespace: tenants
+  labels:
+    app.kubernetes.io/name: anamnesis
+    app.kubernetes.io/instance: acme
+    app.kubernetes.io/managed-by: anamnesis-operator
+data:
+  ca.crt: authority
+`)
+	if got := BuildTrustConfigMap(ofRevision(3, in)); got != nil {
+		t.Errorf("an earlier revision has %v", got)
+	}
+}

@@ -5,6 +5,7 @@ package resources
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -15,6 +16,18 @@ import (
 type configFile struct {
 	CORS  corsConfig                       `json:"cors"`
 	Plans map[string]v1alpha1.MonthlyCalls `json:"plans,omitempty"`
+	// What follows is left out unless it is set: servers that are older than it
+	// would warn of it.
+	URL      v1alpha1.PublicURL `json:"url,omitempty"`
+	Proxies  []v1alpha1.CIDR    `json:"proxies,omitempty"`
+	Instance *instanceConfig    `json:"instance,omitempty"`
+}
+
+// instanceConfig tells the server whose database it may open: one that is new,
+// its own, or one that it is to take up.
+type instanceConfig struct {
+	UID    types.UID `json:"uid"`
+	Adopts []string  `json:"adopts,omitempty"`
 }
 
 type corsConfig struct {
@@ -30,6 +43,10 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	for _, plan := range in.Instance.Spec.Plans {
 		config.Plans[plan.Name] = plan.MonthlyCalls
 	}
+	config.URL, config.Proxies = in.Instance.Spec.URL, in.Instance.Spec.TrustedProxies
+	if in.has(tellsClients) {
+		config.Instance = instanceOf(in.Instance)
+	}
 	encoded, err := yaml.Marshal(config)
 	if err != nil {
 		panic(fmt.Sprintf("strings and numbers can always be encoded: %v", err))
@@ -37,4 +54,12 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	return coreapply.ConfigMap(ConfigName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: string(encoded)})
+}
+
+func instanceOf(instance *v1alpha1.Instance) *instanceConfig {
+	config := &instanceConfig{UID: instance.UID}
+	if earlier := instance.Annotations[v1alpha1.AdoptAnnotation]; earlier != "" {
+		config.Adopts = []string{earlier}
+	}
+	return config
 }

@@ -33,6 +33,8 @@ data:
   config.yaml: |
     cors:
       allowedOrigins: []
+    instance:
+      uid: 6f1f7a53
 `,
 		},
 		"origins in the order of the spec": {
@@ -47,6 +49,8 @@ data:
       - https://portal.example
       - http://localhost:3000
       - '*'
+    instance:
+      uid: 6f1f7a53
 `,
 		},
 		"plans with their limits, also none and nothing at all": {
@@ -61,11 +65,43 @@ data:
   config.yaml: |
     cors:
       allowedOrigins: []
+    instance:
+      uid: 6f1f7a53
     plans:
       gold: {}
       trial:
         explain: 0
         triage: 5000000000
+`,
+		},
+		"an address, proxies, and what it takes up": {
+			in: embedded(public),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    instance:
+      adopts:
+      - 0d7c1e52
+      uid: 6f1f7a53
+    proxies:
+    - 10.0.0.0/8
+    - 2001:db8::/32
+    url: https://acme.example
+`,
+		},
+		"what the spec says is told to earlier servers too": {
+			in: ofRevision(3, embedded(public)),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    proxies:
+    - 10.0.0.0/8
+    - 2001:db8::/32
+    url: https://acme.example
 `,
 		},
 	} {
@@ -74,4 +110,9 @@ data:
 			wantYAML(t, BuildConfigMap(test.in), test.want)
 		})
 	}
+}
+
+func ofRevision(revision int32, in Input) Input {
+	in.Server.Revision = revision
+	return in
 }

@@ -35,6 +35,10 @@ type Input struct {
 	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
 	DatabasePorts []int32
 
+	// Authority is the certificates, in PEM, of the authorities that clients trust;
+	// empty where the certificate needs none but the public ones.
+	Authority []byte
+
 	// Encrypted says that there are keysets, or were, and that what the server keeps
 	// is encrypted by them.
 	Encrypted bool

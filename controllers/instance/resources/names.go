@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -55,6 +56,9 @@ func TLSName(instance *v1alpha1.Instance) string { return instance.Name + "-serv
 // own that an Instance with extra names has. It is never that of the operator's.
 func AuthorityName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-authority" }
 
+// TrustName is the name of the ConfigMap with the authority that clients trust.
+func TrustName(instance *v1alpha1.Instance) string { return instance.Name + "-ca" }
+
 // PreflightName is the name of the preflight Job with this hash.
 func PreflightName(instance *v1alpha1.Instance, hash string) string {
 	return instance.Name + "-preflight-" + hash
@@ -63,6 +67,12 @@ func PreflightName(instance *v1alpha1.Instance, hash string) string {
 // URL is the address of the Instance inside the cluster.
 func URL(instance *v1alpha1.Instance) string {
 	return fmt.Sprintf("https://%s.%s.svc", ServerName(instance), instance.Namespace)
+}
+
+// PublicURL is where clients outside find the Instance: that of its spec, else
+// its address inside the cluster.
+func PublicURL(instance *v1alpha1.Instance) string {
+	return cmp.Or(string(instance.Spec.URL), URL(instance))
 }
 
 // DNSNames are the names that the Instance's certificate is good for: those under

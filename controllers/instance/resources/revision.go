@@ -42,6 +42,9 @@ const (
 	// keepsKeys: keys that data or clients depend on are kept with the data, as it
 	// is when the Instance is deleted.
 	keepsKeys change = 4
+	// tellsClients: applications are told where the Instance is and whom to trust,
+	// and the server whose database it opens.
+	tellsClients change = 4
 	// encrypts: the server is given keysets, and where to find Secrets of senders.
 	encrypts change = 4
 )

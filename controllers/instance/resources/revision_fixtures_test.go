@@ -32,7 +32,15 @@ func revisionFixtures() map[string]revisionFixture {
 		"external-placed": {3, everythingPlaced()},
 
 		"embedded-encrypted": {4, encrypted(embedded())},
+		"external-public":    {4, encrypted(external(public))},
 	}
+}
+
+// public is reached from outside, and takes up what another left.
+func public(instance *v1alpha1.Instance) {
+	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "0d7c1e52"}
+	instance.Spec.URL = "https://acme.example"
+	instance.Spec.TrustedProxies = []v1alpha1.CIDR{"10.0.0.0/8", "2001:db8::/32"}
 }
 
 func encrypted(in Input) Input {

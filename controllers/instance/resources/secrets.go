@@ -16,6 +16,7 @@ import (
 const (
 	ApplicationIDKey  = "id"
 	ApplicationKeyKey = "key"
+	ApplicationURLKey = "url"
 )
 
 // TLSAuthorityKey is the key of a TLS Secret whose value is the certificate of
@@ -54,12 +55,20 @@ func withScopes(application v1alpha1.Application) v1alpha1.Application {
 }
 
 // BuildApplicationSecret tells the people and clients behind one application
-// its id and key.
+// its id and key, where the Instance is, and by which authority it proves itself,
+// where that is none of the public ones.
 func BuildApplicationSecret(in Input, application v1alpha1.Application, key string) *coreapply.SecretApplyConfiguration {
-	return secret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, map[string][]byte{
+	content := map[string][]byte{
 		ApplicationIDKey:  []byte(application.Name),
 		ApplicationKeyKey: []byte(key),
-	})
+	}
+	if in.has(tellsClients) {
+		content[ApplicationURLKey] = []byte(PublicURL(in.Instance))
+		if len(in.Authority) > 0 {
+			content[TLSAuthorityKey] = in.Authority
+		}
+	}
+	return secret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
 }
 
 // credentialFile is one file of the server's --credentials-dir.

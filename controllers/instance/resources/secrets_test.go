@@ -69,22 +69,27 @@ func TestApplicationsLeaveTheSpecAlone(t *testing.T) {
 
 func TestBuildApplicationSecret(t *testing.T) {
 	t.Parallel()
-	got := BuildApplicationSecret(embedded(), v1alpha1.Application{Name: "portal"}, "s3cret")
-	wantYAML(t, got, `
-apiVersion: v1
-kind: Secret
-metadata:
-  name: acme-app-portal
-  namespace: tenants
-  labels:
-    app.kubernetes.io/name: anamnesis
-    app.kubernetes.io/instance: acme
-    app.kubernetes.io/managed-by: anamnesis-operator
-type: Opaque
-data:
-  id: cG9ydGFs
-  key: czNjcmV0
-`)
+	trusted, earlier := embedded(), embedded()
+	trusted.Authority = []byte("authority")
+	earlier.Authority, earlier.Server.Revision = []byte("authority"), int32(tellsClients)-1
+	for name, test := range map[string]struct {
+		in   Input
+		want map[string]string
+	}{
+		"by a public authority":    {embedded(), map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret"}},
+		"by one of our own":        {trusted, map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret", "ca.crt": "authority"}},
+		"at an address of its own": {embedded(public), map[string]string{"url": "https://acme.example", "id": "portal", "key": "s3cret"}},
+		"of an earlier revision":   {earlier, map[string]string{"id": "portal", "key": "s3cret"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := BuildApplicationSecret(test.in, v1alpha1.Application{Name: "portal"}, "s3cret")
+			wantSecret(t, got, "acme-app-portal", corev1.SecretTypeOpaque)
+			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestBuildCredentialsSecret(t *testing.T) {

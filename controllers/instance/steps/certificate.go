@@ -62,6 +62,7 @@ func (v *Visit) copyCertificate(ctx context.Context, name string) error {
 		return problem.Stalled("", reasonTLSSecretInvalid, "TLS Secret %s: %v", name, err)
 	}
 	v.LookAgainAt(end.Add(time.Second))
+	v.trust(secret.Data[resources.TLSAuthorityKey])
 	return v.put(ctx, "", resources.BuildTLSSecret(v.input,
 		secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey], secret.Data[resources.TLSAuthorityKey]))
 }
@@ -86,6 +87,7 @@ func (v *Visit) issueCertificate(ctx context.Context) error {
 	if since := authority.FormatTime(served.TrustedSince); since != "" {
 		object.WithAnnotations(map[string]string{TrustedSinceAnnotation: since})
 	}
+	v.trust(served.Trusted)
 	if err := v.put(ctx, "", object); err != nil {
 		return err
 	}

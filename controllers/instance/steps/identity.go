@@ -58,7 +58,7 @@ func (v *Visit) applyAddress(ctx context.Context) error {
 		resources.BuildService(v.input),
 	}
 	objects = resources.Append(objects, resources.BuildPodDisruptionBudget(v.input))
-	v.Instance.Status.URL = resources.URL(v.Instance)
+	v.Instance.Status.URL = resources.PublicURL(v.Instance)
 	return eachOf(objects, func(object resources.Object) error { return v.put(ctx, "", object) })
 }
 

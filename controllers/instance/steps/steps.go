@@ -61,10 +61,11 @@ type step struct {
 var steps = []step{
 	{name: "pin the server", leads: true, keeps: true, run: (*Visit).pinServer},
 	{name: "give it an address", gives: []fact{configuration}, makes: isKind("ServiceAccount", "ConfigMap", "Service", "PodDisruptionBudget"), run: (*Visit).applyAddress},
+	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
+	{name: "tell clients whom to trust", makes: isTrust, keeps: true, run: (*Visit).applyTrust},
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
 	{name: "give it keysets", gives: []fact{keysets}, makes: isSecret(resources.KeysetsName), keeps: true, run: (*Visit).applyKeysets},
-	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
 	{name: "give the data a place", gives: []fact{place}, keeps: true, run: (*Visit).applyStorage},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
@@ -171,4 +172,8 @@ func isSecret(names ...func(*v1alpha1.Instance) string) func(*v1alpha1.Instance,
 func isApplicationSecret(instance *v1alpha1.Instance, key children.Key) bool {
 	return key.Kind == children.KindSecret &&
 		(key.Name == resources.CredentialsName(instance) || strings.HasPrefix(key.Name, resources.ApplicationSecretName(instance, "")))
+}
+
+func isTrust(instance *v1alpha1.Instance, key children.Key) bool {
+	return key == children.Key{Kind: "ConfigMap", Name: resources.TrustName(instance)}
 }

@@ -55,7 +55,7 @@ func (v *Visit) holdSpec() (release func(), keeps bool) {
 // does not, as after a restore: the steps that say so otherwise wait.
 func (v *Visit) restate() {
 	deployment, said := v.Children.Deployment(), &v.Instance.Status
-	said.URL = cmp.Or(said.URL, resources.URL(v.Instance))
+	said.URL = cmp.Or(said.URL, resources.PublicURL(v.Instance))
 	if len(said.Models) == 0 {
 		said.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
 		said.ModelIDs = status.ModelIDs(said.Models)

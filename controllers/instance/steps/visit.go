@@ -62,6 +62,8 @@ type Visit struct {
 	unfinished []step
 	// input is what builders are given, filled in on the way.
 	input resources.Input
+	// certified says that it is known by which authority the certificate is trusted.
+	certified bool
 	// template says which pod template is asked for, and why.
 	template rollout.Plan
 	// trouble is what keeps pods from becoming ready; nil before that was asked.
