@@ -149,6 +149,11 @@ func names(found []difference) string {
 // send applies an object and gives what the API server made of it, without
 // changing what is sent.
 func (a *Applier) send(ctx context.Context, sent *unstructured.Unstructured, live client.Object) (*unstructured.Unstructured, error) {
+	if live != nil && hashOf(live) != hashOf(sent) {
+		if err := a.takeOverCreated(ctx, sent); err != nil {
+			return nil, err
+		}
+	}
 	returned, err := a.apply(ctx, sent, live)
 	if live == nil || len(duplicates(err)) == 0 {
 		return returned, err
