@@ -31,6 +31,10 @@ const (
 	// objects of the Instance otherwise than the operator sends them. It is absent
 	// otherwise. The operator lets it be so.
 	ConditionDiverged = "Diverged"
+	// ConditionKeysTurning is True while keys that somebody asked to be turned, or
+	// that are old, turn or wait to; its message says until when, or for what. It is
+	// absent otherwise. Ready does not depend on it.
+	ConditionKeysTurning = "KeysTurning"
 	// ConditionServerCurrent is True when the Instance is well with the build of
 	// the server that all are to have; its reason says what keeps it from that,
 	// or how far it has come. Ready does not depend on it.
@@ -87,6 +91,16 @@ type InstanceSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Applications []Application `json:"applications,omitempty"`
+
+	// KeyOverlap is how long a key of an application stays good after another one is
+	// shown in its place, as 24h or 1h30m, up to 720h. With 0s it is revoked at once.
+	// Left out: 24h.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}(h|m|s))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('720h')",message="a key that was replaced may stay good for 720h, and no longer"
+	KeyOverlap *metav1.Duration `json:"keyOverlap,omitempty"`
 
 	// Plans limit how often applications may call. The plan trial is always
 	// there: left out, it allows 100 calls a month to each service. Limits reach
@@ -403,7 +417,7 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged, ServerCurrent.
+	// Available, Diverged, KeysTurning, ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

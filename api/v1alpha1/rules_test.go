@@ -111,6 +111,9 @@ func TestRefused(t *testing.T) {
 		"a key with a slash":                        {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
 		"authorities in a Pod":                      {external("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
 		"authorities without a name":                {external("caRef: {kind: ConfigMap}"), "spec.storage.external.caRef.name"},
+		"keys that overlap for ever":                {onVolume + "keyOverlap: 721h", "may stay good for 720h"},
+		"keys that overlap by words":                {onVolume + "keyOverlap: a day", "spec.keyOverlap"},
+		"keys that overlap backwards":               {onVolume + "keyOverlap: -1h", "spec.keyOverlap"},
 		"an address over http":                      {onVolume + "url: http://acme.example", "a public address is https://"},
 		"an address with a path":                    {onVolume + "url: https://acme.example/", "a public address is https://"},
 		"an address with a user":                    {onVolume + "url: https://me@acme.example", "a public address is https://"},
@@ -230,6 +233,9 @@ url: https://acme.example:8443`},
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 url: 'https://[2001:db8::1]'
 trustedProxies: [10.0.0.0/8, '2001:db8::/32']`},
+		"keys that do not overlap": {onVolume + "keyOverlap: 0s", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+keyOverlap: 0s`},
 		"an application that operates": {onVolume + "applications: [{name: operators}]", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 applications: [{name: operators}]`},
@@ -240,7 +246,7 @@ applications: [{name: operators}]`},
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
-			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications"} {
+			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap"} {
 				want := instance(t, "acme", test.want).Object["spec"].(map[string]any)[field]
 				if diff := cmp.Diff(want, got[field]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", field, diff)
@@ -310,5 +316,15 @@ func TestAccessModeStays(t *testing.T) {
 		if err := platform.Update(t.Context(), object); err != nil {
 			t.Errorf("a volume of %s cannot grow: %v", from, err)
 		}
+	}
+}
+
+// TestOverlapIsRead: none at all is something else than one that is left out.
+func TestOverlapIsRead(t *testing.T) {
+	if typed := decode(t, instance(t, "acme", onVolume+"keyOverlap: 0s")); typed.Spec.KeyOverlap == nil || typed.Spec.KeyOverlap.Duration != 0 {
+		t.Errorf("0s is read as %v", typed.Spec.KeyOverlap)
+	}
+	if typed := decode(t, instance(t, "acme", onVolume)); typed.Spec.KeyOverlap != nil {
+		t.Errorf("left out, it is read as %v", typed.Spec.KeyOverlap)
 	}
 }

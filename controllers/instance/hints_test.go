@@ -44,6 +44,7 @@ var hints = map[string]hint{
 	"spec.applications[].plan":          {first: "gold", second: "silver", beside: object("plans", []any{object("name", "gold"), object("name", "silver")})},
 	"spec.cors.allowedOrigins[]":        {first: "https://one.example", second: "https://other.example"},
 	"spec.deletionPolicy":               {first: "Delete", second: "Retain", silent: "it is asked for when the Instance is deleted"},
+	"spec.keyOverlap":                   {first: "1h", second: "2h", silent: "no key turns"},
 	"spec.models[].id":                  {first: "service-en", second: "service-de"},
 	"spec.models[].version":             {first: olderVersion, second: newestVersion},
 	"spec.plans[].name":                 {first: "gold", second: "silver"},

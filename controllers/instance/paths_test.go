@@ -12,8 +12,10 @@ import (
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 )
 
 // A path is what befalls Instances, one phase after the other.
@@ -65,6 +67,15 @@ var paths = []path{
 	}},
 	{name: "the authority is renewed", prepare: makesReady(externalAcme), phases: []phase{
 		{letsPass(6 * 365 * 24 * time.Hour), both(shows("Ready=True Ready"), isRenewed)},
+	}},
+	{name: "keys begin to turn", prepare: makesReady(embeddedAcme), phases: []phase{
+		{ask("keys:1,signing-keys:1,keysets:1"), shows("Ready=True Ready", "KeysTurning=True Turning")},
+	}},
+	{name: "keys have turned", prepare: beginsToTurn, phases: []phase{
+		{letsPass(3 * time.Minute), says("KeysTurning", "good until")},
+	}},
+	{name: "keys are revoked at once", prepare: makesReady(embeddedAcme), phases: []phase{
+		{revokes, isMet("1")},
 	}},
 	{name: "the server image is upgraded", prepare: makesTwo, phases: []phase{
 		{func(p *platform) { p.startOperator(nextServerImage) }, both(isMoved("acme"), isMoved("other"))},
@@ -118,6 +129,31 @@ func leavesData(p *platform) {
 	makesReady(embeddedAcme)(p)
 	deletes(p)
 	p.Eventually(func() bool { return isGone(p) }).Should(gomega.BeTrue())
+}
+
+func beginsToTurn(p *platform) {
+	makesReady(embeddedAcme)(p)
+	ask("keys:1,keysets:1")(p)
+	p.reaches("acme", "Ready=True Ready", "KeysTurning=True Turning")
+}
+
+func revokes(p *platform) {
+	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Annotations = map[string]string{rotation.Annotation: "keys:1"}
+		instance.Spec.KeyOverlap = &metav1.Duration{}
+	})
+}
+
+// isMet says whether keys were turned as was asked for.
+func isMet(request string) func(*platform) bool {
+	return func(p *platform) bool {
+		credentials := read(p, "acme-credentials", &corev1.Secret{})
+		return credentials.Annotations[rotation.MetAnnotation] == request && p.known("default").Key == p.shown("default")
+	}
+}
+
+func says(condition, text string) func(*platform) bool {
+	return func(p *platform) bool { return strings.Contains(p.message("acme", condition), text) }
 }
 
 func edits(how func(*v1alpha1.Instance)) func(*platform) {

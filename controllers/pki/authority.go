@@ -146,7 +146,7 @@ func sign(template, parent *x509.Certificate, key, parentKey crypto.Signer) (Key
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("signing a certificate: %w", err)
 	}
-	keyText, err := encodeKey(key)
+	keyText, err := encodeKey(key, nil)
 	if err != nil {
 		return KeyPair{}, err
 	}

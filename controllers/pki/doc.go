@@ -15,5 +15,8 @@
 //	issue.go        the reasons to issue a certificate again
 //	check.go        certificates that somebody else made
 //	keys.go         keys that sign tokens, and keys of applications
+//	application_keys.go, signing_keys.go, keysets_turn.go
+//	                how each of them takes the place of another
+//	keysets.go      what servers encrypt data by
 //	pem.go          how keys and certificates are written
 package pki

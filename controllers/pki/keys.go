@@ -16,12 +16,16 @@ func NewApplicationKey() string { return rand.Text() }
 // NewSigningKey makes an Ed25519 key for tokens, PKCS#8 in PEM, and its id. Ids
 // sort by time, so that the newest key is the last.
 func NewSigningKey(now time.Time) (id string, key []byte, err error) {
+	return newSigningKey(now, nil)
+}
+
+func newSigningKey(now time.Time, headers map[string]string) (id string, key []byte, err error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", nil, fmt.Errorf("making a signing key: %w", err)
 	}
-	key, err = encodeKey(private)
-	return now.UTC().Format("20060102t150405z"), key, err
+	key, err = encodeKey(private, headers)
+	return now.UTC().Format(keyIDTime), key, err
 }
 
 // IsSigningKey says whether a text is a key that NewSigningKey could have made.

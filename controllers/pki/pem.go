@@ -16,13 +16,13 @@ const (
 	privateKeyBlock  = "PRIVATE KEY"
 )
 
-// encodeKey writes a private key as PKCS#8 in PEM.
-func encodeKey(key crypto.PrivateKey) ([]byte, error) {
+// encodeKey writes a private key as PKCS#8 in PEM, with headers if there are any.
+func encodeKey(key crypto.PrivateKey, headers map[string]string) ([]byte, error) {
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a private key: %w", err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: privateKeyBlock, Bytes: encoded}), nil
+	return pem.EncodeToMemory(&pem.Block{Type: privateKeyBlock, Headers: headers, Bytes: encoded}), nil
 }
 
 func encodeCertificate(der []byte) []byte {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
@@ -34,17 +35,17 @@ const ReasonInvalid = "AuthorityInvalid"
 // for another one.
 const SecretName = "anamnesis-authority"
 
-// RotateAnnotation with the value "authority:<anything>" asks for another
-// authority, once for each new value: on the authority's Secret for the
-// operator's, on an Instance for the one of its own.
-const RotateAnnotation = "anamnesis.dev/rotate"
+// RotateAnnotation with the word rotation.Authority asks for another authority, once
+// for each new value: on the authority's Secret for the operator's, on an Instance
+// for the one of its own.
+const RotateAnnotation = rotation.Annotation
 
 // Annotations by which the Secret of an authority remembers what package pki says
 // of a Rollover, and the keys of the Authorities beside the one that issues.
 const (
-	RotatedAnnotation       = "anamnesis.dev/rotated"
-	nextSinceAnnotation     = "anamnesis.dev/next-since"
-	previousSinceAnnotation = "anamnesis.dev/previous-since"
+	RotatedAnnotation       = rotation.MetAnnotation
+	nextSinceAnnotation     = rotation.NextSinceAnnotation
+	previousSinceAnnotation = rotation.PreviousSinceAnnotation
 
 	nextCertificateKey     = "next.crt"
 	nextPrivateKeyKey      = "next.key"
@@ -79,20 +80,11 @@ func (s *Store) Domain() string {
 // Policy is what an authority is to be that vouches for some domains, and that
 // these annotations may ask to replace.
 func (s *Store) Policy(domains []string, annotations map[string]string) pki.AuthorityPolicy {
-	return pki.AuthorityPolicy{Domains: domains, Request: rotateRequest(annotations), Overlap: s.Patience()}
+	return pki.AuthorityPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.Authority), Overlap: s.Patience()}
 }
 
 // Patience is how long clients get to hear of another authority.
 func (s *Store) Patience() time.Duration { return cmp.Or(s.Overlap, pki.Overlap) }
-
-// rotateRequest is what follows "authority:" in an annotation; empty for nothing.
-func rotateRequest(annotations map[string]string) string {
-	request, isForAuthority := strings.CutPrefix(annotations[RotateAnnotation], "authority:")
-	if !isForAuthority {
-		return ""
-	}
-	return request
-}
 
 // Authorities are what a Secret holds of an authority.
 type Authorities struct {

@@ -13,10 +13,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-func TestRotateRequest(t *testing.T) {
+func TestAuthorityIsAskedForByItsWord(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]string{"": "", "authority:1": "1", "authority:": "", "keys:1": "", "authority": "", "authority:a:b": "a:b"} {
-		if got := rotateRequest(map[string]string{RotateAnnotation: value}); got != want {
+	store := &Store{}
+	for value, want := range map[string]string{"": "", "authority:1": "1", "authority:": "", "keys:1": "", "authority": "", "authority:a:b": "a:b", "keys:1,authority:2": "2"} {
+		if got := store.Policy(nil, map[string]string{RotateAnnotation: value}).Request; got != want {
 			t.Errorf("%q asks for %q, want %q", value, got, want)
 		}
 	}

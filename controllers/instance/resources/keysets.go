@@ -16,15 +16,15 @@ const (
 )
 
 // BuildKeysetsSecret holds what the server encrypts data by, and finds it by. Nil
-// for servers that do not encrypt.
-func BuildKeysetsSecret(in Input, keysets pki.Keysets) *coreapply.SecretApplyConfiguration {
+// for servers that do not encrypt. notes are annotations.
+func BuildKeysetsSecret(in Input, keysets pki.Keysets, notes map[string]string) *coreapply.SecretApplyConfiguration {
 	if !in.has(encrypts) {
 		return nil
 	}
-	return asData(in, secret(in, KeysetsName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
+	return noted(asData(in, secret(in, KeysetsName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
 		encryptionKeysetFile: keysets.Encryption,
 		lookupKeysetFile:     keysets.Lookup,
-	}))
+	})), notes)
 }
 
 // KeysetsIn are the keysets in the content of the Secret.

@@ -40,14 +40,14 @@ func everything(in Input) []Object {
 	objects = Append(objects, BuildPersistentVolumeClaim(in))
 	objects = Append(objects, BuildDeployment(in))
 	objects = Append(objects, BuildPreflightJob(in))
-	keys := map[string]string{}
+	keys := map[string]pki.ApplicationKeys{}
 	for _, application := range Applications(in.Instance) {
-		keys[application.Name] = "key of " + application.Name
-		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name]))
+		keys[application.Name] = pki.ApplicationKeys{Key: "key of " + application.Name}
+		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name].Key))
 	}
-	objects = Append(objects, BuildCredentialsSecret(in, keys))
-	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}))
-	objects = Append(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}))
+	objects = Append(objects, BuildCredentialsSecret(in, keys, nil))
+	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))
+	objects = Append(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}, nil))
 	return Append(objects, BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority")))
 }
 

@@ -45,6 +45,9 @@ const (
 	// tellsClients: applications are told where the Instance is and whom to trust,
 	// and the server whose database it opens.
 	tellsClients change = 4
+	// turnsKeys: the server knows several keys of an application, and from when on a
+	// key signs.
+	turnsKeys change = 4
 	// encrypts: the server is given keysets, and where to find Secrets of senders.
 	encrypts change = 4
 )
@@ -52,3 +55,6 @@ const (
 // has says whether a change is part of the revision that the Instance is pinned
 // to. An operator that is older than the pin builds the newest that it knows.
 func (in Input) has(c change) bool { return in.Server.Revision >= int32(c) }
+
+// TurnsKeys says whether the server can be told several keys for one thing.
+func (in Input) TurnsKeys() bool { return in.has(turnsKeys) }

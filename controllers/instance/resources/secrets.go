@@ -5,11 +5,14 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
 // Keys of an application's own Secret.
@@ -54,6 +57,19 @@ func withScopes(application v1alpha1.Application) v1alpha1.Application {
 	return application
 }
 
+// defaultKeyOverlap is how long a key stays good after another one is shown, where
+// the spec says nothing else: clients read their Secret again once a day.
+const defaultKeyOverlap = 24 * time.Hour
+
+// KeyOverlap is how long a key of an application stays good after another one is
+// shown in its place; zero revokes it at once.
+func KeyOverlap(instance *v1alpha1.Instance) time.Duration {
+	if instance.Spec.KeyOverlap == nil {
+		return defaultKeyOverlap
+	}
+	return instance.Spec.KeyOverlap.Duration
+}
+
 // BuildApplicationSecret tells the people and clients behind one application
 // its id and key, where the Instance is, and by which authority it proves itself,
 // where that is none of the public ones.
@@ -73,8 +89,10 @@ func BuildApplicationSecret(in Input, application v1alpha1.Application, key stri
 
 // credentialFile is one file of the server's --credentials-dir.
 type credentialFile struct {
-	ID     string           `json:"id"`
-	Key    string           `json:"key"`
+	ID  string `json:"id"`
+	Key string `json:"key"`
+	// Keys are further ones that are good.
+	Keys   []string         `json:"keys,omitempty"`
 	Scopes []v1alpha1.Scope `json:"scopes"`
 	Plan   string           `json:"plan,omitempty"`
 	// DevMode is left out unless it is set: what is written to tenants that do not
@@ -83,32 +101,42 @@ type credentialFile struct {
 }
 
 // BuildCredentialsSecret tells the server who may call it: one file for each of
-// the Instance's applications, with its key by application name. An application
-// without a key is left out, since an empty key must never open anything.
-func BuildCredentialsSecret(in Input, keys map[string]string) *coreapply.SecretApplyConfiguration {
+// the Instance's applications, with its keys by application name. An application
+// without a key is left out, since an empty key must never open anything. notes are
+// annotations, which must hold no key.
+func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
 	for _, application := range Applications(in.Instance) {
-		if key := keys[application.Name]; key != "" {
-			files[application.Name+".json"] = encodeCredential(application, key)
+		if known := keys[application.Name]; known.Key != "" {
+			files[application.Name+".json"] = encodeCredential(application, known)
 		}
 	}
-	return asData(in, secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files))
+	return noted(asData(in, secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
 }
 
-// KeyIn is the key of an application in the content of the credentials Secret;
+// KeysIn are the keys of an application in the content of the credentials Secret;
 // empty for none.
-func KeyIn(content map[string][]byte, application string) string {
+func KeysIn(content map[string][]byte, application string) pki.ApplicationKeys {
 	var credential credentialFile
 	if json.Unmarshal(content[application+".json"], &credential) != nil {
-		return ""
+		return pki.ApplicationKeys{}
 	}
-	return credential.Key
+	return pki.ApplicationKeys{Key: credential.Key, Others: credential.Keys}
 }
 
-func encodeCredential(application v1alpha1.Application, key string) []byte {
+// noted is a Secret with annotations, leaving out those without a value.
+func noted(secret *coreapply.SecretApplyConfiguration, notes map[string]string) *coreapply.SecretApplyConfiguration {
+	if notes = annotations(maps.Clone(notes)); len(notes) == 0 {
+		return secret
+	}
+	return secret.WithAnnotations(notes)
+}
+
+func encodeCredential(application v1alpha1.Application, known pki.ApplicationKeys) []byte {
 	encoded, err := json.Marshal(credentialFile{
 		ID:      application.Name,
-		Key:     key,
+		Key:     known.Key,
+		Keys:    known.Others,
 		Scopes:  application.Scopes,
 		Plan:    application.Plan,
 		DevMode: application.DevMode,
@@ -120,9 +148,10 @@ func encodeCredential(application v1alpha1.Application, key string) []byte {
 }
 
 // BuildSigningKeysSecret holds the keys that sign tokens: PKCS#8 in PEM, by
-// file name <kid>.pem. Of several the last by name signs, and all verify.
-func BuildSigningKeysSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
-	return asData(in, secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files))
+// file name <kid>.pem. All verify; which of several signs, their headers say, else
+// their names. notes are annotations.
+func BuildSigningKeysSecret(in Input, files map[string][]byte, notes map[string]string) *coreapply.SecretApplyConfiguration {
+	return noted(asData(in, secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
 }
 
 // BuildTLSSecret holds what the server proves itself by, in PEM: certificate

@@ -7,12 +7,15 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
 var everyScope = []v1alpha1.Scope{
@@ -96,12 +99,12 @@ func TestBuildCredentialsSecret(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		in   Input
-		keys map[string]string
+		keys map[string]pki.ApplicationKeys
 		want map[string]string
 	}{
 		"the default application": {
 			in:   embedded(),
-			keys: map[string]string{"default": "k1"},
+			keys: map[string]pki.ApplicationKeys{"default": {Key: "k1"}},
 			want: map[string]string{
 				"default.json": `{"id":"default","key":"k1","scopes":["knowledge:read","question:read","question:write","survey:read","survey:write","config:read","config:write","user:read","user:write","patient:read","patient:write"]}`,
 			},
@@ -110,7 +113,7 @@ func TestBuildCredentialsSecret(t *testing.T) {
 			in: embedded(applications(
 				v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read", "survey:write"}, Plan: "trial"},
 				v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
-			keys: map[string]string{"portal": "k1", "reports": "k2"},
+			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1"}, "reports": {Key: "k2"}},
 			want: map[string]string{
 				"portal.json":  `{"id":"portal","key":"k1","scopes":["survey:read","survey:write"],"plan":"trial"}`,
 				"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`,
@@ -118,23 +121,28 @@ func TestBuildCredentialsSecret(t *testing.T) {
 		},
 		"an application without a key opens nothing": {
 			in:   embedded(applications(v1alpha1.Application{Name: "portal"}, v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
-			keys: map[string]string{"portal": "", "reports": "k2"},
+			keys: map[string]pki.ApplicationKeys{"portal": {Key: ""}, "reports": {Key: "k2"}},
 			want: map[string]string{"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`},
 		},
 		"a key without an application opens nothing": {
 			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
-			keys: map[string]string{"portal": "k1", "gone": "k3"},
+			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1"}, "gone": {Key: "k3"}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","scopes":["survey:read"]}`},
+		},
+		"a key that is good beside the one that is shown": {
+			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1", Others: []string{"k2"}}},
+			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","keys":["k2"],"scopes":["survey:read"]}`},
 		},
 		"a key of odd characters stays itself": {
 			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
-			keys: map[string]string{"portal": "a\"b\\c"},
+			keys: map[string]pki.ApplicationKeys{"portal": {Key: "a\"b\\c"}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"a\"b\\c","scopes":["survey:read"]}`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := BuildCredentialsSecret(test.in, test.keys)
+			got := BuildCredentialsSecret(test.in, test.keys, nil)
 			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
 				t.Errorf("credentials (-want +got):\n%s", diff)
 			}
@@ -150,7 +158,7 @@ func TestCredentialsReadBack(t *testing.T) {
 		ID, Key, Plan string
 		Scopes        []v1alpha1.Scope
 	}
-	if err := json.Unmarshal(BuildCredentialsSecret(in, map[string]string{"portal": "<k&1>"}).Data["portal.json"], &got); err != nil {
+	if err := json.Unmarshal(BuildCredentialsSecret(in, map[string]pki.ApplicationKeys{"portal": {Key: "<k&1>"}}, nil).Data["portal.json"], &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.ID != "portal" || got.Key != "<k&1>" || got.Plan != "trial" || !slices.Equal(got.Scopes, everyScope) {
@@ -161,8 +169,11 @@ func TestCredentialsReadBack(t *testing.T) {
 func TestBuildSigningKeysSecret(t *testing.T) {
 	t.Parallel()
 	files := map[string][]byte{"2026-11-21.pem": []byte("new"), "2026-05-21.pem": []byte("old")}
-	got := BuildSigningKeysSecret(embedded(), files)
+	got := BuildSigningKeysSecret(embedded(), files, map[string]string{"anamnesis.dev/rotated": "1", "anamnesis.dev/retiring": ""})
 	wantSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
+	if _, empty := got.Annotations["anamnesis.dev/retiring"]; empty || got.Annotations["anamnesis.dev/rotated"] != "1" {
+		t.Errorf("notes are %v, want those that have a value", got.Annotations)
+	}
 	if diff := cmp.Diff(files, got.Data); diff != "" {
 		t.Errorf("signing keys (-want +got):\n%s", diff)
 	}
@@ -212,5 +223,29 @@ func wantSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name s
 	}
 	if diff := cmp.Diff(want, secret.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestKeysReadBack(t *testing.T) {
+	t.Parallel()
+	in := embedded(applications(v1alpha1.Application{Name: "portal"}))
+	for _, want := range []pki.ApplicationKeys{{Key: "k1"}, {Key: "k1", Others: []string{"k2"}}, {}} {
+		content := BuildCredentialsSecret(in, map[string]pki.ApplicationKeys{"portal": want}, nil).Data
+		if diff := cmp.Diff(want, KeysIn(content, "portal")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff(pki.ApplicationKeys{}, KeysIn(map[string][]byte{"portal.json": []byte("rubbish")}, "portal")); diff != "" {
+		t.Errorf("rubbish has keys:\n%s", diff)
+	}
+}
+
+func TestKeyOverlap(t *testing.T) {
+	t.Parallel()
+	for want, spec := range map[time.Duration]*metav1.Duration{24 * time.Hour: nil, 0: {}, time.Hour: {Duration: time.Hour}} {
+		in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = spec })
+		if got := KeyOverlap(in.Instance); got != want {
+			t.Errorf("%v: got %s, want %s", spec, got, want)
+		}
 	}
 }

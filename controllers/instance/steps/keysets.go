@@ -6,11 +6,14 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
@@ -34,7 +37,10 @@ func (v *Visit) applyKeysets(ctx context.Context) error {
 	}
 	v.noteEncrypted(encrypted || secret != nil)
 	switch {
-	case resources.BuildKeysetsSecret(v.input, pki.Keysets{}) == nil:
+	case resources.BuildKeysetsSecret(v.input, pki.Keysets{}, nil) == nil:
+		if v.asked(rotation.Keysets) != "" {
+			v.noteWaitingTurn(rotation.Keysets)
+		}
 		return nil
 	case secret != nil:
 		return v.keepKeysets(ctx, secret)
@@ -50,22 +56,47 @@ func (v *Visit) applyKeysets(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := v.Children.Create(ctx, resources.BuildKeysetsSecret(v.input, keysets)); err != nil {
+	turn := pki.KeysetTurn{Request: v.asked(rotation.Keysets)}
+	if err := v.Children.Create(ctx, resources.BuildKeysetsSecret(v.input, keysets, notesOfKeysets(turn))); err != nil {
 		return err
 	}
 	v.noteEncrypted(true)
 	return nil
 }
 
-// keepKeysets leaves keysets as they are, and says when they are not what they
-// were.
+// keepKeysets turns keysets that are to be turned, leaves them as they are
+// otherwise, and says when they are not what they were.
 func (v *Visit) keepKeysets(ctx context.Context, secret *corev1.Secret) error {
 	keysets := resources.KeysetsIn(secret.Data)
 	if err := keysets.Check(); err != nil {
 		return problem.Stalled("", reasonKeysetsInvalid,
 			"Secret %s: %v: put it back from a backup; it is left as it is, since nobody else can read what the server encrypted", secret.Name, err)
 	}
-	return v.put(ctx, "", resources.BuildKeysetsSecret(v.input, keysets))
+	turn := keysetTurnOf(secret)
+	if !v.isAnothers(secret) {
+		var err error
+		if keysets, turn, err = v.turnKeysets(ctx, secret, keysets, turn); err != nil {
+			return err
+		}
+	}
+	return v.put(ctx, "", resources.BuildKeysetsSecret(v.input, keysets, notesOfKeysets(turn)))
+}
+
+// turnKeysets does what is due about keysets, on top of what the API server has.
+func (v *Visit) turnKeysets(ctx context.Context, secret *corev1.Secret, keysets pki.Keysets, was pki.KeysetTurn) (pki.Keysets, pki.KeysetTurn, error) {
+	turned, turn, due, err := was.Advance(keysets, v.asked(rotation.Keysets), v.Began)
+	if err != nil {
+		return keysets, was, err
+	}
+	v.lookAgainIfDue(due)
+	if !turn.NextSince.IsZero() {
+		v.noteTurn(reasonTurning, "%s: new keys are known, and are used at %s", rotation.Keysets, authority.FormatTime(due))
+	}
+	if turn == was {
+		return keysets, was, nil
+	}
+	log.FromContext(ctx).Info("turning keysets", "request", turn.Request)
+	return turned, turn, authority.IsNewest(ctx, v.Live, secret)
 }
 
 // isEncrypted says whether there were keysets: by the pods that were given them,

@@ -5,104 +5,76 @@ package steps
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// applyApplications gives each application its key, once, and the server the
-// keys of all. A key whose Secret was deleted is made anew: that is how one is
-// rotated. An application whose Secret cannot be had keeps the key by which the
-// server knows it.
-func (v *Visit) applyApplications(ctx context.Context) error {
-	if _, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance)); err != nil {
-		return err // whose keys these are must be settled before any is made
-	}
-	keys := map[string]string{}
-	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
-		key, err := v.applyApplication(ctx, application)
-		if problem.Of(err) != nil {
-			key = v.knownKey(ctx, application.Name)
-		}
-		if key != "" {
-			keys[application.Name] = key
-		}
-		return err
-	})
-	if unhad != nil && (problem.Of(unhad) == nil || len(keys) == 0) {
-		return unhad
-	}
-	if err := v.put(ctx, "", resources.BuildCredentialsSecret(v.input, keys)); err != nil {
-		return err
-	}
-	return unhad
-}
-
-// knownKey is that by which the server knows an application; empty for none.
-func (v *Visit) knownKey(ctx context.Context, application string) string {
-	secret, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance))
-	if secret == nil || err != nil {
-		return ""
-	}
-	return resources.KeyIn(secret.Data, application)
-}
-
-// adoptedKey is that by which the server of an earlier Instance, whose data this
-// one takes up, knew an application; empty for none. Once the credentials are this
-// Instance's own, each application's Secret was written.
-func (v *Visit) adoptedKey(ctx context.Context, application string) string {
-	secret, err := v.Children.Secret(ctx, resources.CredentialsName(v.Instance))
-	if secret == nil || err != nil {
-		return ""
-	}
-	if uid := secret.Labels[v1alpha1.InstanceUIDLabel]; uid == "" || uid == string(v.Instance.UID) {
-		return ""
-	}
-	return resources.KeyIn(secret.Data, application)
-}
-
-func (v *Visit) applyApplication(ctx context.Context, application v1alpha1.Application) (key string, err error) {
-	secret, err := v.Children.Secret(ctx, resources.ApplicationSecretName(v.Instance, application.Name))
-	if err != nil {
-		return "", err
-	}
-	if secret == nil {
-		if key = v.adoptedKey(ctx, application.Name); key == "" {
-			key = pki.NewApplicationKey()
-		}
-		return key, v.Children.Create(ctx, resources.BuildApplicationSecret(v.input, application, key))
-	}
-	key = string(secret.Data[resources.ApplicationKeyKey])
-	if key == "" {
-		key = pki.NewApplicationKey()
-	}
-	return key, v.put(ctx, "", resources.BuildApplicationSecret(v.input, application, key))
-}
-
 // applySigningKeys gives the server keys to sign tokens with, the same for all
-// its pods. Keys that are there stay, also those that people added.
+// its pods. Keys that are there stay until they turn, also those that people added.
 func (v *Visit) applySigningKeys(ctx context.Context) error {
 	secret, err := v.Children.Secret(ctx, resources.SigningKeysName(v.Instance))
 	if err != nil {
 		return err
 	}
-	if files := usableKeys(secret); len(files) > 0 {
-		return v.put(ctx, "", resources.BuildSigningKeysSecret(v.input, files))
+	files := usableKeys(secret)
+	if len(files) == 0 {
+		return v.makeSigningKey(ctx, secret)
 	}
+	turn := signingTurnOf(secret)
+	switch {
+	case v.isAnothers(secret): // they turn once they are this Instance's
+	case !v.input.TurnsKeys():
+		if turn.Asks(v.asked(rotation.SigningKeys)) {
+			v.noteWaitingTurn(rotation.SigningKeys)
+		}
+	default:
+		if files, turn, err = v.turnSigningKeys(ctx, secret, files, turn); err != nil {
+			return err
+		}
+	}
+	return v.put(ctx, "", resources.BuildSigningKeysSecret(v.input, files, notesOfSigningKeys(turn)))
+}
+
+// makeSigningKey makes the first key, which is what was asked for, if anything was.
+func (v *Visit) makeSigningKey(ctx context.Context, secret *corev1.Secret) error {
 	id, key, err := pki.NewSigningKey(v.Began)
 	if err != nil {
 		return err
 	}
-	object := resources.BuildSigningKeysSecret(v.input, map[string][]byte{id + ".pem": key})
+	turn := pki.SigningTurn{Request: v.asked(rotation.SigningKeys)}
+	object := resources.BuildSigningKeysSecret(v.input, map[string][]byte{id + ".pem": key}, notesOfSigningKeys(turn))
 	if secret == nil {
 		return v.Children.Create(ctx, object)
 	}
 	return v.put(ctx, "", object)
+}
+
+// turnSigningKeys does what is due about keys. What is made by chance, is made on
+// top of what the API server has: an earlier visit may have made it.
+func (v *Visit) turnSigningKeys(ctx context.Context, secret *corev1.Secret, files map[string][]byte, was pki.SigningTurn) (map[string][]byte, pki.SigningTurn, error) {
+	turned, turn, due, err := was.Advance(files, v.asked(rotation.SigningKeys), v.Began)
+	if err != nil {
+		return nil, was, err
+	}
+	v.lookAgainIfDue(due)
+	if len(turn.Retiring) > 0 {
+		v.noteTurn(reasonTurning, "%s: %s verify until what they signed has expired, at %s",
+			rotation.SigningKeys, strings.Join(turn.Retiring, ", "), authority.FormatTime(due))
+	}
+	if reflect.DeepEqual(turn, was) && len(turned) == len(files) {
+		return files, was, nil
+	}
+	log.FromContext(ctx).Info("turning signing keys", "retiring", turn.Retiring, "request", turn.Request)
+	return turned, turn, authority.IsNewest(ctx, v.Live, secret)
 }
 
 // usableKeys are the files of a Secret that hold keys the server can use; none
@@ -117,3 +89,6 @@ func usableKeys(secret *corev1.Secret) map[string][]byte {
 	})
 	return files
 }
+
+// isTransient says that an error is no problem that somebody or time solves.
+func isTransient(err error) bool { return err != nil && problem.Of(err) == nil }

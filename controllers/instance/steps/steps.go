@@ -66,6 +66,7 @@ var steps = []step{
 	{name: "give applications their keys", gives: []fact{credentials}, lasting: resources.CredentialsName, makes: isApplicationSecret, keeps: true, run: (*Visit).applyApplications},
 	{name: "give it keys to sign tokens", gives: []fact{signingKeys}, lasting: resources.SigningKeysName, makes: isSecret(resources.SigningKeysName), keeps: true, run: (*Visit).applySigningKeys},
 	{name: "give it keysets", gives: []fact{keysets}, makes: isSecret(resources.KeysetsName), keeps: true, run: (*Visit).applyKeysets},
+	{name: "say how keys turn", keeps: true, run: (*Visit).tellTurning},
 	{name: "give the data a place", gives: []fact{place}, keeps: true, run: (*Visit).applyStorage},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},

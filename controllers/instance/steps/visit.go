@@ -76,6 +76,8 @@ type Visit struct {
 	// volume says why the data has no place yet although pods may be started;
 	// nil when it has one.
 	volume *problem.Problem
+	// turns are what is to be said of keys that turn.
+	turns []turnNote
 	// again is when to look again although nothing happened; zero for never.
 	again time.Time
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	for annotation, want := range map[string]struct {
+		asked   map[string]string
+		unknown []string
+	}{
+		"":                             {},
+		"keys:1":                       {asked: map[string]string{Keys: "1"}},
+		"keys:1,signing-keys:2":        {asked: map[string]string{Keys: "1", SigningKeys: "2"}},
+		" keys:a , keysets:b,":         {asked: map[string]string{Keys: "a", Keysets: "b"}},
+		"authority:2026-11-22T10:00Z":  {asked: map[string]string{Authority: "2026-11-22T10:00Z"}},
+		"keys:1,keys:2":                {asked: map[string]string{Keys: "2"}},
+		"key:1":                        {unknown: []string{"key:1"}},
+		"keys":                         {unknown: []string{"keys"}},
+		"keys:,signing-keys:2,Keys:1":  {asked: map[string]string{SigningKeys: "2"}, unknown: []string{"keys:", "Keys:1"}},
+		"keys:1, please turn them all": {asked: map[string]string{Keys: "1"}, unknown: []string{"please turn them all"}},
+	} {
+		annotations := map[string]string{Annotation: annotation}
+		asked := map[string]string{}
+		for _, word := range Words() {
+			if request := Request(annotations, word); request != "" {
+				asked[word] = request
+			}
+		}
+		if len(asked) == 0 {
+			asked = nil
+		}
+		if diff := cmp.Diff(want.asked, asked); diff != "" {
+			t.Errorf("%q: asked for (-want +got):\n%s", annotation, diff)
+		}
+		if diff := cmp.Diff(want.unknown, Unknown(annotations)); diff != "" {
+			t.Errorf("%q: unknown (-want +got):\n%s", annotation, diff)
+		}
+	}
+}

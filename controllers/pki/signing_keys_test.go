@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pki
+
+import (
+	"encoding/pem"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var signingNoon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// firstSigningKey is what a new Instance has.
+func firstSigningKey(t rapid.TB, made time.Time) map[string][]byte {
+	t.Helper()
+	id, key, err := NewSigningKey(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{id + ".pem": key}
+}
+
+func advanceSigning(t rapid.TB, turn SigningTurn, files map[string][]byte, request string, now time.Time) (map[string][]byte, SigningTurn, time.Time) {
+	t.Helper()
+	files, turn, due, err := turn.Advance(files, request, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range files {
+		if !IsSigningKey(key) {
+			t.Errorf("%s is no signing key", name)
+		}
+	}
+	return files, turn, due
+}
+
+func names(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
+
+func TestSigningKeysTurnByAge(t *testing.T) {
+	t.Parallel()
+	const first, second, third = "20261122t120000z.pem", "20270220t120000z.pem", "20270521t120200z.pem"
+	files, turn := firstSigningKey(t, signingNoon), SigningTurn{Request: "1"}
+	for _, step := range []struct {
+		at    time.Time
+		want  []string
+		after SigningTurn
+		due   time.Time
+	}{
+		{signingNoon.Add(SigningKeyAge - 1), []string{first}, SigningTurn{Request: "1"}, signingNoon.Add(SigningKeyAge)},
+		{signingNoon.Add(SigningKeyAge), []string{first, second}, SigningTurn{"1", []string{first}}, signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute)},
+		{signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute - 1), []string{first, second}, SigningTurn{"1", []string{first}}, signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute)},
+		{signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute), []string{second}, SigningTurn{Request: "1"}, signingNoon.Add(2*SigningKeyAge + 2*time.Minute)},
+		{signingNoon.Add(2*SigningKeyAge + 2*time.Minute), []string{second, third}, SigningTurn{"1", []string{second}}, signingNoon.Add(2*SigningKeyAge + 25*time.Hour + 6*time.Minute)},
+	} {
+		var due time.Time
+		files, turn, due = advanceSigning(t, turn, files, "1", step.at)
+		if diff := cmp.Diff(step.want, names(files)); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", step.at, diff)
+		}
+		if diff := cmp.Diff(step.after, turn); diff != "" || !due.Equal(step.due) {
+			t.Fatalf("%s: due %s, want %s; turn (-want +got):\n%s", step.at, due, step.due, diff)
+		}
+	}
+	block, _ := pem.Decode(files[second])
+	if diff := cmp.Diff(map[string]string{"Signs-From": "2027-02-20T12:02:00Z"}, block.Headers); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestSigningKeysAreAskedFor(t *testing.T) {
+	t.Parallel()
+	files, turn, due := advanceSigning(t, SigningTurn{}, firstSigningKey(t, signingNoon.Add(-time.Hour)), "1", signingNoon)
+	if len(files) != 2 || turn.Request != "1" || len(turn.Retiring) != 1 || !due.Equal(signingNoon.Add(25*time.Hour+4*time.Minute)) {
+		t.Fatalf("got %v, %+v, due %s", names(files), turn, due)
+	}
+	same, after, _ := advanceSigning(t, turn, files, "2", signingNoon.Add(time.Hour))
+	if diff := cmp.Diff(files, same); diff != "" || after.Request != "1" {
+		t.Errorf("a third key is made while two turn: %+v\n%s", after, diff)
+	}
+	files, turn, _ = advanceSigning(t, after, same, "2", signingNoon.Add(26*time.Hour))
+	if len(files) != 2 || turn.Request != "2" {
+		t.Errorf("got %v, %+v, want the request met after the turn before", names(files), turn)
+	}
+	now := signingNoon.Add(time.Millisecond)
+	if files, turn, due = advanceSigning(t, SigningTurn{}, firstSigningKey(t, signingNoon), "1", now); len(files) != 1 || turn.Request != "" || !due.After(now) {
+		t.Errorf("a key was made over one of the same second: %v, %+v, due %s", names(files), turn, due)
+	}
+}
+
+// TestSigningKeysOfPeople: what they added stays until a turn, whatever its name.
+func TestSigningKeysOfPeople(t *testing.T) {
+	t.Parallel()
+	files := firstSigningKey(t, signingNoon)
+	for name, key := range firstSigningKey(t, signingNoon) {
+		_ = name
+		files["ours.pem"] = key
+	}
+	same, turn, due := advanceSigning(t, SigningTurn{}, files, "", signingNoon.Add(10*SigningKeyAge))
+	if diff := cmp.Diff(files, same); diff != "" || !due.IsZero() || len(turn.Retiring) > 0 {
+		t.Errorf("due %s, turn %+v, keys (-before +after):\n%s", due, turn, diff)
+	}
+	asked, turn, _ := advanceSigning(t, turn, files, "1", signingNoon.Add(time.Hour))
+	if len(asked) != 3 || len(turn.Retiring) != 2 {
+		t.Errorf("got %v, %+v", names(asked), turn)
+	}
+	if alone, _, _ := advanceSigning(t, turn, asked, "1", signingNoon.Add(30*time.Hour)); len(alone) != 1 || alone["20261122t130000z.pem"] == nil {
+		t.Errorf("got %v, want the new key alone", names(alone))
+	}
+}
+
+// TestWhatWasSignedVerifies has servers that are behind by less than the
+// propagation sign and verify at any time, by the rule that they follow.
+func TestWhatWasSignedVerifies(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := signingNoon
+		files, turn := firstSigningKey(t, now), SigningTurn{}
+		type moment struct {
+			at    time.Time
+			files map[string][]byte
+		}
+		past := []moment{{now, files}}
+		signed := map[string]time.Time{} // until when what a key signed is good
+		for range rapid.IntRange(1, 40).Draw(t, "visits") {
+			now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 30, 700, 1500, 9000, 150000}).Draw(t, "pause, minutes")) * time.Minute)
+			request := rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "request")
+			known := []map[string][]byte{files}
+			files, turn, _ = advanceSigning(t, turn, files, request, now)
+			past = append(past, moment{now, files})
+			for i, was := range past {
+				if i+1 == len(past) || past[i+1].at.After(now.Add(-Propagation)) {
+					known = append(known, was.files)
+				}
+			}
+			for _, signer := range known {
+				name := signerAt(signer, now)
+				signed[name] = now.Add(signedLife)
+				for _, verifier := range known {
+					if verifier[name] == nil {
+						t.Fatalf("what %s signs is not verified everywhere", name)
+					}
+				}
+			}
+			for name, until := range signed {
+				if now.Before(until) && files[name] == nil {
+					t.Fatalf("%s is gone, and what it signed is good until %s", name, until)
+				}
+			}
+			if len(files) > 2 {
+				t.Fatalf("there are %d keys", len(files))
+			}
+		}
+	})
+}
+
+// signerAt is the rule of the server.
+func signerAt(files map[string][]byte, now time.Time) string {
+	come := maps.Clone(files)
+	maps.DeleteFunc(come, func(_ string, key []byte) bool { return signsFrom(key).After(now) })
+	if len(come) > 0 {
+		return newestSigningKey(come)
+	}
+	all := slices.SortedFunc(maps.Keys(files), func(one, other string) int { return signsFrom(files[one]).Compare(signsFrom(files[other])) })
+	return all[0]
+}
+
+func TestKeysetTurn(t *testing.T) {
+	t.Parallel()
+	first := newKeysets(t)
+	grown, turn, due, err := KeysetTurn{}.Advance(first, "1", signingNoon)
+	if err != nil || turn != (KeysetTurn{"1", signingNoon}) || !due.Equal(signingNoon.Add(Propagation)) {
+		t.Fatalf("got %+v, due %s, %v", turn, due, err)
+	}
+	if _, id := lookup(t, grown, "a"); handleOf(t, grown.Lookup).Len() != 2 || id != primaryOf(t, first) {
+		t.Error("the new key is not there, or is used before it is known")
+	}
+	same, after, due, err := turn.Advance(grown, "2", signingNoon.Add(Propagation-1))
+	if diff := cmp.Diff(grown, same); diff != "" || err != nil || after != turn || !due.Equal(signingNoon.Add(Propagation)) {
+		t.Errorf("something was done before it was due: %+v, due %s, %v\n%s", after, due, err, diff)
+	}
+	turned, after, due, err := turn.Advance(grown, "1", signingNoon.Add(Propagation))
+	if err != nil || after != (KeysetTurn{Request: "1"}) || !due.IsZero() || primaryOf(t, turned) == primaryOf(t, first) {
+		t.Errorf("got %+v, due %s, %v", after, due, err)
+	}
+	next, after, _, err := turn.Advance(grown, "2", signingNoon.Add(time.Hour))
+	if err != nil || after != (KeysetTurn{"2", signingNoon.Add(time.Hour)}) || handleOf(t, next.Encryption).Len() != 3 {
+		t.Errorf("the request that came meanwhile was not met: %+v, %v", after, err)
+	}
+}
+
+func primaryOf(t *testing.T, keysets Keysets) uint32 {
+	t.Helper()
+	_, id := lookup(t, keysets, "a")
+	return id
+}
