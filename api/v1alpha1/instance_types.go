@@ -35,6 +35,9 @@ const (
 	// that are old, turn or wait to; its message says until when, or for what. It is
 	// absent otherwise. Ready does not depend on it.
 	ConditionKeysTurning = "KeysTurning"
+	// ConditionNotificationsReady is True when the server can send messages to people.
+	// Ready does not depend on it.
+	ConditionNotificationsReady = "NotificationsReady"
 	// ConditionServerCurrent is True when the Instance is well with the build of
 	// the server that all are to have; its reason says what keeps it from that,
 	// or how far it has come. Ready does not depend on it.
@@ -130,6 +133,11 @@ type InstanceSpec struct {
 	// CORS says which web pages may call the Instance from a browser.
 	// +optional
 	CORS *CORS `json:"cors,omitempty"`
+
+	// Notifications say by what the server sends messages to people, such as codes
+	// to sign in with. Left out: it sends none.
+	// +optional
+	Notifications *Notifications `json:"notifications,omitempty"`
 
 	// Resources of the container that serves. Left out: defaults that suit a
 	// small tenant.
@@ -409,6 +417,29 @@ type CORS struct {
 	AllowedOrigins []string `json:"allowedOrigins"`
 }
 
+// Notifications are the ways by which people are sent messages.
+// +kubebuilder:validation:XValidation:rule="has(self.smtp) || has(self.sms)",message="name a sender, smtp or sms or both, or leave notifications out"
+type Notifications struct {
+	// SMTP is a mail server, as a Secret describes it: host, from and, where needed,
+	// port (587, or 465 with tls), username, password, tls (starttls or tls) and
+	// ca.crt.
+	// +optional
+	SMTP *NotificationSender `json:"smtp,omitempty"`
+
+	// SMS is a gateway for text messages, as a Secret describes it: url (https), body
+	// with {to} and {text} in it and, where needed, headers (lines Name: value),
+	// contentType (application/json or application/x-www-form-urlencoded) and ca.crt.
+	// +optional
+	SMS *NotificationSender `json:"sms,omitempty"`
+}
+
+// NotificationSender is described by a Secret.
+type NotificationSender struct {
+	// SecretRef names a Secret in the Instance's namespace. What it holds reaches a
+	// running server without a restart.
+	SecretRef SecretReference `json:"secretRef"`
+}
+
 // InstanceStatus is what the operator last saw of a tenant.
 type InstanceStatus struct {
 	// ObservedGeneration is the generation of the spec that this status speaks
@@ -417,7 +448,7 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged, KeysTurning, ServerCurrent.
+	// Available, Diverged, KeysTurning, NotificationsReady, ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -114,6 +114,8 @@ func TestRefused(t *testing.T) {
 		"keys that overlap for ever":                {onVolume + "keyOverlap: 721h", "may stay good for 720h"},
 		"keys that overlap by words":                {onVolume + "keyOverlap: a day", "spec.keyOverlap"},
 		"keys that overlap backwards":               {onVolume + "keyOverlap: -1h", "spec.keyOverlap"},
+		"notifications by nothing":                  {onVolume + "notifications: {}", "name a sender"},
+		"notifications by no Secret":                {onVolume + "notifications: {smtp: {}}", "spec.notifications.smtp.secretRef"},
 		"an address over http":                      {onVolume + "url: http://acme.example", "a public address is https://"},
 		"an address with a path":                    {onVolume + "url: https://acme.example/", "a public address is https://"},
 		"an address with a user":                    {onVolume + "url: https://me@acme.example", "a public address is https://"},

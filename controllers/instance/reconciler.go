@@ -183,5 +183,8 @@ func referencedSecrets(instance *v1alpha1.Instance) []string {
 	if instance.Spec.TLS != nil && instance.Spec.TLS.SecretRef.Name != "" {
 		names = append(names, instance.Spec.TLS.SecretRef.Name)
 	}
+	for _, sender := range resources.Senders(instance) {
+		names = append(names, sender.Secret)
+	}
 	return append(names, resources.StorageOf(instance).Secrets...)
 }

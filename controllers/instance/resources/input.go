@@ -43,6 +43,9 @@ type Input struct {
 	// is encrypted by them.
 	Encrypted bool
 
+	// NotificationPorts are where the server connects to for sending messages.
+	NotificationPorts []int32
+
 	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
 	// when empty.
 	AppliedSpec string

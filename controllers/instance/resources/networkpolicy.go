@@ -37,7 +37,7 @@ var metadataNetworks = []netip.Prefix{
 
 // BuildNetworkPolicy lets anyone reach the tenant port, and only what carries
 // AdminAccessLabel the admin port. The pods themselves reach the cluster's
-// resolver and the external database; nothing else.
+// resolver, the external database and the senders of messages; nothing else.
 //
 // The resolver is CoreDNS or kube-dns as nearly every cluster has it, in
 // kube-system with the label k8s-app=kube-dns; that of OpenShift; NodeLocal
@@ -59,6 +59,9 @@ func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration 
 	}
 	if !in.has(closesEgress) {
 		spec.WithEgress(webhookEgress())
+	}
+	if notifications := notificationEgress(in); notifications != nil {
+		spec.WithEgress(notifications)
 	}
 	return networkapply.NetworkPolicy(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
@@ -149,11 +152,19 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 	return ports
 }
 
-// OpenPorts are the TCP ports that a policy lets pods reach and that are not those
-// of the resolver: what databases were reached by when it was written.
+// databaseRule is the place of the rule for a database: after that of the resolver
+// and before that of senders of messages.
+const databaseRule = 1
+
+// OpenPorts are the TCP ports that a policy lets pods reach and that are neither
+// those of the resolver nor of senders: what databases were reached by when it was
+// written.
 func OpenPorts(policy *networkingv1.NetworkPolicy) []int32 {
 	var open []int32
-	for _, rule := range policy.Spec.Egress {
+	for place, rule := range policy.Spec.Egress {
+		if place > databaseRule {
+			break
+		}
 		for _, port := range rule.Ports {
 			if port.Port == nil || ptr.Deref(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
 				continue

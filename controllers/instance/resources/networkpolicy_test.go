@@ -280,6 +280,9 @@ func TestOpenPortsAreThoseOfTheDatabase(t *testing.T) {
 		} {
 			in := test.in
 			in.Server.Revision, in.DatabasePorts = revision, test.ports
+			if test.ports != nil {
+				in.NotificationPorts = []int32{587}
+			}
 			encoded, err := json.Marshal(BuildNetworkPolicy(in))
 			if err != nil {
 				t.Fatal(err)
@@ -292,5 +295,34 @@ func TestOpenPortsAreThoseOfTheDatabase(t *testing.T) {
 				t.Errorf("revision %d, %s: got %v, want %v", revision, name, got, test.ports)
 			}
 		}
+	}
+}
+
+// TestSendersAreReachedAndNothingElse opens their ports, at no address of the
+// Kubernetes API or of the metadata of clouds.
+func TestSendersAreReachedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	in := embedded()
+	in.KubernetesAPI = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
+	if rules := BuildNetworkPolicy(in).Spec.Egress; len(rules) != 1 {
+		t.Errorf("without senders there are %d rules, want that of the resolver alone", len(rules))
+	}
+	in.NotificationPorts = []int32{587, 443, 587}
+	rules := BuildNetworkPolicy(in).Spec.Egress
+	if len(rules) != 2 {
+		t.Fatalf("there are %d rules, want two", len(rules))
+	}
+	var ports []int32
+	for _, port := range rules[1].Ports {
+		ports = append(ports, port.Port.IntVal)
+	}
+	if diff := cmp.Diff([]int32{443, 587}, ports); diff != "" {
+		t.Errorf("ports (-want +got):\n%s", diff)
+	}
+	if except := rules[1].To[0].IPBlock.Except; !slices.Contains(except, "10.96.0.1/32") || !slices.Contains(except, "169.254.0.0/16") {
+		t.Errorf("left out are %v", except)
+	}
+	if rules := BuildNetworkPolicy(ofRevision(3, in)).Spec.Egress; len(rules) != 1 {
+		t.Errorf("servers that send nothing reach senders: %d rules", len(rules))
 	}
 }

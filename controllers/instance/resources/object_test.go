@@ -5,6 +5,7 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,9 +47,19 @@ func everything(in Input) []Object {
 		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name].Key))
 	}
 	objects = Append(objects, BuildCredentialsSecret(in, keys, nil))
+	objects = Append(objects, BuildNotificationsSecret(in, notificationFiles(in.Instance)))
 	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))
 	objects = Append(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}, nil))
 	return Append(objects, BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority")))
+}
+
+// notificationFiles are those of the senders of an Instance.
+func notificationFiles(instance *v1alpha1.Instance) map[string][]byte {
+	files := map[string][]byte{}
+	for _, sender := range Senders(instance) {
+		maps.Copy(files, sender.Files(map[string][]byte{"host": []byte("smtp.acme.example"), "url": []byte("https://sms.example"), "unknown": []byte("a")}))
+	}
+	return files
 }
 
 // typed is an empty value of the Go type that the API server decodes a kind

@@ -32,7 +32,7 @@ func revisionFixtures() map[string]revisionFixture {
 		"external-placed": {3, everythingPlaced()},
 
 		"embedded-encrypted": {4, encrypted(embedded())},
-		"external-public":    {4, encrypted(external(public))},
+		"external-public":    {4, sending(encrypted(external(public)))},
 	}
 }
 
@@ -40,7 +40,16 @@ func revisionFixtures() map[string]revisionFixture {
 func public(instance *v1alpha1.Instance) {
 	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "0d7c1e52"}
 	instance.Spec.URL = "https://acme.example"
+	instance.Spec.Notifications = &v1alpha1.Notifications{
+		SMTP: &v1alpha1.NotificationSender{SecretRef: v1alpha1.SecretReference{Name: "acme-smtp"}},
+		SMS:  &v1alpha1.NotificationSender{SecretRef: v1alpha1.SecretReference{Name: "acme-sms"}},
+	}
 	instance.Spec.TrustedProxies = []v1alpha1.CIDR{"10.0.0.0/8", "2001:db8::/32"}
+}
+
+func sending(in Input) Input {
+	in.NotificationPorts = []int32{443, 587}
+	return in
 }
 
 func encrypted(in Input) Input {

@@ -32,7 +32,7 @@ func (v *Visit) applyNetwork(ctx context.Context) error {
 	}
 	in.Resolvers = v.Resolvers
 	var err error
-	if in.KubernetesAPI, err = v.KubernetesAPI.Serving(ctx, v.Began, slices.Concat(in.DatabasePorts, in.PutBackPorts)); err != nil {
+	if in.KubernetesAPI, err = v.KubernetesAPI.Serving(ctx, v.Began, slices.Concat(in.DatabasePorts, in.PutBackPorts, in.NotificationPorts)); err != nil {
 		return err
 	}
 	return v.put(ctx, "", resources.BuildNetworkPolicy(in))

@@ -68,6 +68,7 @@ var steps = []step{
 	{name: "give it keysets", gives: []fact{keysets}, makes: isSecret(resources.KeysetsName), keeps: true, run: (*Visit).applyKeysets},
 	{name: "say how keys turn", keeps: true, run: (*Visit).tellTurning},
 	{name: "give the data a place", gives: []fact{place}, keeps: true, run: (*Visit).applyStorage},
+	{name: "give it senders of messages", makes: isSecret(resources.NotificationsName), keeps: true, run: (*Visit).applyNotifications},
 	{name: "say who may talk to it", makes: isKind(kindNetworkPolicy), run: (*Visit).applyNetwork},
 	{name: "check the models", gives: []fact{models}, makes: isKind(children.KindJob), run: (*Visit).checkModels},
 	{name: "choose a pod template", needs: []fact{keysets, place, models}, gives: []fact{template}, run: (*Visit).planRollout},
