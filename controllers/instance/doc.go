@@ -27,6 +27,7 @@
 //	preflight       what an image answered when asked for its models
 //	wave            which Instances move to another build of the server, and when
 //	authority       the operator's authority and where it is kept
+//	rotation        which keys somebody asks to be turned
 //	pods            what keeps pods from running, in words
 //	problem         waiting, stalled, transient
 //	status          conditions and events that sum a visit up
