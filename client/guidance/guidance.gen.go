@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
@@ -215,21 +216,15 @@ type Patient struct {
 // PatientChange defines model for PatientChange.
 type PatientChange struct {
 	// Age As of a new patient; `null` takes it away.
-	Age PatientChange_Age `json:"age,omitempty"`
+	Age nullable.Nullable[GivenAge] `json:"age,omitempty"`
 
 	// BirthDate As YYYY-MM-DD; `null` takes it away.
-	BirthDate string `json:"birth_date,omitempty"`
-	Dependent *bool  `json:"dependent,omitempty"`
+	BirthDate nullable.Nullable[string] `json:"birth_date,omitempty"`
+	Dependent *bool                     `json:"dependent,omitempty"`
 
 	// Sex `female` or `male`; `null` takes it away.
-	Sex    string  `json:"sex,omitempty"`
-	UserID *string `json:"user_id,omitempty"`
-}
-
-// PatientChange_Age As of a new patient; `null` takes it away.
-type PatientChange_Age struct {
-	Unit  *string  `json:"unit,omitempty"`
-	Value *float32 `json:"value,omitempty"`
+	Sex    nullable.Nullable[string] `json:"sex,omitempty"`
+	UserID *string                   `json:"user_id,omitempty"`
 }
 
 // PatientIntent defines model for PatientIntent.
@@ -298,10 +293,10 @@ type User struct {
 // UserChange defines model for UserChange.
 type UserChange struct {
 	// Email The new address; `null` takes it away.
-	Email string `json:"email,omitempty"`
+	Email nullable.Nullable[string] `json:"email,omitempty"`
 
 	// Phone The new number, in international form; `null` takes it away.
-	Phone string `json:"phone,omitempty"`
+	Phone nullable.Nullable[string] `json:"phone,omitempty"`
 }
 
 // UserExport defines model for UserExport.
