@@ -551,7 +551,7 @@ type Rollout struct {
 }
 
 // FailureCause says whose trouble it was that a template did not become ready.
-// +kubebuilder:validation:Enum=Server;Tenant;Database
+// +kubebuilder:validation:Enum=Server;Tenant;Database;ForeignDatabase
 type FailureCause string
 
 const (
@@ -564,10 +564,15 @@ const (
 	// FailureCauseDatabase is trouble of the Instance's own too: its database does
 	// not answer its pods.
 	FailureCauseDatabase FailureCause = "Database"
+	// FailureCauseForeignDatabase is trouble of the Instance's own as well: its
+	// database holds the data of another.
+	FailureCauseForeignDatabase FailureCause = "ForeignDatabase"
 )
 
 // IsOwn says whether it was trouble of the Instance's own, and may pass by itself.
-func (c FailureCause) IsOwn() bool { return c == FailureCauseTenant || c == FailureCauseDatabase }
+func (c FailureCause) IsOwn() bool {
+	return c == FailureCauseTenant || c == FailureCauseDatabase || c == FailureCauseForeignDatabase
+}
 
 // InventoryEntry names one object that belongs to an Instance.
 type InventoryEntry struct {

@@ -66,7 +66,7 @@ func (c *Command) Run(out io.Writer) error {
 			return err
 		}
 	}
-	return run(ctx, o)
+	return end(run(ctx, o), terminationLog)
 }
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}

@@ -147,6 +147,19 @@ func TestOperatorLooksByItselfWhenARetryIsDue(t *testing.T) {
 	}
 }
 
+// Whose database it is stands in a condition, and is no fault of the server.
+func TestForeignDatabaseIsSaid(t *testing.T) {
+	p := newPlatform(t)
+	p.world.change(func(w *world) { w.plight = foreign() })
+	p.breakModel(newestVersion)
+	p.create(p.external("acme"))
+	p.reaches("acme", "StorageReady=False DatabaseForeign", "Available=False NoPodReady")
+	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("the data of the Instance with the UID one"))
+	p.Eventually(func() v1alpha1.FailureCause { return p.remembered("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseForeignDatabase))
+	p.breakModel("none")
+	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+}
+
 func TestServerThatCrashesIsNotTriedAgainByItself(t *testing.T) {
 	p := newPlatform(t)
 	p.failsWith(p.external("acme"), crashing())

@@ -375,6 +375,18 @@ func crashing() corev1.PodStatus {
 	}}}
 }
 
+// foreign is what a pod says whose server found the data of another Instance in its
+// database.
+func foreign() corev1.PodStatus {
+	return corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "apiserver", RestartCount: 1,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 10s restarting"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: 3, Reason: "Error", Message: "the database holds the data of the Instance with the UID one",
+		}},
+	}}}
+}
+
 // lonely is what a pod says whose server waits for its database, for a while
 // already.
 func lonely() corev1.PodStatus {

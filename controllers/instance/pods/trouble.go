@@ -6,6 +6,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type Trouble struct {
 	Message string
 	// Restarts is how often the container was started again.
 	Restarts int32
+	// ExitCode is that with which the container ended last; zero for none.
+	ExitCode int32
 	// Since is the time from which the pod was not made or not scheduled, or all of
 	// its containers ran, or else it was known to the kubelet; zero when that is not
 	// known.
@@ -110,6 +113,9 @@ const crashes = 3
 
 func troubleOfContainer(container corev1.ContainerStatus) Trouble {
 	trouble := Trouble{Restarts: container.RestartCount}
+	if ended := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated); ended != nil {
+		trouble.ExitCode = ended.ExitCode
+	}
 	switch pause := container.State.Waiting; {
 	case pause != nil:
 		kind, known := kindOfWaiting[pause.Reason]
@@ -153,7 +159,7 @@ func runningSince(pod corev1.Pod) time.Time {
 	return since
 }
 
-// lastWords says how a container ended the last time.
+// lastWords says how a container ended the last time, and what it said then.
 func lastWords(ended *corev1.ContainerStateTerminated) string {
 	if ended == nil {
 		return ""
@@ -162,7 +168,11 @@ func lastWords(ended *corev1.ContainerStateTerminated) string {
 	if ended.Reason != "" && ended.Reason != "Error" {
 		words = append(words, ended.Reason)
 	}
-	return " (" + strings.Join(words, ", ") + ")"
+	said := ""
+	if message := FirstLine(ended.Message); message != "" {
+		said = ": " + message
+	}
+	return " (" + strings.Join(words, ", ") + ")" + said
 }
 
 // FirstLine gives the first line of a message.

@@ -60,11 +60,14 @@ func TestFind(t *testing.T) {
 		"well":          {[]corev1.Pod{*well}, Trouble{}},
 		"succeeded":     {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(0, "Completed")})}, Trouble{}},
 		"not scheduled": {[]corev1.Pod{unscheduled}, Trouble{Kind: Unscheduled, Message: "pod acme-1: not scheduled: 0/1 nodes are available", Since: noon.Time}},
-		"crashing":      {[]corev1.Pod{{}, crashing}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, Since: noon.Time}},
-		"just crashed":  {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(1, "Error")})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", Since: noon.Time}},
+		"crashing":      {[]corev1.Pod{{}, crashing}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, ExitCode: 2, Since: noon.Time}},
+		"said why": {[]corev1.Pod{container(corev1.ContainerStatus{State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "it is another's\n"},
+		}})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 3): it is another's", ExitCode: 3, Since: noon.Time}},
+		"just crashed":  {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(1, "Error")})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", ExitCode: 1, Since: noon.Time}},
 		"killed for its memory": {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(137, "OOMKilled")})},
-			Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 137, OOMKilled)", Since: noon.Time}},
-		"runs until it crashes again": {[]corev1.Pod{*often}, Trouble{Kind: Crashing, Message: "pod acme-1: was started again 3 times (exit code 137, OOMKilled)", Restarts: 3, Since: noon.Time}},
+			Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 137, OOMKilled)", ExitCode: 137, Since: noon.Time}},
+		"runs until it crashes again": {[]corev1.Pod{*often}, Trouble{Kind: Crashing, Message: "pod acme-1: was started again 3 times (exit code 137, OOMKilled)", Restarts: 3, ExitCode: 137, Since: noon.Time}},
 		"cannot be run":               {[]corev1.Pod{waiting("RunContainerError", "no such file\nand more")}, Trouble{Kind: Crashing, Message: "pod acme-1: RunContainerError no such file", Since: noon.Time}},
 		"not ready":                   {[]corev1.Pod{unready}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Time}},
 		"not ready, since it runs":    {[]corev1.Pod{*late}, Trouble{Kind: Unready, Message: "pod acme-1: runs and is not ready: its log says why", Since: noon.Add(time.Minute)}},
@@ -73,8 +76,8 @@ func TestFind(t *testing.T) {
 		"no image":                    {[]corev1.Pod{waiting("ImagePullBackOff", "not found")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: ImagePullBackOff not found", Since: noon.Time}},
 		"no such name of an image":    {[]corev1.Pod{waiting("InvalidImageName", "")}, Trouble{Kind: ImageMissing, Message: "pod acme-1: InvalidImageName", Since: noon.Time}},
 		"no Secret":                   {[]corev1.Pod{waiting("CreateContainerConfigError", `secret "acme-db" not found`)}, Trouble{Kind: Misconfigured, Message: `pod acme-1: CreateContainerConfigError secret "acme-db" not found`, Since: noon.Time}},
-		"an init container ends":      {[]corev1.Pod{initializing}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 3)", Since: noon.Time}},
-		"the one that says most":      {[]corev1.Pod{unready, unscheduled, crashing, waiting("ErrImagePull", "")}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, Since: noon.Time}},
+		"an init container ends":      {[]corev1.Pod{initializing}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 3)", ExitCode: 3, Since: noon.Time}},
+		"the one that says most":      {[]corev1.Pod{unready, unscheduled, crashing, waiting("ErrImagePull", "")}, Trouble{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, ExitCode: 2, Since: noon.Time}},
 	} {
 		got := Find(test.pods)
 		if diff := cmp.Diff(test.want, got); diff != "" {

@@ -46,6 +46,9 @@ const (
 	// loading is how long a server that runs may take to load its models before it
 	// is its database that it waits for.
 	loading = 30 * time.Second
+	// foreignDatabase is the exit code of a server whose database holds the data of
+	// another Instance. It says so as its last words.
+	foreignDatabase = 3
 )
 
 // Diagnose says what keeps pods from becoming ready, and whose trouble it is.
@@ -66,6 +69,10 @@ func Diagnose(findings Findings) Trouble {
 	waited := !found.Since.IsZero() && findings.Now.Sub(found.Since) > hopelessAfter
 	switch found.Kind {
 	case pods.Crashing:
+		if found.ExitCode == foreignDatabase {
+			trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseForeignDatabase, true
+			break
+		}
 		trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseServer, found.Restarts >= hopelessRestarts
 	case pods.ImageMissing:
 		trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseServer, waited

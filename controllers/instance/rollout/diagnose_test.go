@@ -33,6 +33,15 @@ func waits(reason string, ago time.Duration, restarts int32) corev1.Pod {
 	}}
 }
 
+// ends is a pod whose container said something and ended.
+func ends(code int32) corev1.Pod {
+	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: corev1.PodStatus{
+		ContainerStatuses: []corev1.ContainerStatus{{
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: "it is another's"}},
+		}},
+	}}
+}
+
 func conditioned(kind corev1.PodConditionType, ago time.Duration) corev1.Pod {
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: corev1.PodStatus{
 		Phase:      corev1.PodRunning,
@@ -76,6 +85,8 @@ func TestDiagnose(t *testing.T) {
 		"crashes, and quota":               {pods: []corev1.Pod{waits("CrashLoopBackOff", 0, 0)}, creation: quota(0), want: Trouble{"pod acme-1: CrashLoopBackOff", server, false}},
 		"no volume":                        {pods: []corev1.Pod{waits("ContainerCreating", time.Hour, 0)}, volume: pending, embedded: true, want: Trouble{"the volume is not bound yet", tenant, false}},
 		"loads its models":                 {pods: []corev1.Pod{runs(30 * time.Second)}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", tenant, false}},
+		"a foreign database":               {pods: []corev1.Pod{ends(foreignDatabase)}, want: Trouble{"pod acme-1: ended (exit code 3): it is another's", v1alpha1.FailureCauseForeignDatabase, true}},
+		"another end":                      {pods: []corev1.Pod{ends(1)}, want: Trouble{"pod acme-1: ended (exit code 1): it is another's", server, false}},
 		"no database":                      {pods: []corev1.Pod{runs(31 * time.Second)}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", v1alpha1.FailureCauseDatabase, false}},
 		"no file, for long":                {pods: []corev1.Pod{runs(time.Hour)}, embedded: true, want: Trouble{"pod acme-1: runs and is not ready: its log says why", server, false}},
 		"who knows since when":             {pods: []corev1.Pod{unready}, want: Trouble{"pod acme-1: runs and is not ready: its log says why", tenant, false}},

@@ -18,6 +18,7 @@ import (
 const (
 	reasonStorageMissing      = "StorageMissing"
 	reasonDatabaseUnreachable = "DatabaseUnreachable"
+	reasonDatabaseForeign     = "DatabaseForeign"
 )
 
 // applyStorage gives the data a place.
@@ -43,6 +44,10 @@ func (v *Visit) applyStorage(ctx context.Context) error {
 func (v *Visit) tellPlace(state rollout.State, trouble rollout.Trouble) {
 	switch missed, lasts := v.missesDatabase(state, trouble); {
 	case !v.knows(place), lasts:
+	case trouble.Cause == v1alpha1.FailureCauseForeignDatabase:
+		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseForeign, "%s", trouble.Message)
+	case v.template.Failed && v.template.Memory.FailedCause == v1alpha1.FailureCauseForeignDatabase:
+		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseForeign, "%s", v.template.Memory.FailedBecause)
 	case missed != "":
 		v.mark(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
 			"%s, and does not answer the pods, refuses them or is not ready for them yet (%s): see that it runs, that its name, user and password are right, and that it may be reached", v.place.Message, missed)
