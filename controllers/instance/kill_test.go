@@ -45,7 +45,7 @@ func soak(t *testing.T) time.Duration {
 
 const (
 	// cutStride is which share of all cuts is made when not soaking.
-	cutStride = 10
+	cutStride = 20
 	// cutsAtATime bounds how many operators go along paths beside each other.
 	// They wait more than they compute.
 	cutsAtATime = 6
