@@ -30,6 +30,8 @@ const watchWave = 15 * time.Second
 func TestUpgrade(t *testing.T) {
 	old, oldImages := released(t)
 	goBack(t, old, oldImages)
+	// Else those of other tests would begin with the earlier server, which is proven.
+	defer endInstances(t)
 	namespace := newNamespace(t, "upgrade")
 	spec := external(t, namespace)
 	busy, small := create(t, namespace, "busy", spec), create(t, namespace, "small", embedded())
