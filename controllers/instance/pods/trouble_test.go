@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 		"said why": {[]corev1.Pod{container(corev1.ContainerStatus{State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "it is another's\n"},
 		}})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 3): it is another's", ExitCode: 3, Since: noon.Time}},
-		"just crashed":  {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(1, "Error")})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", ExitCode: 1, Since: noon.Time}},
+		"just crashed": {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(1, "Error")})}, Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", ExitCode: 1, Since: noon.Time}},
 		"killed for its memory": {[]corev1.Pod{container(corev1.ContainerStatus{State: ended(137, "OOMKilled")})},
 			Trouble{Kind: Crashing, Message: "pod acme-1: ended (exit code 137, OOMKilled)", ExitCode: 137, Since: noon.Time}},
 		"runs until it crashes again": {[]corev1.Pod{*often}, Trouble{Kind: Crashing, Message: "pod acme-1: was started again 3 times (exit code 137, OOMKilled)", Restarts: 3, ExitCode: 137, Since: noon.Time}},
