@@ -87,7 +87,7 @@ func newInstance(t scope) *instance {
 	authority := &identity.Authority{Instance: "acme", Applications: applications, Keys: keys}
 	log := slog.New(slog.DiscardHandler)
 	watch := guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {})
-	platform := guidance.New(guidance.Options{Authority: authority, Usage: i.store, Feedback: i.store, Scheme: "http", Guard: watch, Now: time.Now, Log: log})
+	platform := guidance.New(guidance.Options{Authority: authority, Usage: i.store, Meter: i, Feedback: i.store, Scheme: "http", Guard: watch, Now: time.Now, Log: log})
 	i.handler = i.countTokens(server.New(server.Options{
 		Guidance: platform, Models: library(t), Engine: engine.New(), Tokens: authority, Feedback: i.store,
 		Applications: applications, Usage: i, Now: time.Now, AllowsOrigin: func(string) bool { return false },

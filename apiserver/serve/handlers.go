@@ -44,6 +44,7 @@ func (p *process) tenantHandler() http.Handler {
 		Guidance: guidance.New(guidance.Options{
 			Authority: authority,
 			Usage:     p.store,
+			Meter:     p.ledger,
 			Feedback:  p.store,
 			People:    p.people,
 			Scheme:    p.scheme(),

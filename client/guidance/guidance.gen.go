@@ -274,7 +274,7 @@ type Sex string
 
 // UsageCount defines model for UsageCount.
 type UsageCount struct {
-	// Application The id of the application.
+	// Application The id of the application; `(end users)` for end users who came without one.
 	Application string             `json:"application"`
 	Calls       int64              `json:"calls"`
 	Date        openapi_types.Date `json:"date"`

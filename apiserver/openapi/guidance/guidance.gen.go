@@ -477,7 +477,7 @@ type TokenRequest struct {
 
 // UsageCount defines model for UsageCount.
 type UsageCount struct {
-	// Application The id of the application.
+	// Application The id of the application; `(end users)` for end users who came without one.
 	Application string `json:"application"`
 	Calls       int64  `json:"calls"`
 	Date        string `json:"date"`

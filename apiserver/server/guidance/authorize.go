@@ -91,7 +91,8 @@ func (h handlers) allowed(w http.ResponseWriter, r *http.Request, scopes []strin
 		unauthorized(w, err.Error())
 		return caller, false
 	}
-	middleware.CallOf(r.Context()).Application = caller.Application
+	call := middleware.CallOf(r.Context())
+	call.Application, call.EndUser = caller.Application, caller.UserID != ""
 	for _, scope := range scopes {
 		if !caller.May(identity.Scope(scope)) {
 			writeError(w, http.StatusForbidden, fmt.Sprintf("the access token lacks the scope %s", scope))

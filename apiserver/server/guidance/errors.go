@@ -41,6 +41,11 @@ func busy(w http.ResponseWriter, r *http.Request) {
 	refuse(w, r, http.StatusServiceUnavailable, "the server has too many calls to answer at the moment; send this one again later")
 }
 
+// limitReached answers a call that a plan does not allow any more.
+func limitReached(w http.ResponseWriter, r *http.Request) {
+	refuse(w, r, http.StatusTooManyRequests, "the calls that the application's plan allows in a month are used up")
+}
+
 // slowDown answers a try to sign in that comes too soon after others failed.
 func slowDown(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	middleware.ComeBackIn(w, wait)

@@ -137,7 +137,7 @@ func TestInterviewFeedbackPages(t *testing.T) {
 func TestLinksFollowTheCaller(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	handler := guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Feedback: r.store, Scheme: "https", Now: time.Now})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Meter: &meter{}, Authority: r.authority, Usage: r.store, Feedback: r.store, Scheme: "https", Now: time.Now})
 	bearer := "Bearer " + r.token("portal", "portal-key", "")
 	for _, host := range []string{"acme.example", "10.0.0.7:8443", "localhost:443", "[2001:db8::1]:8443"} {
 		request := httptest.NewRequest(http.MethodGet, feedbackPath, nil)
@@ -230,7 +230,7 @@ func FuzzFeedbackQuery(f *testing.F) {
 	}
 	r := newRig(f)
 	r.keep(30)
-	handler := guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Feedback: r.store, Now: time.Now})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Meter: &meter{}, Authority: r.authority, Usage: r.store, Feedback: r.store, Now: time.Now})
 	bearer := "Bearer " + r.token("portal", "portal-key", "")
 	checked, err := contract()
 	if err != nil {

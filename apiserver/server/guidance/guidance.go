@@ -33,6 +33,7 @@ type Usage interface {
 type Options struct {
 	Authority *identity.Authority // gives tokens and knows who calls with one
 	Usage     Usage
+	Meter     middleware.Meter // counts calls
 	Feedback  Feedback
 	People    *people.Register
 	Scheme    string // of the address that clients call: http or https
@@ -57,7 +58,7 @@ func New(options Options) Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: badParameter,
 		// The last is the outermost.
-		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.admit, h.bodies().Read, h.authorize, middleware.Endpoint},
+		Middlewares: []contract.MiddlewareFunc{h.noteAddress, h.admit, h.bodies().Read, middleware.Metered(h.Meter, limitReached), h.authorize, middleware.Endpoint},
 	})
 	return Handler{router}
 }

@@ -48,6 +48,7 @@ type rig struct {
 	authority *identity.Authority
 	store     storage.Store
 	log       *syncBuffer
+	meter     meter
 	endpoints chan string // of the calls, as the access log would see them
 }
 
@@ -82,7 +83,7 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 		t.Fatal(err)
 	}
 	options := guidance.Options{
-		Guard: roomy(), Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock,
+		Guard: roomy(), Meter: &r.meter, Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock,
 		People: &people.Register{Storage: store, Keys: sealed, Now: clock},
 		Log:    slog.New(slog.NewTextHandler(r.log, nil)),
 	}
@@ -91,6 +92,31 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	}
 	r.serve(guidance.New(options))
 	return r
+}
+
+// A meter admits all calls, and writes down which count.
+type meter struct {
+	sync.Mutex
+	counted []string
+}
+
+func (m *meter) Begin(application, endpoint string, _ bool) (end func(counted bool), wait time.Duration) {
+	return func(counted bool) {
+		m.Lock()
+		defer m.Unlock()
+		if counted {
+			m.counted = append(m.counted, endpoint+" by "+application)
+		}
+	}, 0
+}
+
+// took is what was counted since it was last asked.
+func (m *meter) took() []string {
+	m.Lock()
+	defer m.Unlock()
+	counted := m.counted
+	m.counted = nil
+	return counted
 }
 
 // roomy is a guard that turns nobody away here.
@@ -221,7 +247,7 @@ func TestAddresses(t *testing.T) {
 // Where nothing is, no method is allowed, and not one that HTTP does not know.
 func TestInventedMethods(t *testing.T) {
 	t.Parallel()
-	handler := guidance.New(guidance.Options{Guard: roomy(), Log: slog.Default()})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Meter: &meter{}, Log: slog.Default()})
 	for path, want := range map[string]int{"/api/nothing": http.StatusNotFound, "/api/auth/token": http.StatusMethodNotAllowed} {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest("INVENTED", path, nil))
@@ -247,7 +273,7 @@ func TestMountedAnywhere(t *testing.T) {
 		}
 	}
 	outer := chi.NewRouter()
-	outer.Mount("/api", guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
+	outer.Mount("/api", guidance.New(guidance.Options{Guard: roomy(), Meter: &meter{}, Authority: r.authority, Usage: r.store, Now: time.Now, Log: slog.Default()}))
 	recorder := httptest.NewRecorder()
 	outer.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/api/mgp/v1/usage", nil))
 	if recorder.Code != http.StatusUnauthorized {

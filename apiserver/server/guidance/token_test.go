@@ -195,7 +195,7 @@ func TestOAuthLibrary(t *testing.T) {
 // application may not do.
 func FuzzTokenRequest(f *testing.F) {
 	r := newRig(f)
-	handler := guidance.New(guidance.Options{Guard: roomy(), Authority: r.authority, Usage: r.store, Now: r.authority.Now, Log: nil})
+	handler := guidance.New(guidance.Options{Guard: roomy(), Meter: &meter{}, Authority: r.authority, Usage: r.store, Now: r.authority.Now, Log: nil})
 	for _, seed := range []string{
 		`{"grant_type": "client_credentials"}`, `{"grant_type": "client_credentials", "scope": "survey:read"}`, `{}`, `[]`, ``, `{"scope": {}}`,
 		"grant_type=client_credentials", "grant_type=client_credentials&scope=survey:read", "&&&=;%", "grant_type=a&grant_type=b",

@@ -25,7 +25,7 @@ func (u unread) Read([]byte) (int, error) {
 func TestRefusedUnread(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	options := guidance.Options{Authority: r.authority, Usage: r.store, Feedback: r.store, Now: r.authority.Now, Guard: roomy()}
+	options := guidance.Options{Authority: r.authority, Usage: r.store, Feedback: r.store, Now: r.authority.Now, Guard: roomy(), Meter: &meter{}}
 	open := middleware.Identify(guidance.New(options))
 	options.Guard = guard.New(guard.Limits{}, func(guard.Reason) {})
 	full := middleware.Identify(guidance.New(options))

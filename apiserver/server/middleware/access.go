@@ -3,6 +3,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -79,12 +80,12 @@ func ComeBackIn(w http.ResponseWriter, wait time.Duration) {
 }
 
 // Introduce tells of a call, once it is answered, whose caller proved to be an
-// application.
+// application or an end user.
 func Introduce(known func(ctx context.Context)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r)
-			if CallOf(r.Context()).Application != "" {
+			if CallOf(r.Context()).proven() {
 				known(r.Context())
 			}
 		})
@@ -100,16 +101,24 @@ type Meter interface {
 	Begin(application, endpoint string, counts bool) (end func(counted bool), wait time.Duration)
 }
 
+// EndUsers stands in usage counts where an application does, for the calls of end
+// users who came without one. No application may be called so.
+const EndUsers = "(end users)"
+
 // Metered lets calls through that the meter admits, and answers the others with
 // refuse and when to come back. It counts each call that was answered, whatever
 // the answer said; not those that failed by a fault of the server, nor those in
-// development.
+// development, nor those of nobody who is known.
 func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			call := CallOf(r.Context())
+			if !call.proven() {
+				next.ServeHTTP(w, r)
+				return
+			}
 			counts := !call.DevMode
-			end, wait := meter.Begin(call.Application, call.Endpoint, counts)
+			end, wait := meter.Begin(cmp.Or(call.Application, EndUsers), call.Endpoint, counts)
 			if end == nil {
 				ComeBackIn(w, wait)
 				refuse(w, r)

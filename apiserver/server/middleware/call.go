@@ -29,10 +29,15 @@ type Call struct {
 	// Application is the id of the application that proved who it is; empty
 	// before that.
 	Application string
+	// EndUser says that an end user proved to be one, with or without an application.
+	EndUser bool
 	// DevMode says that an application that may do so declared the call to be for
 	// development or tests: nothing of it is kept or counted.
 	DevMode bool
 }
+
+// proven says that the caller proved who it is.
+func (c *Call) proven() bool { return c.Application != "" || c.EndUser }
 
 type callKey struct{}
 

@@ -3,6 +3,7 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -90,6 +91,27 @@ func TestMeteredRefuses(t *testing.T) {
 		recorder, _ := l.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
 		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(l.said) != 1 {
 			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, l.said)
+		}
+	}
+}
+
+// Whoever proved who they are is known from then on, an end user too.
+func TestIntroduce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		call Call
+		want bool
+	}{
+		"nobody":         {Call{Endpoint: "GET /v3/info"}, false},
+		"an application": {Call{Application: "portal"}, true},
+		"an end user":    {Call{EndUser: true}, true},
+	} {
+		known := false
+		proves := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *CallOf(r.Context()) = test.call })
+		handler := Identify(Introduce(func(context.Context) { known = true })(proves))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		if known != test.want {
+			t.Errorf("%s: known %v", name, known)
 		}
 	}
 }
