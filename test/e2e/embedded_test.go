@@ -71,9 +71,11 @@ func TestHibernateKeepsTheData(t *testing.T) {
 func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "retain")
-	n := apply(t, namespace, "phoenix", embedded())
+	box := startLetterbox(t, namespace)
+	n := apply(t, namespace, "phoenix", sendBy(embedded()))
 	askAndCount(t, n, asked)
 	user := n.dial("h2").mustCreateUser(t)
+	box.mustSignIn(n)
 	uid := string(n.get().UID)
 	key := n.secret("phoenix-app-default", "key")
 	n.delete()
@@ -81,7 +83,7 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 		t.Fatalf("after a deletion with Retain there are %d volume claims, want one", len(got))
 	}
 
-	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "phoenix"}, Spec: embedded()}
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "phoenix"}, Spec: sendBy(embedded())}
 	if err := kube.Create(t.Context(), instance); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +97,7 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	waitForCount(t, n.dial("http/1.1"), asked)
 	n.dial("h2").mustFindUser(t, user) // by an address that only the former keysets find
+	box.mustSignIn(n)
 	if got := n.secret("phoenix-app-default", "key"); got != key {
 		t.Error("the application of adopted data has another key")
 	}
