@@ -38,6 +38,11 @@ const (
 	Survey        Resource = "survey"
 	Configuration Resource = "configuration"
 	Result        Resource = "result"
+
+	// Keys, which come and go by nobody's call.
+	ApplicationKey Resource = "application_key" // with the id of the application
+	SigningKey     Resource = "signing_key"
+	Keyset         Resource = "keyset" // with the id of a key in it
 )
 
 // Record is one act.

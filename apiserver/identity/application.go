@@ -103,6 +103,20 @@ func OpenApplications(dir string) (*Applications, *reload.Source, error) {
 	return &applications, source, source.Load()
 }
 
+// Digests are those of the keys of each application. They tell keys apart and open
+// nothing; of a key that somebody can guess they would say whether the guess is good.
+func (a *Applications) Digests() map[string][][]byte {
+	digests := map[string][][]byte{}
+	for id, known := range *a.byID.Load() {
+		for _, digest := range known.digests {
+			if digest != [sha256.Size]byte{} {
+				digests[id] = append(digests[id], slices.Clone(digest[:]))
+			}
+		}
+	}
+	return digests
+}
+
 // Authenticate returns the application with this id and key. The time it takes
 // does not tell whether the id or the key was wrong, nor how much of it.
 func (a *Applications) Authenticate(id, key string) (Application, bool) {

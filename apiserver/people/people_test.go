@@ -64,7 +64,7 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) openKeys() (*sealing.Keys, *reload.Source) {
 	r.t.Helper()
-	keys, source, err := sealing.Open(r.keysets, func() {})
+	keys, source, err := sealing.Open(r.keysets)
 	if err != nil {
 		r.t.Fatal(err)
 	}

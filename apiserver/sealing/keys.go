@@ -42,6 +42,7 @@ type ring struct {
 	hash       *prf.Set
 	lookups    []uint32 // the keys that hash, the primary one first
 	generation string
+	ids        []string
 }
 
 // Hash is a keyed hash of a text, and the key that made it.
@@ -76,18 +77,16 @@ func newKeysets() (encryption, lookup *keyset.Handle, err error) {
 }
 
 // Open reads the keysets in a directory. The source, which is loaded, keeps them
-// as the directory says when it is watched, and calls changed after each change;
-// as long as anything in the directory is wrong, they stay as they were.
-func Open(dir string, changed func()) (*Keys, *reload.Source, error) {
+// as the directory says when it is watched; as long as anything in the directory is
+// wrong, they stay as they were.
+func Open(dir string) (*Keys, *reload.Source, error) {
 	var keys Keys
 	source := &reload.Source{Name: "keysets", Paths: []string{dir}, Apply: func(files reload.Files) error {
 		r, err := parse(dir, files)
 		if err != nil {
 			return err
 		}
-		if before := keys.ring.Swap(r); before != nil {
-			changed()
-		}
+		keys.ring.Store(r)
 		return nil
 	}}
 	return &keys, source, source.Load()
@@ -144,8 +143,19 @@ func newRing(encryption, lookup *keyset.Handle) (*ring, error) {
 	}
 	slices.Sort(r.lookups)
 	r.lookups = slices.Insert(r.lookups, 0, hash.PrimaryID)
+	r.ids = slices.Concat(ids("encryption", encryption), ids("lookup", lookup))
 	r.generation = generation(encryption.KeysetInfo().GetPrimaryKeyId(), r.lookups)
 	return r, nil
+}
+
+// ids name the keys of a keyset.
+func ids(name string, of *keyset.Handle) []string {
+	keys := of.KeysetInfo().GetKeyInfo()
+	names := make([]string, 0, len(keys))
+	for _, key := range keys {
+		names = append(names, fmt.Sprintf("%s-%d", name, key.GetKeyId()))
+	}
+	return names
 }
 
 // generation names what sealed and hashed something. Which of the keys hashes for
@@ -158,6 +168,9 @@ func generation(sealing uint32, lookups []uint32) string {
 	}
 	return strings.Join(words, ".")
 }
+
+// IDs name the keys of both keysets, in no order that means something.
+func (k *Keys) IDs() []string { return slices.Clone(k.ring.Load().ids) }
 
 // Generation names the keys that seal and hash now: what was kept under another
 // one is to be sealed and hashed anew.

@@ -29,7 +29,7 @@ func made(t *testing.T) (dir string) {
 
 func opened(t *testing.T, dir string) *Keys {
 	t.Helper()
-	keys, _, err := Open(dir, func() {})
+	keys, _, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestNothingShows(t *testing.T) {
 func TestTurning(t *testing.T) {
 	t.Parallel()
 	dir := made(t)
-	keys, source, err := Open(dir, func() {})
+	keys, source, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestBadKeysets(t *testing.T) {
 			t.Parallel()
 			dir := made(t)
 			test.spoil(t, dir)
-			_, _, err := Open(dir, func() {})
+			_, _, err := Open(dir)
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

@@ -137,7 +137,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 	work.Go(func() error { return p.keeper.run(ctx) })
 	background(func() { reload.Watch(ctx, reloadInterval, p.reloaded, p.settings.sources...) })
 	background(func() { p.refresh(ctx) })
-	background(func() { p.renewSeals(ctx) })
+	background(func() { p.followKeys(ctx) })
 	background(func() { p.notifier.Run(ctx) })
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })
 }

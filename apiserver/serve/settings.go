@@ -4,14 +4,18 @@ package serve
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
@@ -23,10 +27,12 @@ type settings struct {
 	certificate  *certificate // nil over plain HTTP
 	applications *identity.Applications
 	signingKeys  *identity.SigningKeys
-	keys         *sealing.Keys
-	config       atomic.Pointer[config.Config]
-	development  bool
-	// keysTurned is told when the keysets are others.
+	// keepsSigningKeys says that they are in files, and not made on the spot.
+	keepsSigningKeys bool
+	keys             *sealing.Keys
+	config           atomic.Pointer[config.Config]
+	development      bool
+	// keysTurned is told when keys are others.
 	keysTurned chan struct{}
 	// sources keep all this as the files say.
 	sources []*reload.Source
@@ -53,6 +59,41 @@ func (s *settings) watch(source *reload.Source, flag string, err error) error {
 	return nil
 }
 
+// watchKeys keeps a source of keys, of whose changes the settings tell.
+func (s *settings) watchKeys(source *reload.Source, flag string, err error) error {
+	if err == nil {
+		apply := source.Apply
+		source.Apply = func(files reload.Files) error {
+			err := apply(files)
+			if err == nil {
+				poke(s.keysTurned)
+			}
+			return err
+		}
+	}
+	return s.watch(source, flag, err)
+}
+
+// guards are the keys of the instance that outlive the process.
+func (s *settings) guards() []people.Key {
+	var keys []people.Key
+	digests := s.applications.Digests()
+	for _, id := range slices.Sorted(maps.Keys(digests)) {
+		for _, digest := range digests[id] {
+			keys = append(keys, people.Key{Resource: audit.ApplicationKey, ID: id, Digest: digest})
+		}
+	}
+	if s.keepsSigningKeys {
+		for _, key := range s.signingKeys.Public() {
+			keys = append(keys, people.Key{Resource: audit.SigningKey, ID: key.ID})
+		}
+	}
+	for _, id := range s.keys.IDs() {
+		keys = append(keys, people.Key{Resource: audit.Keyset, ID: id})
+	}
+	return keys
+}
+
 func (s *settings) openCertificate(o options) error {
 	if o.Dev {
 		return nil
@@ -71,7 +112,7 @@ func (s *settings) openApplications(o options) (err error) {
 	}
 	applications, source, err := identity.OpenApplications(o.CredentialsDir)
 	s.applications = applications
-	return s.watch(source, "--credentials-dir", err)
+	return s.watchKeys(source, "--credentials-dir", err)
 }
 
 func (s *settings) openSigningKeys(o options) (err error) {
@@ -80,8 +121,8 @@ func (s *settings) openSigningKeys(o options) (err error) {
 		return err
 	}
 	keys, source, err := identity.OpenSigningKeys(o.SigningKeysDir)
-	s.signingKeys = keys
-	return s.watch(source, "--signing-keys-dir", err)
+	s.signingKeys, s.keepsSigningKeys = keys, true
+	return s.watchKeys(source, "--signing-keys-dir", err)
 }
 
 func (s *settings) openKeysets(o options) error {
@@ -92,9 +133,9 @@ func (s *settings) openKeysets(o options) error {
 			return err
 		}
 	}
-	keys, source, err := sealing.Open(dir, func() { poke(s.keysTurned) })
+	keys, source, err := sealing.Open(dir)
 	s.keys = keys
-	return s.watch(source, "--keysets-dir", err)
+	return s.watchKeys(source, "--keysets-dir", err)
 }
 
 // poke tells something unless it is told already.

@@ -40,11 +40,14 @@ const (
 
 // Defines values for AuditRecordResource.
 const (
-	AuditRecordResourceConfiguration AuditRecordResource = "configuration"
-	AuditRecordResourcePatient       AuditRecordResource = "patient"
-	AuditRecordResourceResult        AuditRecordResource = "result"
-	AuditRecordResourceSurvey        AuditRecordResource = "survey"
-	AuditRecordResourceUser          AuditRecordResource = "user"
+	AuditRecordResourceApplicationKey AuditRecordResource = "application_key"
+	AuditRecordResourceConfiguration  AuditRecordResource = "configuration"
+	AuditRecordResourceKeyset         AuditRecordResource = "keyset"
+	AuditRecordResourcePatient        AuditRecordResource = "patient"
+	AuditRecordResourceResult         AuditRecordResource = "result"
+	AuditRecordResourceSigningKey     AuditRecordResource = "signing_key"
+	AuditRecordResourceSurvey         AuditRecordResource = "survey"
+	AuditRecordResourceUser           AuditRecordResource = "user"
 )
 
 // Defines values for PatientIntentChannelCategory.
@@ -115,11 +118,13 @@ type AuditRecord struct {
 	Action AuditRecordAction `json:"action"`
 
 	// Application The application that acted.
-	Application *string             `json:"application"`
-	At          time.Time           `json:"at"`
-	Resource    AuditRecordResource `json:"resource"`
+	Application *string   `json:"application"`
+	At          time.Time `json:"at"`
 
-	// ResourceID Which; null for a list, and for a sign-in of nobody.
+	// Resource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
+	Resource AuditRecordResource `json:"resource"`
+
+	// ResourceID Which; of an application's key, that of the application; null for a list, and for a sign-in of nobody.
 	ResourceID *string `json:"resource_id"`
 
 	// UserID The end user who acted.
@@ -129,7 +134,7 @@ type AuditRecord struct {
 // AuditRecordAction defines model for AuditRecord.Action.
 type AuditRecordAction string
 
-// AuditRecordResource defines model for AuditRecord.Resource.
+// AuditRecordResource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
 type AuditRecordResource string
 
 // Error defines model for Error.

@@ -52,7 +52,7 @@ func startLetterbox(t *testing.T, namespace string) letterbox {
 		}
 	}
 	box := letterbox{t, namespace}
-	NewWithT(t).Eventually(func() string { return box.authority() }, patience, "500ms").ShouldNot(BeEmpty(), "the mail server said nothing")
+	NewWithT(t).Eventually(box.authority, patience, "500ms").ShouldNot(BeEmpty(), "the mail server said nothing")
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: letterboxName},
 		StringData: map[string]string{"host": host, "port": "2525", "from": "Acme <no-reply@acme.example>", "ca.crt": box.authority()},
