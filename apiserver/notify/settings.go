@@ -98,11 +98,16 @@ func parsePort(text string, e Encryption) (int, error) {
 	if text == "" {
 		return map[Encryption]int{STARTTLS: portSTARTTLS, ImplicitTLS: portImplicitTLS}[e], nil
 	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil || port == 0 {
+	if !isPort(text) {
 		return 0, errors.New("smtp.port: expected a number from 1 to 65535")
 	}
-	return int(port), nil
+	return strconv.Atoi(text)
+}
+
+// isPort says whether a text is a port, or empty.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && port > 0
 }
 
 func parseFrom(text string) (mail.Address, error) {
@@ -168,6 +173,8 @@ func checkURL(text string, development bool) error {
 		return errors.New("sms.url: expected https; http is for development alone")
 	case address.Host != other.Host || address.Scheme != other.Scheme:
 		return errors.New("sms.url: expected placeholders in the path and the query only")
+	case !isPort(address.Port()):
+		return errors.New("sms.url: expected a port from 1 to 65535, or none")
 	case address.User != nil:
 		return errors.New("sms.url: expected no user and password in it; put them into sms.headers as Authorization: Basic <base64 of user:password>")
 	case address.Fragment != "" || strings.Contains(text, "#"):
