@@ -24,7 +24,8 @@ import (
 // SigningKeys are the keys that sign tokens, shared by all replicas of an
 // instance. It is safe for concurrent use, and may change while it is used.
 type SigningKeys struct {
-	ring atomic.Pointer[keyring]
+	ring   atomic.Pointer[keyring]
+	proven *proven
 }
 
 // keyring holds at least one key, in the order in which they come to sign, the last
@@ -47,9 +48,9 @@ func NewSigningKeys() (*SigningKeys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a signing key: %w", err)
 	}
-	var keys SigningKeys
+	keys := &SigningKeys{proven: newProven()}
 	keys.ring.Store(&keyring{{id: rand.Text(), key: key}})
-	return &keys, nil
+	return keys, nil
 }
 
 // OpenSigningKeys reads the keys in a directory: one Ed25519 private key, as
@@ -62,7 +63,7 @@ func NewSigningKeys() (*SigningKeys, error) {
 // is watched; as long as anything in the directory is wrong, they stay as they
 // were.
 func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
-	var keys SigningKeys
+	keys := &SigningKeys{proven: newProven()}
 	source := &reload.Source{Name: "signing keys", Paths: []string{dir}, Apply: func(files reload.Files) error {
 		ring, err := parseKeys(files)
 		if err == nil {
@@ -70,7 +71,7 @@ func OpenSigningKeys(dir string) (*SigningKeys, *reload.Source, error) {
 		}
 		return err
 	}}
-	return &keys, source, source.Load()
+	return keys, source, source.Load()
 }
 
 func parseKeys(files reload.Files) (keyring, error) {

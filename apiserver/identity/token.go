@@ -65,13 +65,14 @@ func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Ti
 	if len(token) > kind.maxSize {
 		return kind.invalid(fmt.Sprintf("is longer than %d bytes", kind.maxSize))
 	}
-	_, err := jwt.ParseWithClaims(token, said, k.keyOf(kind),
+	rules := []jwt.ParserOption{
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 		jwt.WithAudience(audience),
 		jwt.WithExpirationRequired(),
 		jwt.WithTimeFunc(func() time.Time { return now }),
-		jwt.WithStrictDecoding())
-	if err != nil {
+		jwt.WithStrictDecoding(),
+	}
+	if err := k.proven.parse(token, said, k.keyOf(kind), rules); err != nil {
 		return kind.invalid(invalidity(err))
 	}
 	return nil

@@ -145,4 +145,20 @@ func BenchmarkToken(b *testing.B) {
 			}
 		}
 	})
+	b.Run("verify the first time", func(b *testing.B) {
+		tokens := make([]string, 0, b.N)
+		for range b.N {
+			token, err := r.authority.IssueUserToken("ada")
+			if err != nil {
+				b.Fatal(err)
+			}
+			tokens = append(tokens, token)
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			if _, err := r.authority.Caller(tokens[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
