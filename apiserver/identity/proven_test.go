@@ -19,11 +19,16 @@ func TestProvenTokens(t *testing.T) {
 		after  func(t *testing.T, a *Authority, dir string)
 		reason string // empty: it is still good
 	}{
-		"nothing happened":  {func(*testing.T, *Authority, string) {}, ""},
-		"another key came":  {func(t *testing.T, _ *Authority, dir string) { write(t, dir, map[string]string{"b.pem": second}) }, ""},
-		"its key went":      {func(t *testing.T, _ *Authority, dir string) { write(t, dir, map[string]string{"b.pem": second}); remove(t, dir, "a.pem") }, "a key that this instance does not have"},
-		"its key is other":  {func(t *testing.T, _ *Authority, dir string) { write(t, dir, map[string]string{"a.pem": second}) }, "was not signed by this instance"},
-		"it expired":        {func(_ *testing.T, a *Authority, _ string) { a.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } }, "has expired"},
+		"nothing happened": {func(*testing.T, *Authority, string) {}, ""},
+		"another key came": {func(t *testing.T, _ *Authority, dir string) { write(t, dir, map[string]string{"b.pem": second}) }, ""},
+		"its key went": {func(t *testing.T, _ *Authority, dir string) {
+			write(t, dir, map[string]string{"b.pem": second})
+			remove(t, dir, "a.pem")
+		}, "a key that this instance does not have"},
+		"its key is other": {func(t *testing.T, _ *Authority, dir string) { write(t, dir, map[string]string{"a.pem": second}) }, "was not signed by this instance"},
+		"it expired": {func(_ *testing.T, a *Authority, _ string) {
+			a.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+		}, "has expired"},
 		"the instance is b": {func(_ *testing.T, a *Authority, _ string) { a.Instance = "b" }, "was made for another instance"},
 	} {
 		t.Run(name, func(t *testing.T) {
