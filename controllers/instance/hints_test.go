@@ -115,7 +115,7 @@ func (p *platform) furnish() {
 			"other": []byte("postgres://acme:secret-password@" + name + ".example:7432/acme?sslmode=verify-full"),
 		})
 		p.createWatched(name+"-smtp", map[string][]byte{"host": []byte(name + ".example"), "from": []byte("me@" + name + ".example")})
-		p.createWatched(name+"-sms", map[string][]byte{"url": []byte("https://" + name + ".example"), "body": []byte("{to} {text}")})
+		p.createWatched(name+"-sms", map[string][]byte{"url": []byte("https://" + name + ".example"), "body": []byte(`["{to}", "{text}"]`)})
 		pair, authority := makeTLS(p.t, time.Now())
 		_, other := makeTLS(p.t, time.Now())
 		p.createWatched(name+"-tls", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})

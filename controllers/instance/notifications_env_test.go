@@ -68,7 +68,7 @@ func TestSendersComeAndGo(t *testing.T) {
 	p.Eventually(p.files).Should(gomega.Equal(map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "no-reply@acme.example"}))
 	p.reaches("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
 	p.Eventually(p.openPorts).Should(gomega.Equal([]int32{587}), "one that is missing stops no other")
-	p.createWatched("texts", map[string][]byte{"url": []byte("https://sms.example:8443/"), "body": []byte("{to} {text}")})
+	p.createWatched("texts", map[string][]byte{"url": []byte("https://sms.example:8443/"), "body": []byte(`["{to}", "{text}"]`)})
 	p.reaches("acme", "Ready=True Ready", "NotificationsReady=True Configured")
 	p.Eventually(p.openPorts).Should(gomega.Equal([]int32{587, 8443}))
 	p.Expect(p.message("acme", "NotificationsReady")).To(gomega.Equal("messages are sent by e-mail (Secret mail) and text message (Secret texts)"))

@@ -90,7 +90,7 @@ func TestKeysTurnAndRefuseNoClient(t *testing.T) {
 		p.Eventually(func() string { return p.shown(name) }).Should(gomega.Equal(key))
 		p.Expect(p.known(name)).To(gomega.Equal(knownKey{key, []string{first[name]}}))
 	}
-	p.Expect(p.message("acme", "KeysTurning")).To(gomega.ContainSubstring("are good until"))
+	p.Eventually(func() string { return p.message("acme", "KeysTurning") }).Should(gomega.ContainSubstring("are good until"))
 	p.pass(24 * time.Hour)
 	p.settle()
 	p.Expect(p.known("portal").Keys).To(gomega.Equal([]string{first["portal"]}), "a day from when the new one was shown")
@@ -233,7 +233,7 @@ func TestWhatDoesNotTurnIsTold(t *testing.T) {
 	p.reaches("acme", "Ready=True Ready")
 	ask("key:1,signing-keys:1")(p)
 	p.reaches("acme", "Ready=True Ready", "KeysTurning=True RotateUnknown")
-	p.Expect(p.message("acme", "KeysTurning")).To(gomega.And(
+	p.Eventually(func() string { return p.message("acme", "KeysTurning") }).Should(gomega.And(
 		gomega.ContainSubstring(`asks for "key:1"`),
 		gomega.ContainSubstring("name one of authority, keys, keysets, signing-keys"),
 		gomega.ContainSubstring("signing-keys: ")), "what is known turns all the same")
