@@ -23,12 +23,20 @@ type Patient struct {
 
 // Age is a whole number of years or months. The zero Age is not known.
 type Age struct {
-	Value int
-	Unit  string // assessment.Year or assessment.Month
+	Value int    `json:"value"`
+	Unit  string `json:"unit"` // assessment.Year or assessment.Month
 }
 
 // Known says whether somebody said the age.
 func (a Age) Known() bool { return a.Unit != "" }
+
+// Months is the age in months, as the engine takes it; 0 when it is not known.
+func (a Age) Months() int {
+	if a.Unit == assessment.Year {
+		return a.Value * 12
+	}
+	return a.Value
+}
 
 // oldest is the greatest age that a patient may have, in years.
 const oldest = 130

@@ -74,19 +74,12 @@ func TestAgeOfAnybody(t *testing.T) {
 				continue
 			}
 			then := Patient{BirthDate: read}.AgeOn(on)
-			if inMonths(then) < before || inMonths(then) > months {
+			if then.Months() < before || then.Months() > months {
 				r.Fatalf("born on %v: %v on %v, after %d months, and %d today", birth, then, on, before, months)
 			}
-			before = inMonths(then)
+			before = then.Months()
 		}
 	})
-}
-
-func inMonths(age Age) int {
-	if age.Unit == assessment.Year {
-		return age.Value * 12
-	}
-	return age.Value
 }
 
 func TestReadBirthDate(t *testing.T) {
@@ -138,5 +131,14 @@ func TestReadSex(t *testing.T) {
 	}
 	if got, err := ReadSex("sex", "other"); err == nil {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestAgeInMonths(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[Age]int{{}: 0, {34, assessment.Year}: 408, {8, assessment.Month}: 8} {
+		if got := age.Months(); got != want {
+			t.Errorf("%v is %d months", age, got)
+		}
 	}
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
+)
+
+func TestAnswersInJSON(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer Answer
+		want   string
+	}{
+		"not given":      {Answer{}, `{"question":{"id":"","index":0,"section":"","text":"","answer_type":"","meta":{"required":false}}}`},
+		"skipped":        {Answer{Form: Skipped}, `null`},
+		"an object":      {Answer{Form: OneItem, Items: []Item{{ID: "female", Name: "Female"}}}, `{"id":"female","name":"Female"}`},
+		"a list":         {Answer{Form: SomeItems, Items: []Item{{ID: "s_21", ChoiceID: Absent}}}, `[{"id":"s_21","choice_id":"absent"}]`},
+		"an empty list":  {Answer{Form: SomeItems, Items: []Item{}}, `[]`},
+		"zero":           {Answer{Form: OneNumber}, `0`},
+		"a number":       {Answer{Form: OneNumber, Number: -3}, `-3`},
+		"an empty text":  {Answer{Form: SomeText}, `""`},
+		"a text of many": {Answer{Form: SomeText, Text: "null, [ and \" 💊"}, `"null, [ and \" 💊"`},
+	} {
+		step := Step{Answer: test.answer}
+		written, err := json.Marshal(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(written, &fields); err != nil {
+			t.Fatal(err)
+		}
+		if got, given := fields["answer"]; given && string(got) != test.want || !given && string(written) != test.want {
+			t.Errorf("%s: got %s", name, written)
+		}
+		var read Step
+		if err := json.Unmarshal(written, &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(step, read); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestAnswersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{`true`, `1.5`, `[1]`, `{"id":1}`, `"`} {
+		var answer Answer
+		if err := json.Unmarshal([]byte(bad), &answer); err == nil {
+			t.Errorf("%s is read as %v", bad, answer)
+		}
+	}
+	if err := new(Answer).UnmarshalJSON([]byte(" ")); err == nil {
+		t.Error("nothing at all is an answer")
+	}
+}
+
+func TestUserAnswer(t *testing.T) {
+	t.Parallel()
+	items := []Item{{ID: "s_21", Name: "Headache", ChoiceID: Present}}
+	for name, test := range map[string]struct {
+		step Step
+		want Answer
+	}{
+		"none yet":          {Step{}, Answer{}},
+		"chosen already":    {Step{Question: Question{AnswerType: List, Selected: items}}, Answer{Form: SomeItems, Items: items}},
+		"symptoms":          {Step{Question{AnswerType: Symptoms}, Answer{Form: SomeItems, Items: items}}, Answer{Form: SomeItems, Items: items}},
+		"of a list":         {Step{Question{AnswerType: List}, Answer{Form: SomeItems, Items: items}}, Answer{Form: SomeItems, Items: []Item{{ID: "s_21", ChoiceID: Present}}}},
+		"a choice":          {Step{Question{AnswerType: Choice}, Answer{Form: OneItem, Items: []Item{{ID: "male", Name: "Male"}}}}, Answer{Form: OneItem, Items: []Item{{ID: "male"}}}},
+		"answered anew":     {Step{Question{AnswerType: List, Selected: items}, Answer{Form: SomeItems, Items: []Item{}}}, Answer{Form: SomeItems, Items: []Item{}}},
+		"skipped":           {Step{Question{AnswerType: Text}, Answer{Form: Skipped}}, Answer{Form: Skipped}},
+		"in somebody's own": {Step{Question{AnswerType: Text}, Answer{Form: SomeText, Text: "It hurts"}}, Answer{Form: SomeText, Text: "It hurts"}},
+	} {
+		if diff := cmp.Diff(test.want, test.step.UserAnswer()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if items[0].Name == "" {
+		t.Error("what is shown changed what is kept")
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	choice := Question{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice}
+	answer := Answer{Form: OneItem, Items: []Item{{ID: "male", Name: "Male"}}}
+	open := Question{ID: "age", Index: 1, Section: "demographics", Text: "Age?", AnswerType: Number}
+	survey := Survey{ID: "1", Status: Pending}
+	want := Summary{Survey: survey, Questions: []Exchange{{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice, Answer: answer}}}
+	if diff := cmp.Diff(want, Summarize(survey, []Step{{choice, answer}, {Question: open}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is stored is read back as it was.
+func TestSurveysInJSON(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		moment := rapid.Custom(func(r *rapid.T) time.Time {
+			return time.Unix(rapid.Int64Range(0, 1<<33).Draw(r, "s"), 0).UTC()
+		})
+		survey := Survey{
+			ID: rapid.String().Draw(r, "id"), Type: FollowUp, Sections: rapid.SliceOfN(rapid.String(), 1, 3).Draw(r, "sections"),
+			Status: Pending, Version: rapid.Int64().Draw(r, "version"), ExpirationDate: moment.Draw(r, "expiration"),
+			Evidence: []Evidence{{ID: "s_1", ChoiceID: Present, Source: Initial}}, TakenOver: []Evidence{{ID: "p_1", ChoiceID: Absent}},
+			Age: Age{Value: rapid.IntRange(0, 130).Draw(r, "age"), Unit: assessment.Month}, Dependent: rapid.Bool().Draw(r, "dependent"),
+			VisitReason: json.RawMessage(`{"a":[1,null]}`), CreatedAt: moment.Draw(r, "created"),
+		}
+		written, err := json.Marshal(survey)
+		if err != nil {
+			r.Fatal(err)
+		}
+		var read Survey
+		if err := json.Unmarshal(written, &read); err != nil {
+			r.Fatal(err)
+		}
+		if diff := cmp.Diff(survey, read); diff != "" {
+			r.Fatal(diff)
+		}
+	})
+}
+
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		expiration, now time.Time
+		want            bool
+	}{
+		"never":      {time.Time{}, end, false},
+		"before":     {end, end.Add(-time.Nanosecond), false},
+		"at the end": {end, end, true},
+	} {
+		survey := Survey{ExpirationDate: test.expiration}
+		if got := survey.Expired(test.now); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	t.Parallel()
+	whole := Assessment{Conditions: []RankedCondition{{Details: &Details{}, Explain: &Explanations{}}}}
+	for _, details := range []bool{false, true} {
+		for _, explanations := range []bool{false, true} {
+			shown := whole.Shown(details, explanations).Conditions[0]
+			if (shown.Details != nil) != details || (shown.Explain != nil) != explanations {
+				t.Errorf("details %v, explanations %v: %+v", details, explanations, shown)
+			}
+		}
+	}
+	if whole.Conditions[0].Details == nil || whole.Conditions[0].Explain == nil {
+		t.Error("what is shown changed what is kept")
+	}
+}
