@@ -137,7 +137,7 @@ func Summarize(survey Survey, steps []Step) Summary {
 	for _, step := range Answered(steps) {
 		q := &step.Question
 		summary.Questions = append(summary.Questions, Exchange{
-			ID: q.ID, Index: q.Index, Section: q.Section, Text: q.Text, AnswerType: q.AnswerType, Answer: step.Answer,
+			ID: q.ID, Index: q.Index, Section: q.Section, Text: q.Text, AnswerType: q.AnswerType, Answer: step.Named(),
 		})
 	}
 	return summary

@@ -37,7 +37,8 @@ type Answer struct {
 	Text   string
 }
 
-// An Item is something that was chosen, with its name as it was then.
+// An Item is something that was chosen. Of a knowledge list it has the name that it
+// had then; the question has those of its options.
 type Item struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -92,18 +93,39 @@ func (a *Answer) UnmarshalJSON(value []byte) error {
 // given, or what is chosen already. Symptoms have their names, as the contract
 // has them; whatever else was chosen has its id, as it was sent.
 func (s *Step) UserAnswer() Answer {
-	shown := s.Answer
-	if shown.IsZero() && s.Question.Selected != nil {
+	switch {
+	case s.Answer.IsZero() && s.Question.Selected != nil:
 		return Answer{Form: SomeItems, Items: s.Question.Selected}
+	case s.Question.AnswerType == Symptoms:
+		return s.Named()
+	default:
+		return s.Answer.rename(func(Item) string { return "" })
 	}
-	if s.Question.AnswerType == Symptoms || shown.Items == nil {
-		return shown
+}
+
+// Named is the answer with the names of all that was chosen.
+func (s *Step) Named() Answer {
+	return s.Answer.rename(func(item Item) string {
+		for _, option := range s.Question.Meta.Options {
+			if option.ID == item.ID {
+				return option.Label
+			}
+		}
+		return item.Name
+	})
+}
+
+// rename is a copy of an answer with other names.
+func (a Answer) rename(name func(Item) string) Answer {
+	if a.Items == nil {
+		return a
 	}
-	shown.Items = make([]Item, len(s.Answer.Items))
-	for i, item := range s.Answer.Items {
-		shown.Items[i] = Item{ID: item.ID, ChoiceID: item.ChoiceID}
+	items := make([]Item, len(a.Items))
+	for i, item := range a.Items {
+		items[i] = Item{ID: item.ID, Name: name(item), ChoiceID: item.ChoiceID}
 	}
-	return shown
+	a.Items = items
+	return a
 }
 
 // Answered are the steps that have an answer: all but the current question.

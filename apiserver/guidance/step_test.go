@@ -67,15 +67,16 @@ func TestAnswersThatAreNone(t *testing.T) {
 func TestUserAnswer(t *testing.T) {
 	t.Parallel()
 	items := []Item{{ID: "s_21", Name: "Headache", ChoiceID: Present}}
+	asked := Question{AnswerType: Symptoms, Meta: Meta{Options: []Option{{ID: "s_98", Label: "Fever"}, {ID: "s_21", Label: "Headache"}}}}
 	for name, test := range map[string]struct {
 		step Step
 		want Answer
 	}{
 		"none yet":          {Step{}, Answer{}},
 		"chosen already":    {Step{Question: Question{AnswerType: List, Selected: items}}, Answer{Form: SomeItems, Items: items}},
-		"symptoms":          {Step{Question{AnswerType: Symptoms}, Answer{Form: SomeItems, Items: items}}, Answer{Form: SomeItems, Items: items}},
+		"symptoms":          {Step{asked, Answer{Form: SomeItems, Items: []Item{{ID: "s_21", ChoiceID: Present}}}}, Answer{Form: SomeItems, Items: items}},
 		"of a list":         {Step{Question{AnswerType: List}, Answer{Form: SomeItems, Items: items}}, Answer{Form: SomeItems, Items: []Item{{ID: "s_21", ChoiceID: Present}}}},
-		"a choice":          {Step{Question{AnswerType: Choice}, Answer{Form: OneItem, Items: []Item{{ID: "male", Name: "Male"}}}}, Answer{Form: OneItem, Items: []Item{{ID: "male"}}}},
+		"a choice":          {Step{Question{AnswerType: Choice}, Answer{Form: OneItem, Items: []Item{{ID: "male"}}}}, Answer{Form: OneItem, Items: []Item{{ID: "male"}}}},
 		"answered anew":     {Step{Question{AnswerType: List, Selected: items}, Answer{Form: SomeItems, Items: []Item{}}}, Answer{Form: SomeItems, Items: []Item{}}},
 		"skipped":           {Step{Question{AnswerType: Text}, Answer{Form: Skipped}}, Answer{Form: Skipped}},
 		"in somebody's own": {Step{Question{AnswerType: Text}, Answer{Form: SomeText, Text: "It hurts"}}, Answer{Form: SomeText, Text: "It hurts"}},
@@ -91,12 +92,17 @@ func TestUserAnswer(t *testing.T) {
 
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	choice := Question{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice}
-	answer := Answer{Form: OneItem, Items: []Item{{ID: "male", Name: "Male"}}}
-	open := Question{ID: "age", Index: 1, Section: "demographics", Text: "Age?", AnswerType: Number}
+	choice := Question{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice, Meta: Meta{Options: []Option{{ID: "male", Label: "Male"}}}}
+	drugs := Question{ID: "drugs", Index: 1, Section: "drugs", Text: "Drugs?", AnswerType: List}
+	taken := Answer{Form: SomeItems, Items: []Item{{ID: "d_1", Name: "Insulin"}}}
+	open := Question{ID: "age", Index: 2, Section: "demographics", Text: "Age?", AnswerType: Number}
 	survey := Survey{ID: "1", Status: Pending}
-	want := Summary{Survey: survey, Questions: []Exchange{{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice, Answer: answer}}}
-	if diff := cmp.Diff(want, Summarize(survey, []Step{{choice, answer}, {Question: open}})); diff != "" {
+	want := Summary{Survey: survey, Questions: []Exchange{
+		{ID: "sex", Section: "demographics", Text: "Sex?", AnswerType: Choice, Answer: Answer{Form: OneItem, Items: []Item{{ID: "male", Name: "Male"}}}},
+		{ID: "drugs", Index: 1, Section: "drugs", Text: "Drugs?", AnswerType: List, Answer: taken},
+	}}
+	answer := Answer{Form: OneItem, Items: []Item{{ID: "male"}}}
+	if diff := cmp.Diff(want, Summarize(survey, []Step{{choice, answer}, {drugs, taken}, {Question: open}})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,6 +5,7 @@ package section
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
@@ -97,14 +98,9 @@ func ids(options []guidance.Option) string {
 	return strings.Join(list, ", ")
 }
 
-// option finds what an id stands for.
-func option(options []guidance.Option, id string) (guidance.Option, bool) {
-	for _, o := range options {
-		if o.ID == id {
-			return o, true
-		}
-	}
-	return guidance.Option{}, false
+// has reports whether an id is one of the options.
+func has(options []guidance.Option, id string) bool {
+	return slices.ContainsFunc(options, func(o guidance.Option) bool { return o.ID == id })
 }
 
 // kind says what a JSON value is, without repeating what may be long or private.

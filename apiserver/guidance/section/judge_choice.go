@@ -32,12 +32,10 @@ func (j judge) multipleChoice(sent json.RawMessage) (guidance.Answer, error) {
 	return guidance.Answer{Form: guidance.SomeItems, Items: items}, nil
 }
 
-// chosen is an item that must be one of the options, with its label. Nothing but
-// its id counts.
+// chosen is an item that must be one of the options. Nothing but its id counts.
 func (j judge) chosen(part string, item guidance.Item) (guidance.Item, error) {
-	found, ok := option(j.Meta.Options, item.ID)
-	if !ok {
+	if !has(j.Meta.Options, item.ID) {
 		return item, j.misfit(part+".id", assessment.Quote(item.ID))
 	}
-	return guidance.Item{ID: found.ID, Name: found.Label}, nil
+	return guidance.Item{ID: item.ID}, nil
 }

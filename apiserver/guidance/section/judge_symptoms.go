@@ -37,16 +37,14 @@ func (j judge) symptoms(sent json.RawMessage) (guidance.Answer, error) {
 	return guidance.Answer{Form: guidance.SomeItems, Items: items}, nil
 }
 
-// symptom is an item that must be one of those asked, with its name.
+// symptom is an item that must be one of those asked.
 func (j judge) symptom(part string, item guidance.Item) (guidance.Item, error) {
-	asked, ok := option(j.Meta.Options, item.ID)
-	if !ok {
+	if !has(j.Meta.Options, item.ID) {
 		return item, j.misfit(part+".id", assessment.Quote(item.ID))
 	}
-	if _, ok := option(j.Meta.Choices, item.ChoiceID); !ok {
+	if !has(j.Meta.Choices, item.ChoiceID) {
 		return item, assessment.WrongWord(part+".choice_id", item.ChoiceID, "one of "+ids(j.Meta.Choices))
 	}
-	item.Name = asked.Label
 	return item, nil
 }
 

@@ -63,7 +63,7 @@ func TestGoodAnswers(t *testing.T) {
 	all, known := questions(), lists(t)
 	number := guidance.Answer{Form: guidance.OneNumber, Number: 12}
 	text := func(words string) guidance.Answer { return guidance.Answer{Form: guidance.SomeText, Text: words} }
-	a, b := guidance.Item{ID: "a", Name: "A"}, guidance.Item{ID: "b", Name: "B"}
+	a, b := guidance.Item{ID: "a"}, guidance.Item{ID: "b"}
 	with := func(item guidance.Item, choice string) guidance.Item { item.ChoiceID = choice; return item }
 	for _, test := range []struct {
 		question, sent string

@@ -2,7 +2,11 @@
 
 package section
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+import (
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+)
 
 // The names of the sections.
 const (
@@ -61,10 +65,11 @@ func Names() []string {
 }
 
 // Next is what the sections in force ask next, in their order; nil when there is
-// nothing more to ask. The error says what of the release or of the words does not
-// fit; it is never the patient's.
+// nothing more to ask. Nobody goes back to a section that came to its end, even if
+// another release would ask more in it. The error says what of the release or of
+// the words does not fit; it is never the patient's.
 func Next(c *Case) (*guidance.Question, error) {
-	for _, name := range c.Survey.Sections {
+	for _, name := range c.Survey.Sections[c.reached():] {
 		s, ok := ByName(name)
 		if !ok {
 			continue // of a version that had more
@@ -74,6 +79,14 @@ func Next(c *Case) (*guidance.Question, error) {
 		}
 	}
 	return nil, nil
+}
+
+// reached is the position of the section that asked last.
+func (c *Case) reached() int {
+	if len(c.Steps) == 0 {
+		return 0
+	}
+	return max(0, slices.Index(c.Survey.Sections, c.Steps[len(c.Steps)-1].Question.Section))
 }
 
 // unspoken is what sections have that say nothing about observations and can ask

@@ -402,3 +402,25 @@ func TestNothingOfTheReleaseIsKept(t *testing.T) {
 		t.Errorf("%q and %q point into the release", item.Name, specialist.Name)
 	}
 }
+
+// Neither does a question.
+func TestNoQuestionPointsIntoTheRelease(t *testing.T) {
+	t.Parallel()
+	data := guidancetest.Draft().Bytes(t)
+	r, err := model.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCase(t, section.Symptoms, section.RiskFactors, section.Dynamic)
+	c.Release, c.Lists, c.Survey.Type = r, section.ReleaseLists{Release: r}, guidance.FollowUp
+	c.Survey.TakenOver = []guidance.Evidence{{ID: "s_1", ChoiceID: guidance.Present}}
+	answer(t, c, "s_1", `[{"id":"s_1","choice_id":"present"}]`)
+	answer(t, c, "new_symptoms", `[{"id":"s_2"}]`)
+	answer(t, c, "risk_factors", `[{"id":"p_7"}]`)
+	c.Steps = append(c.Steps, guidance.Step{Question: *next(t, c)})
+	before := fmt.Sprintf("%+v", c.Steps)
+	clear(data)
+	if after := fmt.Sprintf("%+v", c.Steps); after != before {
+		t.Errorf("without its release it says %s, not %s", after, before)
+	}
+}
