@@ -24,7 +24,7 @@ func Varied(t modeltest.TB, random *rand.Rand, without int) *model.Release {
 	for complaint := range 3 + random.IntN(3) {
 		seed := random.Uint64() // the same whether a complaint before was left out or not
 		if complaint+1 != without {
-			addComplaint(b, complaint+1, conditions, rand.New(rand.NewPCG(seed, 1)))
+			addComplaint(b, complaint+1, conditions, rand.New(rand.NewPCG(seed, 1))) //nolint:gosec // the same model every time
 		}
 	}
 	for _, risk := range []string{"p_7", "p_28", "p_8", "p_42", "p_47"} {
@@ -45,8 +45,8 @@ func addComplaint(b *modeltest.Builder, number int, conditions []string, random 
 			b.Link(condition, root, shares[c])
 		}
 	}
-	var items []string
-	for i := range 3 + random.IntN(3) {
+	items := make([]string, 3+random.IntN(3))
+	for i := range items {
 		item := fmt.Sprintf("%s%d", root, i+1)
 		b.Child(item, root, model.Character, 0.002, vary(random))
 		for c, condition := range conditions {
@@ -54,7 +54,7 @@ func addComplaint(b *modeltest.Builder, number int, conditions []string, random 
 				b.Link(condition, item, shares[c]*(0.02+0.13*random.Float64()))
 			}
 		}
-		items = append(items, item)
+		items[i] = item
 	}
 	switch random.IntN(3) {
 	case 0:

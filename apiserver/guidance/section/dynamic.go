@@ -65,8 +65,9 @@ func (c *Case) describe(asked *engine.Question) *guidance.Question {
 
 // Evidence implements Section.
 func (dynamic) Evidence(c *Case) []guidance.Evidence {
-	var evidence []guidance.Evidence
-	for _, step := range c.Of(Dynamic) {
+	steps := c.Of(Dynamic)
+	evidence := make([]guidance.Evidence, 0, len(steps))
+	for _, step := range steps {
 		evidence = append(evidence, answered(&step)...)
 	}
 	return evidence

@@ -41,6 +41,30 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// BenchmarkConclude reports what the last answer takes, with all that a result says.
+func BenchmarkConclude(b *testing.B) {
+	w := guidancetest.World(b, modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(b))
+	for _, present := range []int{4, 8, 16} {
+		surveys := midway(b, w, present)
+		for i := range surveys {
+			surveys[i].Survey.Sections = []string{section.Symptoms, section.Notes}
+			surveys[i].Steps = surveys[i].Steps[:1]
+			question, _, err := survey.Current(surveys[i], w)
+			if err != nil {
+				b.Fatal(err)
+			}
+			surveys[i].Steps = append(surveys[i].Steps, guidance.Step{Question: *question})
+		}
+		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
+			measure(b, func(i int) {
+				if move, err := survey.Answer(surveys[i%len(surveys)], survey.Given{Answer: []byte(`null`)}, now, w); err != nil || move.Result == nil {
+					b.Fatal(move, err)
+				}
+			})
+		})
+	}
+}
+
 // midway are surveys in the middle of their interviews, of patients who have so many
 // symptoms.
 func midway(b *testing.B, w section.World, present int) []survey.Progress {

@@ -110,6 +110,17 @@ func Change(p Progress, index int, answer json.RawMessage, now time.Time, w sect
 	return p.answer(index, answer, w)
 }
 
+// Findings is how many symptoms are present so far, as engine.Patient counts them.
+// What an answer takes grows with them: who must share a machine lets calls wait by
+// it. It is 0 for somebody who cannot be assessed yet.
+func Findings(p Progress, w section.World) int {
+	patient, _, err := p.answered(w).Patient()
+	if err != nil {
+		return 0
+	}
+	return patient.Findings()
+}
+
 // refusal is why a survey takes no answers.
 func (p *Progress) refusal(now time.Time) error {
 	switch {

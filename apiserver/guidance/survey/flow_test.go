@@ -211,7 +211,7 @@ func TestCarefulClients(t *testing.T) {
 	earlier := survey.Progress{Survey: p.Survey, Steps: p.Steps[:2]}
 	earlier.Steps = append(earlier.Steps[:1:1], guidance.Step{Question: p.Steps[1].Question})
 	for sent, repeated := range map[string]bool{
-		`[{"id":"d_1"},{"id":"d_2"}]`: true, ` [ {"choice_id":null,"id":"d_1"} , {"id":"d_2","x":1} ] `: true, `[{"id":"d_2"},{"id":"d_1"}]`: false,
+		`[{"id":"d_1"},{"id":"d_2"}]`: true, `[ {"choice_id":null,"id":"d_1"} , {"id":"d_2","x":1} ]`: true, `[{"id":"d_2"},{"id":"d_1"}]`: false,
 	} {
 		move, err := survey.Answer(earlier, survey.Given{Answer: json.RawMessage(sent), Index: new(0)}, now, w)
 		if move.Repeated != repeated || (err == nil) != repeated {
@@ -294,5 +294,18 @@ func TestNothingIsLearnedOfWhoIsKnown(t *testing.T) {
 	p := answer(t, answer(t, short(t, w), w, `null`), w, `null`)
 	if move, err := survey.Answer(p, survey.Given{Answer: json.RawMessage(`null`)}, now, w); err != nil || move.Learned != (survey.Learned{}) {
 		t.Errorf("learned %+v, %v", move.Learned, err)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	p := create(t, w, survey.Creation{Patient: guidance.Patient{Sex: "male"}, Type: "triage", Sections: []string{"dynamic"}})
+	if n := survey.Findings(p, w); n != 0 {
+		t.Errorf("somebody of no age has %d", n)
+	}
+	p = answer(t, answer(t, p, w, `34`), w, `[{"id":"s_1"},{"id":"s_4"},{"id":"s_2","choice_id":"absent"},{"id":"p_28"}]`)
+	if n := survey.Findings(p, w); n != 2 {
+		t.Errorf("there are %d", n)
 	}
 }
