@@ -216,6 +216,19 @@ func TestRiskFactors(t *testing.T) {
 	}
 }
 
+func TestRiskFactorsAreOfWhomTheyApplyTo(t *testing.T) {
+	t.Parallel()
+	for sex, age := range map[string]guidance.Age{"male": {Value: 34, Unit: assessment.Year}, "female": {Value: 11, Unit: assessment.Year}} {
+		c := newCase(t, section.RiskFactors)
+		c.Survey.Sex, c.Survey.Age = sex, age
+		for _, option := range next(t, c).Meta.Options {
+			if option.ID == "p_42" {
+				t.Errorf("a %s of %d years is asked about pregnancy", sex, age.Value)
+			}
+		}
+	}
+}
+
 func TestRiskFactorsThatAreSkippedAreNotKnown(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, section.RiskFactors)
@@ -325,9 +338,13 @@ func TestMoreThanTheEngineTakes(t *testing.T) {
 	t.Parallel()
 	b := guidancetest.Draft()
 	c := newCase(t, section.Symptoms, section.Dynamic)
+	c.Survey.Evidence = []guidance.Evidence{{ID: "s_1", ChoiceID: guidance.Present, Source: guidance.Initial}}
+	if next(t, c) == nil {
+		t.Error("there would be nothing to ask in any case")
+	}
 	for i := range 120 {
 		id := fmt.Sprintf("s_%d", 1000+i)
-		b.Symptom(id, 0.001).Link("c_1", id, 0.2)
+		b.Symptom(id, 0.001)
 		c.Survey.Evidence = append(c.Survey.Evidence, guidance.Evidence{ID: id, ChoiceID: guidance.Present, Source: guidance.Initial})
 	}
 	c.Release = b.Build(t)

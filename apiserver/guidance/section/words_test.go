@@ -94,6 +94,7 @@ func TestWordsAreRefused(t *testing.T) {
 		"an unknown key":         {"en.yaml", en + "more: {txt: a}\n", "txt"},
 		"a question too many":    {"en.yaml", en + "more: {text: a, third_person: b}\n", "question more: no section asks it"},
 		"a question too few":     {"en.yaml", strings.Replace(en, "\nnotes:", "\nnote:", 1), "question notes: expected text and third_person"},
+		"no text":                {"en.yaml", strings.Replace(en, "text: What is your sex?", "", 1), "question sex: expected text and third_person"},
 		"no third person":        {"en.yaml", strings.Replace(en, "third_person: What is the patient's sex?", "", 1), "question sex: expected text and third_person"},
 		"an answer too few":      {"en.yaml", strings.Replace(en, ", male: Male", "", 1), "question sex: expected labels of the answers [female male], got some of [female]"},
 		"an answer without word": {"en.yaml", strings.Replace(en, "male: Male", `male: ""`, 1), "question sex: expected labels"},

@@ -219,6 +219,20 @@ func TestWhatWasGivenIsNotAskedFor(t *testing.T) {
 	}
 }
 
+// What was given and is no complaint counts beside the complaint that is asked for.
+func TestRiskFactorsThatWereGivenCount(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	p := create(t, w, survey.Creation{
+		Patient: woman(), Type: "triage", Sections: []string{"dynamic"}, Evidence: []assessment.Evidence{initial("p_28", "present"), initial("s_4", "absent")},
+	})
+	p = answer(t, p, w, `[{"id":"s_1"}]`)
+	want := map[string]string{"p_28": "present initial", "s_4": "absent initial", "s_1": "present initial"}
+	if diff := cmp.Diff(want, known(p, w)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWhatWasGivenIsConfirmed(t *testing.T) {
 	t.Parallel()
 	w := world(t)

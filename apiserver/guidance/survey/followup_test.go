@@ -3,12 +3,14 @@
 package survey_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/guidancetest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 )
@@ -90,6 +92,9 @@ func TestFollowUpOfWhatWasGiven(t *testing.T) {
 		Patient: woman(), Type: "follow_up", Earlier: []guidance.Evidence{{ID: "s_4", ChoiceID: "present"}},
 		Evidence: []assessment.Evidence{initial("s_11", "present"), initial("s_2", "absent"), initial("p_8", "present")},
 	})
+	if p.Survey.TakenOver != nil {
+		t.Errorf("%v is taken over too", p.Survey.TakenOver)
+	}
 	p = answer(t, p, w, `[{"id":"s_1","choice_id":"unknown"}]`)
 	if id := p.Steps[1].Question.ID; id != "new_symptoms" {
 		t.Errorf("%s is asked then", id)
@@ -118,5 +123,21 @@ func TestFollowUpOfAChild(t *testing.T) {
 	}})
 	if question := p.Steps[0].Question; question.ID != "s_1" || question.Text != "Third person: s_1?" {
 		t.Errorf("%+v is asked first", question)
+	}
+}
+
+// However much was known, a follow-up begins with no more than may be given.
+func TestReportedIsNotEndless(t *testing.T) {
+	t.Parallel()
+	b := guidancetest.Draft()
+	var evidence []guidance.Evidence
+	for i := range 60 {
+		id := fmt.Sprintf("s_%d", 1000+i)
+		b.Symptom(id, 0.001)
+		evidence = append(evidence, guidance.Evidence{ID: id, ChoiceID: "present", Source: "initial"})
+	}
+	p := survey.Progress{Survey: guidance.Survey{Type: guidance.Triage, Sections: []string{"symptoms"}, Evidence: evidence}}
+	if reported := survey.Reported(p, guidancetest.World(t, b.Build(t))); len(reported) != 50 || reported[0].ID != "s_1000" {
+		t.Errorf("%d pieces are reported", len(reported))
 	}
 }

@@ -45,7 +45,7 @@ func TestOverview(t *testing.T) {
 		return names
 	}
 	want := guidance.Overview{
-		Reported: named("s_1", "s_11"), Denied: named("s_4", "p_7", "p_42"), Unknown: named("s_2"), RiskFactors: named("p_8", "p_47", "p_28"),
+		Reported: named("s_1", "s_11"), Denied: named("s_4", "p_7"), Unknown: named("s_2", "p_42"), RiskFactors: named("p_8", "p_47", "p_28"),
 		ChronicDiseases:  []guidance.Item{{ID: "c_2", Name: "Gout"}},
 		Drugs:            []guidance.Item{{ID: "d_1", Name: "Insulin"}},
 		Allergies:        []guidance.Item{{ID: "latex", Name: "Latex or rubber"}},
@@ -57,7 +57,7 @@ func TestOverview(t *testing.T) {
 			{Question: "Is there anything else that you want to tell the doctor?", Text: "Thank you"},
 		},
 	}
-	result := complete(t, world(t), `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"},{"id":"s_2","choice_id":"unknown"},{"id":"s_11"}]`)
+	result := complete(t, world(t), `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"},{"id":"s_2","choice_id":"unknown"},{"id":"s_11"},{"id":"p_42","choice_id":"unknown"}]`)
 	if diff := cmp.Diff(want, result.Assessment.Overview); diff != "" {
 		t.Error(diff)
 	}
