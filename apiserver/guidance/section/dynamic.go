@@ -16,7 +16,8 @@ import (
 const groupPrefix = "group_"
 
 // dynamic is an interview of the engine: it asks what /v3/diagnosis would for the
-// same evidence, and stops where that says to.
+// same evidence, in its default mode, and stops where that says to. It does not ask
+// how long there has been a symptom.
 type dynamic struct{}
 
 // Name implements Section.

@@ -29,6 +29,10 @@ type Creation struct {
 	Evidence         []assessment.Evidence
 	// In JSON; nil or null: none.
 	VisitDate, VisitReason, Specialist json.RawMessage
+
+	// keepsEvidence says that the survey has its evidence already, of whatever
+	// release it was.
+	keepsEvidence bool
 }
 
 // Create makes a survey and asks its first question.
@@ -57,8 +61,10 @@ func begin(p *Progress, creation Creation, w section.World) (err error) {
 	if s.Sections, err = readSections(s, creation.Sections); err != nil {
 		return err
 	}
-	if s.Evidence, err = readEvidence(s, creation.Evidence, w); err != nil {
-		return err
+	if !creation.keepsEvidence {
+		if s.Evidence, err = readEvidence(s, creation.Evidence, w); err != nil {
+			return err
+		}
 	}
 	s.TakenOver = nil
 	if s.Type == guidance.FollowUp && len(s.Evidence) == 0 {

@@ -14,8 +14,8 @@ import (
 
 // Progress is a survey and its steps, the current question last.
 type Progress struct {
-	Survey guidance.Survey
-	Steps  []guidance.Step
+	Survey guidance.Survey `json:"survey"`
+	Steps  []guidance.Step `json:"steps"`
 }
 
 // A Move is what an answer changes.

@@ -80,8 +80,8 @@ func (p Progress) frozen(patch Patch, revised Progress) string {
 		return "type"
 	case patch.Sections != nil && !slices.Equal(then.Sections, now.Sections):
 		return "sections"
-	case patch.Evidence != nil && !slices.Equal(then.Evidence, now.Evidence):
-		return "evidence"
+	case patch.Evidence != nil && (!slices.Equal(then.Evidence, now.Evidence) || len(patch.Evidence) > 0 && then.Evidence == nil):
+		return "evidence" // that is another, or cannot be read
 	case patch.Language:
 		return "language"
 	}
@@ -91,7 +91,7 @@ func (p Progress) frozen(patch Patch, revised Progress) string {
 // creation is what the survey would have been created with.
 func (p Progress) creation(patch Patch, earlier []guidance.Evidence) Creation {
 	s := &p.Survey
-	creation := Creation{Type: string(s.Type), Sections: s.Sections, Earlier: earlier, Evidence: patch.Evidence}
+	creation := Creation{Type: string(s.Type), Sections: s.Sections, Earlier: earlier, Evidence: patch.Evidence, keepsEvidence: patch.Evidence == nil}
 	if slices.Equal(s.Sections, inForce(s, byDefault[s.Type])) {
 		creation.Sections = nil // those of another type then
 	}
@@ -100,11 +100,6 @@ func (p Progress) creation(patch Patch, earlier []guidance.Evidence) Creation {
 	}
 	if patch.Sections != nil {
 		creation.Sections = patch.Sections
-	}
-	if patch.Evidence == nil {
-		for _, e := range s.Evidence {
-			creation.Evidence = append(creation.Evidence, assessment.Evidence{ID: e.ID, Choice: e.ChoiceID, Source: e.Source})
-		}
 	}
 	return creation
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/guidancetest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 )
 
@@ -78,6 +80,22 @@ func TestSectionsThatWereChosenStay(t *testing.T) {
 	}
 }
 
+// What was given stays, although nobody could give it any more.
+func TestReviseKeepsTheEvidence(t *testing.T) {
+	t.Parallel()
+	w := world(t)
+	p := create(t, w, survey.Creation{Patient: woman(), Type: "triage", Evidence: []assessment.Evidence{initial("s_1", "present")}})
+	after := guidancetest.World(t, later(t).Build(t))
+	after.Features.Prefill = false
+	revised, err := survey.Revise(p, survey.Patch{Sections: []string{"dynamic"}}, nil, after)
+	if diff := cmp.Diff(p.Survey.Evidence, revised.Survey.Evidence); err != nil || diff != "" {
+		t.Fatal(err, diff)
+	}
+	if id := revised.Steps[0].Question.ID; id != "symptoms" {
+		t.Errorf("%s is asked, where the complaint is gone", id)
+	}
+}
+
 func TestReviseRefuses(t *testing.T) {
 	t.Parallel()
 	w := world(t)
@@ -95,6 +113,20 @@ func TestReviseRefuses(t *testing.T) {
 			if _, err := survey.Revise(of, test.patch, nil, w); err == nil || err.Error() != test.says {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	}
+	for name, bad := range map[string]survey.Patch{
+		"type":     {Type: new("exam")},
+		"sections": {Sections: []string{"x"}},
+		"evidence": {Evidence: []assessment.Evidence{initial("s_999", "present")}},
+	} {
+		_, before := survey.Revise(p, bad, nil, w)
+		if wrong, ok := errors.AsType[*assessment.FieldError](before); !ok || !strings.HasPrefix(wrong.Field, name) {
+			t.Errorf("a bad %s before the first answer: %v", name, before)
+		}
+		_, after := survey.Revise(started, bad, nil, w)
+		if frozen, ok := errors.AsType[*survey.FrozenError](after); !ok || frozen.Field != name {
+			t.Errorf("a bad %s after it: %v", name, after)
 		}
 	}
 	for name, patch := range map[string]survey.Patch{
