@@ -56,6 +56,7 @@ type Tx interface {
 	Users
 	Patients
 	SignIns
+	Surveys
 	Audit
 }
 

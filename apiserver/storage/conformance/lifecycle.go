@@ -50,7 +50,8 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 }
 
 // dropPeople undoes the migrations from the fifth on.
-const dropPeople = "DROP TABLE owner; DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
+const dropPeople = "DROP TABLE survey_counts; DROP TABLE survey_results; DROP TABLE survey_steps; DROP TABLE surveys;" +
+	"DROP TABLE owner; DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
 
 // A database that an older server left gets what it lacks, and keeps what it
 // holds.

@@ -241,3 +241,95 @@ SELECT uid FROM owner;
 -- name: PutMark :exec
 INSERT INTO owner (one, uid) VALUES (true, @uid)
 ON CONFLICT (one) DO UPDATE SET uid = excluded.uid;
+
+-- InsertSurvey keeps a new survey.
+-- name: InsertSurvey :exec
+INSERT INTO surveys (id, patient_id, status, version, document)
+VALUES (@id, @patient_id, @status, @version, @document);
+
+-- Survey reads a survey.
+-- name: Survey :one
+SELECT document FROM surveys WHERE id = @id;
+
+-- UpdateSurvey puts a survey in the place of the version before it.
+-- name: UpdateSurvey :execrows
+UPDATE surveys SET status = @status, version = @version, document = @document
+WHERE id = @id AND version = @version_before;
+
+-- DeleteSurvey erases a survey, with its steps, its result and the codes that lead to it.
+-- name: DeleteSurvey :execrows
+DELETE FROM surveys WHERE id = @id;
+
+-- SurveyCounts counts the surveys of a status, or all, in each block of positions.
+-- name: SurveyCounts :many
+SELECT block, sum(count)::bigint AS total FROM survey_counts
+WHERE (@status::text = '' OR status = @status::text)
+GROUP BY block
+ORDER BY block;
+
+-- SurveysFrom reads surveys from a position on.
+-- name: SurveysFrom :many
+SELECT document FROM surveys
+WHERE position >= @position::bigint
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- SurveysByStatusFrom reads surveys of a status from a position on.
+-- name: SurveysByStatusFrom :many
+SELECT document FROM surveys
+WHERE status = @status AND position >= @position::bigint
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- CountSurveysOfPatient counts a patient's surveys of a status, or all.
+-- name: CountSurveysOfPatient :one
+SELECT count(*) FROM surveys
+WHERE patient_id = @patient_id AND (@status::text = '' OR status = @status::text);
+
+-- SurveysOfPatient reads a patient's surveys of a status, or all.
+-- name: SurveysOfPatient :many
+SELECT document FROM surveys
+WHERE patient_id = @patient_id AND (@status::text = '' OR status = @status::text)
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- CountSurveysOfUser counts the surveys of a user's patients, of a status, or all.
+-- name: CountSurveysOfUser :one
+SELECT count(*) FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = @user_id) AND (@status::text = '' OR status = @status::text);
+
+-- SurveysOfUser reads surveys of a user's patients, of a status, or all.
+-- name: SurveysOfUser :many
+SELECT document FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = @user_id) AND (@status::text = '' OR status = @status::text)
+ORDER BY position
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- LastCompletedSurvey reads the latest completed survey of a patient.
+-- name: LastCompletedSurvey :one
+SELECT document FROM surveys
+WHERE patient_id = @patient_id AND status = 'completed'
+ORDER BY position DESC
+LIMIT 1;
+
+-- Steps reads the steps of a survey.
+-- name: Steps :many
+SELECT step FROM survey_steps WHERE survey_id = @survey_id ORDER BY number;
+
+-- PutStep keeps a step, in the place of the one with its number, if any.
+-- name: PutStep :exec
+INSERT INTO survey_steps (survey_id, number, step) VALUES (@survey_id, @number, @step)
+ON CONFLICT (survey_id, number) DO UPDATE SET step = excluded.step;
+
+-- DeleteSteps erases the steps of a survey from a number on.
+-- name: DeleteSteps :exec
+DELETE FROM survey_steps WHERE survey_id = @survey_id AND number >= @number;
+
+-- PutResult keeps what a survey came to.
+-- name: PutResult :exec
+INSERT INTO survey_results (survey_id, result) VALUES (@survey_id, @result)
+ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result;
+
+-- Result reads what a survey came to.
+-- name: Result :one
+SELECT result FROM survey_results WHERE survey_id = @survey_id;

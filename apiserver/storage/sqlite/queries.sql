@@ -214,3 +214,95 @@ SELECT uid FROM owner;
 -- name: PutMark :exec
 INSERT INTO owner (one, uid) VALUES (1, sqlc.arg(uid))
 ON CONFLICT (one) DO UPDATE SET uid = excluded.uid;
+
+-- InsertSurvey keeps a new survey.
+-- name: InsertSurvey :exec
+INSERT INTO surveys (id, patient_id, status, version, document)
+VALUES (sqlc.arg(id), sqlc.arg(patient_id), sqlc.arg(status), sqlc.arg(version), sqlc.arg(document));
+
+-- Survey reads a survey.
+-- name: Survey :one
+SELECT document FROM surveys WHERE id = sqlc.arg(id);
+
+-- UpdateSurvey puts a survey in the place of the version before it.
+-- name: UpdateSurvey :execrows
+UPDATE surveys SET status = sqlc.arg(status), version = sqlc.arg(version), document = sqlc.arg(document)
+WHERE id = sqlc.arg(id) AND version = sqlc.arg(version_before);
+
+-- DeleteSurvey erases a survey, with its steps, its result and the codes that lead to it.
+-- name: DeleteSurvey :execrows
+DELETE FROM surveys WHERE id = sqlc.arg(id);
+
+-- SurveyCounts counts the surveys of a status, or all, in each block of positions.
+-- name: SurveyCounts :many
+SELECT block, CAST(sum(count) AS INTEGER) AS total FROM survey_counts
+WHERE (CAST(sqlc.arg(status) AS TEXT) = '' OR status = CAST(sqlc.arg(status) AS TEXT))
+GROUP BY block
+ORDER BY block;
+
+-- SurveysFrom reads surveys from a position on.
+-- name: SurveysFrom :many
+SELECT document FROM surveys
+WHERE position >= sqlc.arg(position)
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- SurveysByStatusFrom reads surveys of a status from a position on.
+-- name: SurveysByStatusFrom :many
+SELECT document FROM surveys
+WHERE status = sqlc.arg(status) AND position >= sqlc.arg(position)
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- CountSurveysOfPatient counts a patient's surveys of a status, or all.
+-- name: CountSurveysOfPatient :one
+SELECT count(*) FROM surveys
+WHERE patient_id = sqlc.arg(patient_id) AND (CAST(sqlc.arg(status) AS TEXT) = '' OR status = CAST(sqlc.arg(status) AS TEXT));
+
+-- SurveysOfPatient reads a patient's surveys of a status, or all.
+-- name: SurveysOfPatient :many
+SELECT document FROM surveys
+WHERE patient_id = sqlc.arg(patient_id) AND (CAST(sqlc.arg(status) AS TEXT) = '' OR status = CAST(sqlc.arg(status) AS TEXT))
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- CountSurveysOfUser counts the surveys of a user's patients, of a status, or all.
+-- name: CountSurveysOfUser :one
+SELECT count(*) FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = sqlc.arg(user_id)) AND (CAST(sqlc.arg(status) AS TEXT) = '' OR status = CAST(sqlc.arg(status) AS TEXT));
+
+-- SurveysOfUser reads surveys of a user's patients, of a status, or all.
+-- name: SurveysOfUser :many
+SELECT document FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = sqlc.arg(user_id)) AND (CAST(sqlc.arg(status) AS TEXT) = '' OR status = CAST(sqlc.arg(status) AS TEXT))
+ORDER BY position
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- LastCompletedSurvey reads the latest completed survey of a patient.
+-- name: LastCompletedSurvey :one
+SELECT document FROM surveys
+WHERE patient_id = sqlc.arg(patient_id) AND status = 'completed'
+ORDER BY position DESC
+LIMIT 1;
+
+-- Steps reads the steps of a survey.
+-- name: Steps :many
+SELECT step FROM survey_steps WHERE survey_id = sqlc.arg(survey_id) ORDER BY number;
+
+-- PutStep keeps a step, in the place of the one with its number, if any.
+-- name: PutStep :exec
+INSERT INTO survey_steps (survey_id, number, step) VALUES (sqlc.arg(survey_id), sqlc.arg(number), sqlc.arg(step))
+ON CONFLICT (survey_id, number) DO UPDATE SET step = excluded.step;
+
+-- DeleteSteps erases the steps of a survey from a number on.
+-- name: DeleteSteps :exec
+DELETE FROM survey_steps WHERE survey_id = sqlc.arg(survey_id) AND number >= sqlc.arg(number);
+
+-- PutResult keeps what a survey came to.
+-- name: PutResult :exec
+INSERT INTO survey_results (survey_id, result) VALUES (sqlc.arg(survey_id), sqlc.arg(result))
+ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result;
+
+-- Result reads what a survey came to.
+-- name: Result :one
+SELECT result FROM survey_results WHERE survey_id = sqlc.arg(survey_id);

@@ -255,6 +255,42 @@ func (q *Queries) CountPatientsOf(ctx context.Context, userID string) (int64, er
 	return count, err
 }
 
+const countSurveysOfPatient = `-- name: CountSurveysOfPatient :one
+SELECT count(*) FROM surveys
+WHERE patient_id = $1 AND ($2::text = '' OR status = $2::text)
+`
+
+type CountSurveysOfPatientParams struct {
+	PatientID string
+	Status    string
+}
+
+// CountSurveysOfPatient counts a patient's surveys of a status, or all.
+func (q *Queries) CountSurveysOfPatient(ctx context.Context, arg CountSurveysOfPatientParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countSurveysOfPatient, arg.PatientID, arg.Status)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countSurveysOfUser = `-- name: CountSurveysOfUser :one
+SELECT count(*) FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = $1) AND ($2::text = '' OR status = $2::text)
+`
+
+type CountSurveysOfUserParams struct {
+	UserID string
+	Status string
+}
+
+// CountSurveysOfUser counts the surveys of a user's patients, of a status, or all.
+func (q *Queries) CountSurveysOfUser(ctx context.Context, arg CountSurveysOfUserParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countSurveysOfUser, arg.UserID, arg.Status)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countUsers = `-- name: CountUsers :one
 SELECT count(*) FROM users
 `
@@ -284,6 +320,34 @@ DELETE FROM patients WHERE id = $1
 // DeletePatient erases a patient.
 func (q *Queries) DeletePatient(ctx context.Context, id string) (int64, error) {
 	result, err := q.db.Exec(ctx, deletePatient, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteSteps = `-- name: DeleteSteps :exec
+DELETE FROM survey_steps WHERE survey_id = $1 AND number >= $2
+`
+
+type DeleteStepsParams struct {
+	SurveyID string
+	Number   int64
+}
+
+// DeleteSteps erases the steps of a survey from a number on.
+func (q *Queries) DeleteSteps(ctx context.Context, arg DeleteStepsParams) error {
+	_, err := q.db.Exec(ctx, deleteSteps, arg.SurveyID, arg.Number)
+	return err
+}
+
+const deleteSurvey = `-- name: DeleteSurvey :execrows
+DELETE FROM surveys WHERE id = $1
+`
+
+// DeleteSurvey erases a survey, with its steps, its result and the codes that lead to it.
+func (q *Queries) DeleteSurvey(ctx context.Context, id string) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSurvey, id)
 	if err != nil {
 		return 0, err
 	}
@@ -468,6 +532,31 @@ func (q *Queries) InsertState(ctx context.Context, arg InsertStateParams) error 
 	return err
 }
 
+const insertSurvey = `-- name: InsertSurvey :exec
+INSERT INTO surveys (id, patient_id, status, version, document)
+VALUES ($1, $2, $3, $4, $5)
+`
+
+type InsertSurveyParams struct {
+	ID        string
+	PatientID string
+	Status    string
+	Version   int64
+	Document  string
+}
+
+// InsertSurvey keeps a new survey.
+func (q *Queries) InsertSurvey(ctx context.Context, arg InsertSurveyParams) error {
+	_, err := q.db.Exec(ctx, insertSurvey,
+		arg.ID,
+		arg.PatientID,
+		arg.Status,
+		arg.Version,
+		arg.Document,
+	)
+	return err
+}
+
 const insertUser = `-- name: InsertUser :exec
 INSERT INTO users (id, contact, generation, created_at)
 VALUES ($1, $2, $3, $4)
@@ -512,6 +601,21 @@ func (q *Queries) InsertUserHash(ctx context.Context, arg InsertUserHashParams) 
 		arg.UserID,
 	)
 	return err
+}
+
+const lastCompletedSurvey = `-- name: LastCompletedSurvey :one
+SELECT document FROM surveys
+WHERE patient_id = $1 AND status = 'completed'
+ORDER BY position DESC
+LIMIT 1
+`
+
+// LastCompletedSurvey reads the latest completed survey of a patient.
+func (q *Queries) LastCompletedSurvey(ctx context.Context, patientID string) (string, error) {
+	row := q.db.QueryRow(ctx, lastCompletedSurvey, patientID)
+	var document string
+	err := row.Scan(&document)
+	return document, err
 }
 
 const lockPatient = `-- name: LockPatient :one
@@ -782,6 +886,39 @@ func (q *Queries) PutMark(ctx context.Context, uid string) error {
 	return err
 }
 
+const putResult = `-- name: PutResult :exec
+INSERT INTO survey_results (survey_id, result) VALUES ($1, $2)
+ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result
+`
+
+type PutResultParams struct {
+	SurveyID string
+	Result   string
+}
+
+// PutResult keeps what a survey came to.
+func (q *Queries) PutResult(ctx context.Context, arg PutResultParams) error {
+	_, err := q.db.Exec(ctx, putResult, arg.SurveyID, arg.Result)
+	return err
+}
+
+const putStep = `-- name: PutStep :exec
+INSERT INTO survey_steps (survey_id, number, step) VALUES ($1, $2, $3)
+ON CONFLICT (survey_id, number) DO UPDATE SET step = excluded.step
+`
+
+type PutStepParams struct {
+	SurveyID string
+	Number   int64
+	Step     string
+}
+
+// PutStep keeps a step, in the place of the one with its number, if any.
+func (q *Queries) PutStep(ctx context.Context, arg PutStepParams) error {
+	_, err := q.db.Exec(ctx, putStep, arg.SurveyID, arg.Number, arg.Step)
+	return err
+}
+
 const readOnly = `-- name: ReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only
 `
@@ -795,6 +932,18 @@ func (q *Queries) ReadOnly(ctx context.Context) (bool, error) {
 	return read_only, err
 }
 
+const result = `-- name: Result :one
+SELECT result FROM survey_results WHERE survey_id = $1
+`
+
+// Result reads what a survey came to.
+func (q *Queries) Result(ctx context.Context, surveyID string) (string, error) {
+	row := q.db.QueryRow(ctx, result, surveyID)
+	var result string
+	err := row.Scan(&result)
+	return result, err
+}
+
 const state = `-- name: State :one
 SELECT state FROM sign_in_states WHERE name = $1 FOR UPDATE
 `
@@ -806,6 +955,230 @@ func (q *Queries) State(ctx context.Context, name string) (string, error) {
 	var state string
 	err := row.Scan(&state)
 	return state, err
+}
+
+const steps = `-- name: Steps :many
+SELECT step FROM survey_steps WHERE survey_id = $1 ORDER BY number
+`
+
+// Steps reads the steps of a survey.
+func (q *Queries) Steps(ctx context.Context, surveyID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, steps, surveyID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var step string
+		if err := rows.Scan(&step); err != nil {
+			return nil, err
+		}
+		items = append(items, step)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const survey = `-- name: Survey :one
+SELECT document FROM surveys WHERE id = $1
+`
+
+// Survey reads a survey.
+func (q *Queries) Survey(ctx context.Context, id string) (string, error) {
+	row := q.db.QueryRow(ctx, survey, id)
+	var document string
+	err := row.Scan(&document)
+	return document, err
+}
+
+const surveyCounts = `-- name: SurveyCounts :many
+SELECT block, sum(count)::bigint AS total FROM survey_counts
+WHERE ($1::text = '' OR status = $1::text)
+GROUP BY block
+ORDER BY block
+`
+
+type SurveyCountsRow struct {
+	Block int64
+	Total int64
+}
+
+// SurveyCounts counts the surveys of a status, or all, in each block of positions.
+func (q *Queries) SurveyCounts(ctx context.Context, status string) ([]SurveyCountsRow, error) {
+	rows, err := q.db.Query(ctx, surveyCounts, status)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SurveyCountsRow
+	for rows.Next() {
+		var i SurveyCountsRow
+		if err := rows.Scan(&i.Block, &i.Total); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const surveysByStatusFrom = `-- name: SurveysByStatusFrom :many
+SELECT document FROM surveys
+WHERE status = $1 AND position >= $2::bigint
+ORDER BY position
+LIMIT $4::bigint OFFSET $3::bigint
+`
+
+type SurveysByStatusFromParams struct {
+	Status   string
+	Position int64
+	Skipped  int64
+	AtMost   int64
+}
+
+// SurveysByStatusFrom reads surveys of a status from a position on.
+func (q *Queries) SurveysByStatusFrom(ctx context.Context, arg SurveysByStatusFromParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, surveysByStatusFrom,
+		arg.Status,
+		arg.Position,
+		arg.Skipped,
+		arg.AtMost,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const surveysFrom = `-- name: SurveysFrom :many
+SELECT document FROM surveys
+WHERE position >= $1::bigint
+ORDER BY position
+LIMIT $3::bigint OFFSET $2::bigint
+`
+
+type SurveysFromParams struct {
+	Position int64
+	Skipped  int64
+	AtMost   int64
+}
+
+// SurveysFrom reads surveys from a position on.
+func (q *Queries) SurveysFrom(ctx context.Context, arg SurveysFromParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, surveysFrom, arg.Position, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const surveysOfPatient = `-- name: SurveysOfPatient :many
+SELECT document FROM surveys
+WHERE patient_id = $1 AND ($2::text = '' OR status = $2::text)
+ORDER BY position
+LIMIT $4::bigint OFFSET $3::bigint
+`
+
+type SurveysOfPatientParams struct {
+	PatientID string
+	Status    string
+	Skipped   int64
+	AtMost    int64
+}
+
+// SurveysOfPatient reads a patient's surveys of a status, or all.
+func (q *Queries) SurveysOfPatient(ctx context.Context, arg SurveysOfPatientParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, surveysOfPatient,
+		arg.PatientID,
+		arg.Status,
+		arg.Skipped,
+		arg.AtMost,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const surveysOfUser = `-- name: SurveysOfUser :many
+SELECT document FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = $1) AND ($2::text = '' OR status = $2::text)
+ORDER BY position
+LIMIT $4::bigint OFFSET $3::bigint
+`
+
+type SurveysOfUserParams struct {
+	UserID  string
+	Status  string
+	Skipped int64
+	AtMost  int64
+}
+
+// SurveysOfUser reads surveys of a user's patients, of a status, or all.
+func (q *Queries) SurveysOfUser(ctx context.Context, arg SurveysOfUserParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, surveysOfUser,
+		arg.UserID,
+		arg.Status,
+		arg.Skipped,
+		arg.AtMost,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const updatePatient = `-- name: UpdatePatient :exec
@@ -849,6 +1222,34 @@ type UpdateStateParams struct {
 func (q *Queries) UpdateState(ctx context.Context, arg UpdateStateParams) error {
 	_, err := q.db.Exec(ctx, updateState, arg.State, arg.Name)
 	return err
+}
+
+const updateSurvey = `-- name: UpdateSurvey :execrows
+UPDATE surveys SET status = $1, version = $2, document = $3
+WHERE id = $4 AND version = $5
+`
+
+type UpdateSurveyParams struct {
+	Status        string
+	Version       int64
+	Document      string
+	ID            string
+	VersionBefore int64
+}
+
+// UpdateSurvey puts a survey in the place of the version before it.
+func (q *Queries) UpdateSurvey(ctx context.Context, arg UpdateSurveyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateSurvey,
+		arg.Status,
+		arg.Version,
+		arg.Document,
+		arg.ID,
+		arg.VersionBefore,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateUser = `-- name: UpdateUser :exec

@@ -58,6 +58,32 @@ type SignInState struct {
 	State  string
 }
 
+type Survey struct {
+	Position  int64
+	ID        string
+	PatientID string
+	Status    string
+	Version   int64
+	Document  string
+}
+
+type SurveyCount struct {
+	Block  int64
+	Status string
+	Count  int64
+}
+
+type SurveyResult struct {
+	SurveyID string
+	Result   string
+}
+
+type SurveyStep struct {
+	SurveyID string
+	Number   int64
+	Step     string
+}
+
 type UsageCount struct {
 	Date        civil.Date
 	Application string

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Wherever a page begins, it is found from a position that is not behind it, with no
+// more than a block to leave out, unless it begins behind the last.
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var counts []BlockCount
+		var positions []int64 // one for each survey
+		block := int64(0)
+		for range rapid.IntRange(0, 8).Draw(t, "blocks") {
+			block += rapid.Int64Range(1, 3).Draw(t, "next block")
+			count := rapid.Int64Range(0, 4).Draw(t, "count")
+			counts = append(counts, BlockCount{block, count})
+			for i := range count {
+				positions = append(positions, block<<blockBits+i*7)
+			}
+		}
+		skipped := rapid.Int64Range(0, 40).Draw(t, "skipped")
+		position, left, total := Locate(counts, skipped)
+		if total != int64(len(positions)) {
+			t.Fatalf("%d in all, want %d", total, len(positions))
+		}
+		var from []int64
+		for _, at := range positions {
+			if at >= position {
+				from = append(from, at)
+			}
+		}
+		want, got := positions[min(skipped, total):], from[min(left, int64(len(from))):]
+		if len(want) != len(got) || len(want) > 0 && want[0] != got[0] {
+			t.Fatalf("the page has %v, want %v", got, want)
+		}
+		if skipped < total && left >= 4 {
+			t.Fatalf("%d to leave out, with at most 4 in a block", left)
+		}
+	})
+}
+
+// What was kept and cannot be read is told without what it says.
+func TestFromJSONFails(t *testing.T) {
+	t.Parallel()
+	_, err := FromJSON[struct{ Name int }]("survey", `{"Name": "Ada"}`)
+	if err == nil || strings.Contains(err.Error(), "Ada") || !strings.Contains(err.Error(), "survey") {
+		t.Errorf("got %v", err)
+	}
+}
