@@ -13,6 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	// URL is the public address of the instance, without a slash at its end; empty
 	// where it is not said.
 	URL string
+	// Features are what the tenant turned on and off.
+	Features section.Features
 	// Instance says who the instance is to its cluster.
 	Instance Instance
 }
@@ -51,6 +54,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		Plans    map[string]quota.Limits `yaml:"plans"`
 		Proxies  []string                `yaml:"proxies"`
 		URL      string                  `yaml:"url"`
+		Features features                `yaml:"features"`
 		Instance Instance                `yaml:"instance"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
@@ -76,7 +80,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("url: %w", err)
 	}
-	config.Instance = file.Instance
+	config.Features, config.Instance = file.Features.section(), file.Instance
 	return config, warning, nil
 }
 
