@@ -141,13 +141,14 @@ func (r *Register) DeleteUser(ctx context.Context, by audit.Actor, id string) er
 type Export struct {
 	User     guidance.User
 	Patients []guidance.Patient
+	Surveys  []ExportedSurvey
 	Audit    []audit.Record // the latest first, at most mostExported
 }
 
 const (
 	// mostExported is the most records of the audit that an export has.
 	mostExported = 1000
-	// everything is more patients than a user has.
+	// everything is more patients or surveys than a user has.
 	everything = 1 << 31
 )
 
@@ -170,6 +171,9 @@ func (r *Register) Export(ctx context.Context, by audit.Actor, id string) (Expor
 		if export.Patients, _, err = tx.Patients(ctx, id, 0, everything); err != nil {
 			return err
 		}
+		if export.Surveys, err = surveysOf(ctx, tx, id); err != nil {
+			return err
+		}
 		export.Audit, err = tx.AuditOfUser(ctx, id, mostExported)
 		return err
 	})
@@ -178,4 +182,38 @@ func (r *Register) Export(ctx context.Context, by audit.Actor, id string) (Expor
 	}
 	export.User, err = r.unseal(kept)
 	return export, err
+}
+
+// ExportedSurvey is a survey with all that was asked and answered, and what it came to.
+type ExportedSurvey struct {
+	guidance.Summary
+	Assessment *guidance.Assessment // nil where there is none
+}
+
+func surveysOf(ctx context.Context, tx storage.Tx, userID string) ([]ExportedSurvey, error) {
+	all, _, err := tx.Surveys(ctx, storage.SurveyFilter{UserID: userID}, 0, everything)
+	if err != nil {
+		return nil, err
+	}
+	exported := make([]ExportedSurvey, len(all))
+	for i, survey := range all {
+		if exported[i], err = exportSurvey(ctx, tx, survey); err != nil {
+			return nil, err
+		}
+	}
+	return exported, nil
+}
+
+func exportSurvey(ctx context.Context, tx storage.Tx, survey guidance.Survey) (ExportedSurvey, error) {
+	steps, err := tx.Steps(ctx, survey.ID)
+	if err != nil {
+		return ExportedSurvey{}, err
+	}
+	exported := ExportedSurvey{Summary: guidance.Summarize(survey, steps)}
+	result, err := tx.Result(ctx, survey.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return exported, nil
+	}
+	exported.Assessment = result.Assessment
+	return exported, err
 }

@@ -47,6 +47,8 @@ func (p *process) tenantHandler() http.Handler {
 			Meter:     p.ledger,
 			Feedback:  p.store,
 			People:    p.people,
+			Surveys:   p.surveys,
+			PublicURL: p.publicURL,
 			Scheme:    p.scheme(),
 			Now:       time.Now,
 			Guard:     p.guard,

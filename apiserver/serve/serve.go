@@ -23,6 +23,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
 )
 
@@ -49,6 +50,7 @@ type process struct {
 	recorder *usage.Recorder
 	ledger   *quota.Ledger
 	people   *people.Register
+	surveys  *surveys.Register
 	metrics  *metrics.Metrics
 	limits   guard.Limits
 	guard    *guard.Guard
@@ -83,6 +85,9 @@ func run(ctx context.Context, o options) (err error) {
 		Refused: p.metrics.Refused, Read: p.totalsRead(ctx),
 	})
 	defer func() { err = errors.Join(err, p.store.Close()) }()
+	if p.surveys, err = p.newSurveys(); err != nil {
+		return err
+	}
 	if o.embedded() {
 		// Nobody else will mend what is wrong with a file of our own.
 		if err := p.keeper.open(ctx); err != nil {

@@ -125,8 +125,8 @@ type Audit interface {
 	// latest first, and returns the next ones, and how many there are in all.
 	Audit(ctx context.Context, filter audit.Filter, skipped, atMost int64) (page []audit.Record, total int64, err error)
 
-	// AuditOfUser returns the records of acts by a user, and on the user and the
-	// patients, the latest first.
+	// AuditOfUser returns the records of acts by a user, and on the user, the patients
+	// and their surveys, the latest first.
 	AuditOfUser(ctx context.Context, id string, atMost int64) ([]audit.Record, error)
 }
 

@@ -4180,6 +4180,15 @@ func read[T any](operation string, response *http.Response, err error) (answer T
 	return answer, finish(operation, response, nil)
 }
 
+// readAny decodes the answer of an operation that may have none, which is nil.
+func readAny[T any](operation string, response *http.Response, err error) (*T, error) {
+	if err != nil || response.StatusCode == http.StatusNoContent {
+		return nil, finish(operation, response, err)
+	}
+	answer, err := read[T](operation, response, nil)
+	return &answer, err
+}
+
 // finish reads what is left of an answer, so that its connection serves again.
 func finish(operation string, response *http.Response, err error) error {
 	if err != nil {

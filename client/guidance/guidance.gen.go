@@ -26,6 +26,25 @@ const (
 	AgeUnitYear  AgeUnit = "year"
 )
 
+// Defines values for AnswerType.
+const (
+	AnswerTypeChoice         AnswerType = "choice"
+	AnswerTypeList           AnswerType = "list"
+	AnswerTypeMultipleChoice AnswerType = "multiple_choice"
+	AnswerTypeNumber         AnswerType = "number"
+	AnswerTypeSymptoms       AnswerType = "symptoms"
+	AnswerTypeText           AnswerType = "text"
+)
+
+// Defines values for AssessmentTriageLevel.
+const (
+	AssessmentTriageLevelConsultation       AssessmentTriageLevel = "consultation"
+	AssessmentTriageLevelConsultation24     AssessmentTriageLevel = "consultation_24"
+	AssessmentTriageLevelEmergency          AssessmentTriageLevel = "emergency"
+	AssessmentTriageLevelEmergencyAmbulance AssessmentTriageLevel = "emergency_ambulance"
+	AssessmentTriageLevelSelfCare           AssessmentTriageLevel = "self_care"
+)
+
 // Defines values for AuditRecordAction.
 const (
 	AuditRecordActionChange       AuditRecordAction = "change"
@@ -48,6 +67,13 @@ const (
 	AuditRecordResourceSigningKey     AuditRecordResource = "signing_key"
 	AuditRecordResourceSurvey         AuditRecordResource = "survey"
 	AuditRecordResourceUser           AuditRecordResource = "user"
+)
+
+// Defines values for ChoiceID.
+const (
+	ChoiceIDAbsent  ChoiceID = "absent"
+	ChoiceIDPresent ChoiceID = "present"
+	ChoiceIDUnknown ChoiceID = "unknown"
 )
 
 // Defines values for PatientIntentChannelCategory.
@@ -86,10 +112,38 @@ const (
 	PatientIntentTypeUrgentCareCenter    PatientIntentType = "urgent_care_center"
 )
 
+// Defines values for QuestionMetaComponent.
+const (
+	QuestionMetaComponentGroupMultiple QuestionMetaComponent = "group_multiple"
+	QuestionMetaComponentGroupSingle   QuestionMetaComponent = "group_single"
+	QuestionMetaComponentSingle        QuestionMetaComponent = "single"
+)
+
+// Defines values for SeriousObservationSeriousness.
+const (
+	SeriousObservationSeriousnessEmergency          SeriousObservationSeriousness = "emergency"
+	SeriousObservationSeriousnessEmergencyAmbulance SeriousObservationSeriousness = "emergency_ambulance"
+	SeriousObservationSeriousnessSerious            SeriousObservationSeriousness = "serious"
+)
+
 // Defines values for Sex.
 const (
 	SexFemale Sex = "female"
 	SexMale   Sex = "male"
+)
+
+// Defines values for SurveyType.
+const (
+	SurveyTypeFollowUp SurveyType = "follow_up"
+	SurveyTypeIntake   SurveyType = "intake"
+	SurveyTypeTriage   SurveyType = "triage"
+)
+
+// Defines values for SurveyStatus.
+const (
+	SurveyStatusCompleted SurveyStatus = "completed"
+	SurveyStatusNew       SurveyStatus = "new"
+	SurveyStatusPending   SurveyStatus = "pending"
 )
 
 // Age defines model for Age.
@@ -102,6 +156,86 @@ type Age struct {
 
 // AgeUnit defines model for Age.Unit.
 type AgeUnit string
+
+// AnswerPage defines model for AnswerPage.
+type AnswerPage struct {
+	First string             `json:"first"`
+	Items []AnsweredQuestion `json:"items"`
+	Last  string             `json:"last"`
+	Next  *string            `json:"next"`
+	Prev  *string            `json:"prev"`
+	Self  string             `json:"self"`
+}
+
+// AnswerType defines model for AnswerType.
+type AnswerType string
+
+// AnsweredQuestion defines model for AnsweredQuestion.
+type AnsweredQuestion struct {
+	ID         string     `json:"id"`
+	Index      int        `json:"index"`
+	UserAnswer UserAnswer `json:"user_answer"`
+}
+
+// AssessedCondition defines model for AssessedCondition.
+type AssessedCondition struct {
+	CommonName       string                    `json:"common_name"`
+	ConditionDetails *AssessedDetails          `json:"condition_details,omitempty"`
+	Explain          *AssessedExplanations     `json:"explain,omitempty"`
+	Icd10            []AssessedCondition_Icd10 `json:"icd10"`
+	ID               string                    `json:"id"`
+	Name             string                    `json:"name"`
+	Probability      float64                   `json:"probability"`
+}
+
+// AssessedCondition_Icd10 defines model for AssessedCondition.Icd10.
+type AssessedCondition_Icd10 struct {
+	Code string `json:"code"`
+}
+
+// AssessedDetails defines model for AssessedDetails.
+type AssessedDetails struct {
+	Acuteness           string     `json:"acuteness"`
+	Category            *NamedItem `json:"category"`
+	HasPatientEducation bool       `json:"has_patient_education"`
+	Hint                *string    `json:"hint"`
+	Icd10Code           *string    `json:"icd10_code"`
+	Prevalence          string     `json:"prevalence"`
+	Severity            string     `json:"severity"`
+	TriageLevel         string     `json:"triage_level"`
+}
+
+// AssessedExplanations defines model for AssessedExplanations.
+type AssessedExplanations struct {
+	ConflictingEvidence []Naming `json:"conflicting_evidence"`
+	SupportingEvidence  []Naming `json:"supporting_evidence"`
+	UnconfirmedEvidence []Naming `json:"unconfirmed_evidence"`
+}
+
+// Assessment defines model for Assessment.
+type Assessment struct {
+	Conditions []AssessedCondition `json:"conditions"`
+
+	// Overview What a clinician wants on one page.
+	Overview Overview `json:"overview"`
+
+	// RecommendedChannel Null in an emergency.
+	RecommendedChannel *string `json:"recommended_channel"`
+
+	// RecommendedSpecialist Null in an emergency.
+	RecommendedSpecialist *NamedItem        `json:"recommended_specialist"`
+	Triage                Assessment_Triage `json:"triage"`
+}
+
+// AssessmentTriageLevel defines model for Assessment.Triage.Level.
+type AssessmentTriageLevel string
+
+// Assessment_Triage defines model for Assessment.Triage.
+type Assessment_Triage struct {
+	Level     AssessmentTriageLevel `json:"level"`
+	RootCause string                `json:"root_cause"`
+	Serious   []SeriousObservation  `json:"serious"`
+}
 
 // AuditPage defines model for AuditPage.
 type AuditPage struct {
@@ -137,9 +271,23 @@ type AuditRecordAction string
 // AuditRecordResource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
 type AuditRecordResource string
 
+// ChoiceID defines model for ChoiceID.
+type ChoiceID string
+
 // Error defines model for Error.
 type Error struct {
 	Detail string `json:"detail"`
+}
+
+// Exchange defines model for Exchange.
+type Exchange struct {
+	// Answer As it was given, with the names of what was chosen; null when it was skipped.
+	Answer     json.RawMessage `json:"answer"`
+	AnswerType AnswerType      `json:"answer_type"`
+	ID         string          `json:"id"`
+	Index      int             `json:"index"`
+	Section    string          `json:"section"`
+	Text       string          `json:"text"`
 }
 
 // FieldError defines model for FieldError.
@@ -158,6 +306,18 @@ type GivenAge struct {
 
 	// Value From 1 to 130 years or 0 to 1560 months, whole.
 	Value *float64 `json:"value,omitempty"`
+}
+
+// GivenEvidence defines model for GivenEvidence.
+type GivenEvidence struct {
+	// ChoiceID `present`, `absent` or `unknown`.
+	ChoiceID *string `json:"choice_id,omitempty"`
+
+	// ID Of a symptom or a risk factor.
+	ID *string `json:"id,omitempty"`
+
+	// Source `initial`.
+	Source *string `json:"source,omitempty"`
 }
 
 // InterviewFeedback defines model for InterviewFeedback.
@@ -182,6 +342,35 @@ type InterviewFeedbackPage struct {
 	Self  string              `json:"self"`
 }
 
+// MagicLink defines model for MagicLink.
+type MagicLink struct {
+	MagicLink string `json:"magic_link"`
+}
+
+// NamedItem defines model for NamedItem.
+type NamedItem struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Naming defines model for Naming.
+type Naming struct {
+	// CommonName As patients say.
+	CommonName string `json:"common_name"`
+	ID         string `json:"id"`
+
+	// Name As professionals say.
+	Name string `json:"name"`
+}
+
+// NewAnswer defines model for NewAnswer.
+type NewAnswer struct {
+	// Answer By `answer_type`: `multiple_choice` and `list` a list of `{id}`, `choice` one `{id}`, `number` a whole
+	// number, `text` a string, `symptoms` a list of `{id, choice_id}`; `null` skips a question that is not
+	// required.
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
 // NewPatient defines model for NewPatient.
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
@@ -199,12 +388,66 @@ type NewPatient struct {
 	UserID *string `json:"user_id,omitempty"`
 }
 
+// NewSurvey defines model for NewSurvey.
+type NewSurvey struct {
+	Evidence []GivenEvidence `json:"evidence,omitempty"`
+
+	// ExpirationDate When answers are taken no more, in RFC 3339; without an offset in UTC.
+	ExpirationDate *string `json:"expiration_date,omitempty"`
+
+	// Language A language tag, such as `de`.
+	Language *string `json:"language,omitempty"`
+
+	// NotificationDate When those who subscribed are told.
+	NotificationDate *string `json:"notification_date,omitempty"`
+
+	// PatientID Whom it is about; required.
+	PatientID *string `json:"patient_id,omitempty"`
+
+	// Sections Those wanted, in their order; left out, those that the type has by default.
+	Sections []string `json:"sections,omitempty"`
+
+	// Specialist Kept and given back as it came.
+	Specialist json.RawMessage `json:"specialist,omitempty"`
+
+	// Type `triage`, `intake` or `follow_up`; required.
+	Type *string `json:"type,omitempty"`
+
+	// VisitDate Kept and given back as it came.
+	VisitDate json.RawMessage `json:"visit_date,omitempty"`
+
+	// VisitReason Kept and given back as it came.
+	VisitReason json.RawMessage `json:"visit_reason,omitempty"`
+}
+
 // NewUser defines model for NewUser.
 type NewUser struct {
 	Email *string `json:"email,omitempty"`
 
 	// Phone In international form, such as +493012345678.
 	Phone *string `json:"phone,omitempty"`
+}
+
+// Overview What a clinician wants on one page.
+type Overview struct {
+	Allergies        []NamedItem `json:"allergies"`
+	ChronicDiseases  []NamedItem `json:"chronic_diseases"`
+	Denied           []Naming    `json:"denied"`
+	Drugs            []NamedItem `json:"drugs"`
+	Hospitalizations []NamedItem `json:"hospitalizations"`
+	Reported         []Naming    `json:"reported"`
+	RiskFactors      []Naming    `json:"risk_factors"`
+	Specialists      []NamedItem `json:"specialists"`
+	Unknown          []Naming    `json:"unknown"`
+
+	// Words The patient's own.
+	Words []Overview_Words `json:"words"`
+}
+
+// Overview_Words defines model for Overview.Words.
+type Overview_Words struct {
+	Question string `json:"question"`
+	Text     string `json:"text"`
 }
 
 // Patient defines model for Patient.
@@ -274,8 +517,163 @@ type PatientPage struct {
 	Self  string    `json:"self"`
 }
 
+// PossibleAnswer defines model for PossibleAnswer.
+type PossibleAnswer struct {
+	// Choices For a symptom.
+	Choices []PossibleChoice `json:"choices,omitempty"`
+	ID      string           `json:"id"`
+
+	// Label Of a choice.
+	Label *string `json:"label,omitempty"`
+
+	// Name Of a symptom.
+	Name *string `json:"name,omitempty"`
+}
+
+// PossibleChoice defines model for PossibleChoice.
+type PossibleChoice struct {
+	ID    ChoiceID `json:"id"`
+	Label string   `json:"label"`
+}
+
+// Question defines model for Question.
+type Question struct {
+	AnswerType AnswerType `json:"answer_type"`
+
+	// ID What is asked.
+	ID         string            `json:"id"`
+	Index      int               `json:"index"`
+	Meta       QuestionMeta      `json:"meta"`
+	Question   Question_Question `json:"question"`
+	UserAnswer *UserAnswer       `json:"user_answer,omitempty"`
+}
+
+// Question_Question defines model for Question.Question.
+type Question_Question struct {
+	Text string `json:"text"`
+}
+
+// QuestionMeta defines model for QuestionMeta.
+type QuestionMeta struct {
+	// Answers What can be chosen.
+	Answers []PossibleAnswer `json:"answers,omitempty"`
+
+	// Component For `symptoms`.
+	Component *QuestionMetaComponent `json:"component,omitempty"`
+
+	// MaxLength For `text`: characters at most.
+	MaxLength *int `json:"max_length,omitempty"`
+
+	// MaxValue For `number`: the most.
+	MaxValue *int `json:"max_value,omitempty"`
+
+	// MinValue For `number`: the least.
+	MinValue *int `json:"min_value,omitempty"`
+
+	// Required When false the question can be skipped with the answer null.
+	Required bool `json:"required"`
+
+	// SourceListURL For `list`: where the allowed values are.
+	SourceListURL *string `json:"source_list_url,omitempty"`
+}
+
+// QuestionMetaComponent For `symptoms`.
+type QuestionMetaComponent string
+
+// SeriousObservation defines model for SeriousObservation.
+type SeriousObservation struct {
+	CommonName  string                        `json:"common_name"`
+	ID          string                        `json:"id"`
+	IsEmergency bool                          `json:"is_emergency"`
+	Name        string                        `json:"name"`
+	Seriousness SeriousObservationSeriousness `json:"seriousness"`
+}
+
+// SeriousObservationSeriousness defines model for SeriousObservation.Seriousness.
+type SeriousObservationSeriousness string
+
 // Sex defines model for Sex.
 type Sex string
+
+// Survey defines model for Survey.
+type Survey struct {
+	// Evidence What was given at creation, parents in place of their children.
+	Evidence         []SurveyEvidence   `json:"evidence"`
+	ExpirationDate   *time.Time         `json:"expiration_date"`
+	ID               openapi_types.UUID `json:"id"`
+	Language         string             `json:"language"`
+	NotificationDate *time.Time         `json:"notification_date"`
+	PatientID        openapi_types.UUID `json:"patient_id"`
+
+	// Sections Those in force, in the order in which they ask.
+	Sections    []string        `json:"sections"`
+	Specialist  json.RawMessage `json:"specialist"`
+	Status      SurveyStatus    `json:"status"`
+	Type        SurveyType      `json:"type"`
+	VisitDate   json.RawMessage `json:"visit_date"`
+	VisitReason json.RawMessage `json:"visit_reason"`
+}
+
+// SurveyType defines model for Survey.Type.
+type SurveyType string
+
+// SurveyChange defines model for SurveyChange.
+type SurveyChange struct {
+	Evidence []GivenEvidence `json:"evidence,omitempty"`
+
+	// ExpirationDate In RFC 3339; `null` takes it away.
+	ExpirationDate nullable.Nullable[string] `json:"expiration_date,omitempty"`
+	Language       *string                   `json:"language,omitempty"`
+
+	// NotificationDate In RFC 3339; `null` takes it away.
+	NotificationDate nullable.Nullable[string] `json:"notification_date,omitempty"`
+	PatientID        *string                   `json:"patient_id,omitempty"`
+	Sections         []string                  `json:"sections,omitempty"`
+
+	// Specialist `null` takes it away.
+	Specialist json.RawMessage `json:"specialist,omitempty"`
+	Type       *string         `json:"type,omitempty"`
+
+	// VisitDate `null` takes it away.
+	VisitDate json.RawMessage `json:"visit_date,omitempty"`
+
+	// VisitReason `null` takes it away.
+	VisitReason json.RawMessage `json:"visit_reason,omitempty"`
+}
+
+// SurveyEvidence defines model for SurveyEvidence.
+type SurveyEvidence struct {
+	ChoiceID ChoiceID `json:"choice_id"`
+	ID       string   `json:"id"`
+	Source   *string  `json:"source,omitempty"`
+}
+
+// SurveyExport defines model for SurveyExport.
+type SurveyExport struct {
+	// EvidenceAssessment Null where there is none.
+	EvidenceAssessment *Assessment `json:"evidence_assessment"`
+	Questions          []Exchange  `json:"questions"`
+	Survey             Survey      `json:"survey"`
+}
+
+// SurveyPage defines model for SurveyPage.
+type SurveyPage struct {
+	First string   `json:"first"`
+	Items []Survey `json:"items"`
+	Last  string   `json:"last"`
+	Next  *string  `json:"next"`
+	Prev  *string  `json:"prev"`
+	Self  string   `json:"self"`
+}
+
+// SurveyStatus defines model for SurveyStatus.
+type SurveyStatus string
+
+// SurveySummary defines model for SurveySummary.
+type SurveySummary struct {
+	Questions []Exchange `json:"questions"`
+	Survey    Survey     `json:"survey"`
+}
 
 // UsageCount defines model for UsageCount.
 type UsageCount struct {
@@ -295,6 +693,12 @@ type User struct {
 	Phone *string `json:"phone"`
 }
 
+// UserAnswer defines model for UserAnswer.
+type UserAnswer struct {
+	// Answer As of `NewAnswer`; `symptoms` with their names.
+	Answer json.RawMessage `json:"answer"`
+}
+
 // UserChange defines model for UserChange.
 type UserChange struct {
 	// Email The new address; `null` takes it away.
@@ -306,10 +710,11 @@ type UserChange struct {
 
 // UserExport defines model for UserExport.
 type UserExport struct {
-	// Audit What is recorded of acts by and on this user and the patients, the latest first, at most 1000.
-	Audit    []AuditRecord `json:"audit"`
-	Patients []Patient     `json:"patients"`
-	User     User          `json:"user"`
+	// Audit What is recorded of acts by and on this user, the patients and their surveys, the latest first, at most 1000.
+	Audit    []AuditRecord  `json:"audit"`
+	Patients []Patient      `json:"patients"`
+	Surveys  []SurveyExport `json:"surveys"`
+	User     User           `json:"user"`
 }
 
 // UserPage defines model for UserPage.
@@ -336,6 +741,9 @@ type Limit = int
 
 // PatientID defines model for PatientID.
 type PatientID = openapi_types.UUID
+
+// SurveyID defines model for SurveyID.
+type SurveyID = openapi_types.UUID
 
 // UserID defines model for UserID.
 type UserID = openapi_types.UUID
@@ -418,6 +826,50 @@ type ListPatientsParams struct {
 	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
+// ListSurveysParams defines parameters for ListSurveys.
+type ListSurveysParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// PatientID Only those of this patient.
+	PatientID *string `form:"patient_id,omitempty" json:"patient_id,omitempty"`
+
+	// Status Only those with this status: `new`, `pending` or `completed`.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+}
+
+// CreateSurveyParams defines parameters for CreateSurvey.
+type CreateSurveyParams struct {
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
+// GetAssessmentParams defines parameters for GetAssessment.
+type GetAssessmentParams struct {
+	// ConditionDetails `true` adds `condition_details` to each condition.
+	ConditionDetails *string `form:"condition_details,omitempty" json:"condition_details,omitempty"`
+
+	// Explanations `true` adds `explain` to the likeliest conditions.
+	Explanations *string `form:"explanations,omitempty" json:"explanations,omitempty"`
+}
+
+// ListAnswersParams defines parameters for ListAnswers.
+type ListAnswersParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// AnswerCurrentQuestionParams defines parameters for AnswerCurrentQuestion.
+type AnswerCurrentQuestionParams struct {
+	// Index The question for which the answer is meant.
+	Index *int `form:"index,omitempty" json:"index,omitempty"`
+}
+
 // ListUsageParams defines parameters for ListUsage.
 type ListUsageParams struct {
 	// From The first day; thirty days before `to` when it is left out.
@@ -447,6 +899,18 @@ type CreatePatientJSONRequestBody = NewPatient
 
 // ChangePatientJSONRequestBody defines body for ChangePatient for application/json ContentType.
 type ChangePatientJSONRequestBody = PatientChange
+
+// CreateSurveyJSONRequestBody defines body for CreateSurvey for application/json ContentType.
+type CreateSurveyJSONRequestBody = NewSurvey
+
+// ChangeSurveyJSONRequestBody defines body for ChangeSurvey for application/json ContentType.
+type ChangeSurveyJSONRequestBody = SurveyChange
+
+// AnswerCurrentQuestionJSONRequestBody defines body for AnswerCurrentQuestion for application/json ContentType.
+type AnswerCurrentQuestionJSONRequestBody = NewAnswer
+
+// ChangeAnswerJSONRequestBody defines body for ChangeAnswer for application/json ContentType.
+type ChangeAnswerJSONRequestBody = NewAnswer
 
 // CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
 type CreateUserJSONRequestBody = NewUser
@@ -598,6 +1062,156 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
 	ChangePatient(ctx context.Context, patientID PatientID, body ChangePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSurveys Surveys, in the order in which they were made
+	//
+	// With the token of an end user only those of that user's patients.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
+	ListSurveys(ctx context.Context, params *ListSurveysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSurveyWithBody A new survey of a patient
+	//
+	// `type` and `patient_id` are required. `sections` have a default for each type; what is in
+	// force is answered. `language` chooses the model and the words; without it `Accept-Language`
+	// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
+	// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
+	// for what the patient's latest completed survey came to know.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
+	CreateSurveyWithBody(ctx context.Context, params *CreateSurveyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSurvey A new survey of a patient
+	//
+	// `type` and `patient_id` are required. `sections` have a default for each type; what is in
+	// force is answered. `language` chooses the model and the words; without it `Accept-Language`
+	// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
+	// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
+	// for what the patient's latest completed survey came to know.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
+	CreateSurvey(ctx context.Context, params *CreateSurveyParams, body CreateSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteSurvey Erase a survey, with what is kept of it
+	//
+	// Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
+	DeleteSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSurvey A survey
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
+	GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeSurveyWithBody Change a survey
+	//
+	// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
+	// another is 422: make a new survey.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
+	ChangeSurveyWithBody(ctx context.Context, surveyID SurveyID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeSurvey Change a survey
+	//
+	// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
+	// another is 422: make a new survey.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
+	ChangeSurvey(ctx context.Context, surveyID SurveyID, body ChangeSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAssessment What the evidence of a completed survey says
+	//
+	// Computed once, when the survey was completed. 409 until then, and for a survey without
+	// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
+	// it is 404.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
+	GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMagicLink A link that signs the user in at the survey
+	//
+	// The link is good until the survey expires and for two weeks at most, as often as it is used.
+	// An end user gets none.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
+	GetMagicLink(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAnswers The answered questions, in order
+	//
+	// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
+	ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCurrentQuestion The current question
+	//
+	// 409 when the survey is completed.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
+	GetCurrentQuestion(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AnswerCurrentQuestionWithBody Answer the current question
+	//
+	// `answer` is `null` only where the question is not required. Of two answers that race one is
+	// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
+	// taken for that question only: 409 unless it is the current one, or the one before and
+	// answered with the very same, which is then answered as it was the first time.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
+	AnswerCurrentQuestionWithBody(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AnswerCurrentQuestion Answer the current question
+	//
+	// `answer` is `null` only where the question is not required. Of two answers that race one is
+	// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
+	// taken for that question only: 409 unless it is the current one, or the one before and
+	// answered with the very same, which is then answered as it was the first time.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
+	AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, body AnswerCurrentQuestionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetQuestion A question that was answered, or the current one
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
+	GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeAnswerWithBody Give another answer
+	//
+	// The answers to all following questions are reset. An index that was not answered yet is 404.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
+	ChangeAnswerWithBody(ctx context.Context, surveyID SurveyID, questionIndex int, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeAnswer Give another answer
+	//
+	// The answers to all following questions are reset. An index that was not answered yet is 404.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
+	ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIndex int, body ChangeAnswerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSummary What was asked and answered in a completed survey
+	//
+	// 409 until the survey is completed.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
+	GetSummary(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListUsage How often each application called each endpoint on each day
 	//
@@ -819,6 +1433,326 @@ func (c *Client) ChangePatientWithBody(ctx context.Context, patientID PatientID,
 // Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
 func (c *Client) ChangePatient(ctx context.Context, patientID PatientID, body ChangePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangePatientRequest(c.Server, patientID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSurveys Surveys, in the order in which they were made
+//
+// With the token of an end user only those of that user's patients.
+//
+// Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
+func (c *Client) ListSurveys(ctx context.Context, params *ListSurveysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSurveysRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSurveyWithBody A new survey of a patient
+//
+// `type` and `patient_id` are required. `sections` have a default for each type; what is in
+// force is answered. `language` chooses the model and the words; without it `Accept-Language`
+// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
+// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
+// for what the patient's latest completed survey came to know.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
+func (c *Client) CreateSurveyWithBody(ctx context.Context, params *CreateSurveyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSurveyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSurvey A new survey of a patient
+//
+// `type` and `patient_id` are required. `sections` have a default for each type; what is in
+// force is answered. `language` chooses the model and the words; without it `Accept-Language`
+// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
+// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
+// for what the patient's latest completed survey came to know.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
+func (c *Client) CreateSurvey(ctx context.Context, params *CreateSurveyParams, body CreateSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSurveyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteSurvey Erase a survey, with what is kept of it
+//
+// Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
+func (c *Client) DeleteSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteSurveyRequest(c.Server, surveyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSurvey A survey
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
+func (c *Client) GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSurveyRequest(c.Server, surveyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeSurveyWithBody Change a survey
+//
+// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
+// another is 422: make a new survey.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
+func (c *Client) ChangeSurveyWithBody(ctx context.Context, surveyID SurveyID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeSurveyRequestWithBody(c.Server, surveyID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeSurvey Change a survey
+//
+// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
+// another is 422: make a new survey.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
+func (c *Client) ChangeSurvey(ctx context.Context, surveyID SurveyID, body ChangeSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeSurveyRequest(c.Server, surveyID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAssessment What the evidence of a completed survey says
+//
+// Computed once, when the survey was completed. 409 until then, and for a survey without
+// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
+// it is 404.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
+func (c *Client) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAssessmentRequest(c.Server, surveyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMagicLink A link that signs the user in at the survey
+//
+// The link is good until the survey expires and for two weeks at most, as often as it is used.
+// An end user gets none.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
+func (c *Client) GetMagicLink(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMagicLinkRequest(c.Server, surveyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAnswers The answered questions, in order
+//
+// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
+func (c *Client) ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAnswersRequest(c.Server, surveyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCurrentQuestion The current question
+//
+// 409 when the survey is completed.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
+func (c *Client) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCurrentQuestionRequest(c.Server, surveyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AnswerCurrentQuestionWithBody Answer the current question
+//
+// `answer` is `null` only where the question is not required. Of two answers that race one is
+// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
+// taken for that question only: 409 unless it is the current one, or the one before and
+// answered with the very same, which is then answered as it was the first time.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
+func (c *Client) AnswerCurrentQuestionWithBody(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAnswerCurrentQuestionRequestWithBody(c.Server, surveyID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AnswerCurrentQuestion Answer the current question
+//
+// `answer` is `null` only where the question is not required. Of two answers that race one is
+// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
+// taken for that question only: 409 unless it is the current one, or the one before and
+// answered with the very same, which is then answered as it was the first time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
+func (c *Client) AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, body AnswerCurrentQuestionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAnswerCurrentQuestionRequest(c.Server, surveyID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetQuestion A question that was answered, or the current one
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
+func (c *Client) GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetQuestionRequest(c.Server, surveyID, questionIndex)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeAnswerWithBody Give another answer
+//
+// The answers to all following questions are reset. An index that was not answered yet is 404.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
+func (c *Client) ChangeAnswerWithBody(ctx context.Context, surveyID SurveyID, questionIndex int, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeAnswerRequestWithBody(c.Server, surveyID, questionIndex, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeAnswer Give another answer
+//
+// The answers to all following questions are reset. An index that was not answered yet is 404.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
+func (c *Client) ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIndex int, body ChangeAnswerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeAnswerRequest(c.Server, surveyID, questionIndex, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSummary What was asked and answered in a completed survey
+//
+// 409 until the survey is completed.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
+func (c *Client) GetSummary(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSummaryRequest(c.Server, surveyID)
 	if err != nil {
 		return nil, err
 	}
@@ -1436,6 +2370,683 @@ func NewChangePatientRequestWithBody(server string, patientID PatientID, content
 	return req, nil
 }
 
+// NewListSurveysRequest constructs an http.Request for the ListSurveys method
+func NewListSurveysRequest(server string, params *ListSurveysParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PatientID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "patient_id", *params.PatientID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateSurveyRequest calls the generic CreateSurvey builder with application/json body
+func NewCreateSurveyRequest(server string, params *CreateSurveyParams, body CreateSurveyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSurveyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateSurveyRequestWithBody constructs an http.Request for the CreateSurvey method, with any body, and a specified content type
+func NewCreateSurveyRequestWithBody(server string, params *CreateSurveyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.AcceptLanguage != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteSurveyRequest constructs an http.Request for the DeleteSurvey method
+func NewDeleteSurveyRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSurveyRequest constructs an http.Request for the GetSurvey method
+func NewGetSurveyRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeSurveyRequest calls the generic ChangeSurvey builder with application/json body
+func NewChangeSurveyRequest(server string, surveyID SurveyID, body ChangeSurveyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeSurveyRequestWithBody(server, surveyID, "application/json", bodyReader)
+}
+
+// NewChangeSurveyRequestWithBody constructs an http.Request for the ChangeSurvey method, with any body, and a specified content type
+func NewChangeSurveyRequestWithBody(server string, surveyID SurveyID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetAssessmentRequest constructs an http.Request for the GetAssessment method
+func NewGetAssessmentRequest(server string, surveyID SurveyID, params *GetAssessmentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/evidence_assessment", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.ConditionDetails != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "condition_details", *params.ConditionDetails, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Explanations != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "explanations", *params.Explanations, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMagicLinkRequest constructs an http.Request for the GetMagicLink method
+func NewGetMagicLinkRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/magic_link", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListAnswersRequest constructs an http.Request for the ListAnswers method
+func NewListAnswersRequest(server string, surveyID SurveyID, params *ListAnswersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/questions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCurrentQuestionRequest constructs an http.Request for the GetCurrentQuestion method
+func NewGetCurrentQuestionRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/questions/current", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAnswerCurrentQuestionRequest calls the generic AnswerCurrentQuestion builder with application/json body
+func NewAnswerCurrentQuestionRequest(server string, surveyID SurveyID, params *AnswerCurrentQuestionParams, body AnswerCurrentQuestionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAnswerCurrentQuestionRequestWithBody(server, surveyID, params, "application/json", bodyReader)
+}
+
+// NewAnswerCurrentQuestionRequestWithBody constructs an http.Request for the AnswerCurrentQuestion method, with any body, and a specified content type
+func NewAnswerCurrentQuestionRequestWithBody(server string, surveyID SurveyID, params *AnswerCurrentQuestionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/questions/current", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Index != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "index", *params.Index, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetQuestionRequest constructs an http.Request for the GetQuestion method
+func NewGetQuestionRequest(server string, surveyID SurveyID, questionIndex int) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "question_index", questionIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/questions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeAnswerRequest calls the generic ChangeAnswer builder with application/json body
+func NewChangeAnswerRequest(server string, surveyID SurveyID, questionIndex int, body ChangeAnswerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeAnswerRequestWithBody(server, surveyID, questionIndex, "application/json", bodyReader)
+}
+
+// NewChangeAnswerRequestWithBody constructs an http.Request for the ChangeAnswer method, with any body, and a specified content type
+func NewChangeAnswerRequestWithBody(server string, surveyID SurveyID, questionIndex int, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "question_index", questionIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/questions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetSummaryRequest constructs an http.Request for the GetSummary method
+func NewGetSummaryRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/summary", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListUsageRequest constructs an http.Request for the ListUsage method
 func NewListUsageRequest(server string, params *ListUsageParams) (*http.Request, error) {
 	var err error
@@ -1877,6 +3488,150 @@ func (a *API) ChangePatient(ctx context.Context, patientID PatientID, body Patie
 	return read[Patient]("PATCH /api/mgp/v1/patients/{patient_id}", response, err)
 }
 
+// ListSurveys Surveys, in the order in which they were made
+//
+// With the token of an end user only those of that user's patients.
+//
+// Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
+func (a *API) ListSurveys(ctx context.Context, params *ListSurveysParams, editors ...RequestEditorFn) (SurveyPage, error) {
+	response, err := a.client.ListSurveys(ctx, params, editors...)
+	return read[SurveyPage]("GET /api/mgp/v1/surveys", response, err)
+}
+
+// CreateSurvey A new survey of a patient
+//
+// `type` and `patient_id` are required. `sections` have a default for each type; what is in
+// force is answered. `language` chooses the model and the words; without it `Accept-Language`
+// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
+// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
+// for what the patient's latest completed survey came to know.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
+func (a *API) CreateSurvey(ctx context.Context, params *CreateSurveyParams, body NewSurvey, editors ...RequestEditorFn) (Survey, error) {
+	response, err := a.client.CreateSurvey(ctx, params, body, editors...)
+	return read[Survey]("POST /api/mgp/v1/surveys", response, err)
+}
+
+// DeleteSurvey Erase a survey, with what is kept of it
+//
+// Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
+func (a *API) DeleteSurvey(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) error {
+	response, err := a.client.DeleteSurvey(ctx, surveyID, editors...)
+	return finish("DELETE /api/mgp/v1/surveys/{survey_id}", response, err)
+}
+
+// GetSurvey A survey
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
+func (a *API) GetSurvey(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (Survey, error) {
+	response, err := a.client.GetSurvey(ctx, surveyID, editors...)
+	return read[Survey]("GET /api/mgp/v1/surveys/{survey_id}", response, err)
+}
+
+// ChangeSurvey Change a survey
+//
+// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
+// another is 422: make a new survey.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
+func (a *API) ChangeSurvey(ctx context.Context, surveyID SurveyID, body SurveyChange, editors ...RequestEditorFn) (Survey, error) {
+	response, err := a.client.ChangeSurvey(ctx, surveyID, body, editors...)
+	return read[Survey]("PATCH /api/mgp/v1/surveys/{survey_id}", response, err)
+}
+
+// GetAssessment What the evidence of a completed survey says
+//
+// Computed once, when the survey was completed. 409 until then, and for a survey without
+// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
+// it is 404.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
+func (a *API) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, editors ...RequestEditorFn) (Assessment, error) {
+	response, err := a.client.GetAssessment(ctx, surveyID, params, editors...)
+	return read[Assessment]("GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment", response, err)
+}
+
+// GetMagicLink A link that signs the user in at the survey
+//
+// The link is good until the survey expires and for two weeks at most, as often as it is used.
+// An end user gets none.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
+func (a *API) GetMagicLink(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (MagicLink, error) {
+	response, err := a.client.GetMagicLink(ctx, surveyID, editors...)
+	return read[MagicLink]("GET /api/mgp/v1/surveys/{survey_id}/magic_link", response, err)
+}
+
+// ListAnswers The answered questions, in order
+//
+// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
+func (a *API) ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, editors ...RequestEditorFn) (AnswerPage, error) {
+	response, err := a.client.ListAnswers(ctx, surveyID, params, editors...)
+	return read[AnswerPage]("GET /api/mgp/v1/surveys/{survey_id}/questions", response, err)
+}
+
+// GetCurrentQuestion The current question
+//
+// 409 when the survey is completed.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
+func (a *API) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (Question, error) {
+	response, err := a.client.GetCurrentQuestion(ctx, surveyID, editors...)
+	return read[Question]("GET /api/mgp/v1/surveys/{survey_id}/questions/current", response, err)
+}
+
+// AnswerCurrentQuestion Answer the current question
+//
+// `answer` is `null` only where the question is not required. Of two answers that race one is
+// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
+// taken for that question only: 409 unless it is the current one, or the one before and
+// answered with the very same, which is then answered as it was the first time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
+func (a *API) AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, body NewAnswer, editors ...RequestEditorFn) (*Question, error) {
+	response, err := a.client.AnswerCurrentQuestion(ctx, surveyID, params, body, editors...)
+	return readAny[Question]("POST /api/mgp/v1/surveys/{survey_id}/questions/current", response, err)
+}
+
+// GetQuestion A question that was answered, or the current one
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
+func (a *API) GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, editors ...RequestEditorFn) (Question, error) {
+	response, err := a.client.GetQuestion(ctx, surveyID, questionIndex, editors...)
+	return read[Question]("GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index}", response, err)
+}
+
+// ChangeAnswer Give another answer
+//
+// The answers to all following questions are reset. An index that was not answered yet is 404.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
+func (a *API) ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIndex int, body NewAnswer, editors ...RequestEditorFn) (*Question, error) {
+	response, err := a.client.ChangeAnswer(ctx, surveyID, questionIndex, body, editors...)
+	return readAny[Question]("PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index}", response, err)
+}
+
+// GetSummary What was asked and answered in a completed survey
+//
+// 409 until the survey is completed.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
+func (a *API) GetSummary(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (SurveySummary, error) {
+	response, err := a.client.GetSummary(ctx, surveyID, editors...)
+	return read[SurveySummary]("GET /api/mgp/v1/surveys/{survey_id}/summary", response, err)
+}
+
 // ListUsage How often each application called each endpoint on each day
 //
 // Days are those of UTC. A count may be a second late, and calls with
@@ -1956,6 +3711,15 @@ func read[T any](operation string, response *http.Response, err error) (answer T
 		return answer, errors.Join(fmt.Errorf("reading the answer of %s: %w", operation, err), response.Body.Close())
 	}
 	return answer, finish(operation, response, nil)
+}
+
+// readAny decodes the answer of an operation that may have none, which is nil.
+func readAny[T any](operation string, response *http.Response, err error) (*T, error) {
+	if err != nil || response.StatusCode == http.StatusNoContent {
+		return nil, finish(operation, response, err)
+	}
+	answer, err := read[T](operation, response, nil)
+	return &answer, err
 }
 
 // finish reads what is left of an answer, so that its connection serves again.

@@ -42,6 +42,63 @@ func (e AgeUnit) Valid() bool {
 	}
 }
 
+// Defines values for AnswerType.
+const (
+	AnswerTypeChoice         AnswerType = "choice"
+	AnswerTypeList           AnswerType = "list"
+	AnswerTypeMultipleChoice AnswerType = "multiple_choice"
+	AnswerTypeNumber         AnswerType = "number"
+	AnswerTypeSymptoms       AnswerType = "symptoms"
+	AnswerTypeText           AnswerType = "text"
+)
+
+// Valid indicates whether the value is a known member of the AnswerType enum.
+func (e AnswerType) Valid() bool {
+	switch e {
+	case AnswerTypeChoice:
+		return true
+	case AnswerTypeList:
+		return true
+	case AnswerTypeMultipleChoice:
+		return true
+	case AnswerTypeNumber:
+		return true
+	case AnswerTypeSymptoms:
+		return true
+	case AnswerTypeText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AssessmentTriageLevel.
+const (
+	AssessmentTriageLevelConsultation       AssessmentTriageLevel = "consultation"
+	AssessmentTriageLevelConsultation24     AssessmentTriageLevel = "consultation_24"
+	AssessmentTriageLevelEmergency          AssessmentTriageLevel = "emergency"
+	AssessmentTriageLevelEmergencyAmbulance AssessmentTriageLevel = "emergency_ambulance"
+	AssessmentTriageLevelSelfCare           AssessmentTriageLevel = "self_care"
+)
+
+// Valid indicates whether the value is a known member of the AssessmentTriageLevel enum.
+func (e AssessmentTriageLevel) Valid() bool {
+	switch e {
+	case AssessmentTriageLevelConsultation:
+		return true
+	case AssessmentTriageLevelConsultation24:
+		return true
+	case AssessmentTriageLevelEmergency:
+		return true
+	case AssessmentTriageLevelEmergencyAmbulance:
+		return true
+	case AssessmentTriageLevelSelfCare:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditRecordAction.
 const (
 	AuditRecordActionChange       AuditRecordAction = "change"
@@ -108,6 +165,27 @@ func (e AuditRecordResource) Valid() bool {
 	case AuditRecordResourceSurvey:
 		return true
 	case AuditRecordResourceUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChoiceID.
+const (
+	ChoiceIDAbsent  ChoiceID = "absent"
+	ChoiceIDPresent ChoiceID = "present"
+	ChoiceIDUnknown ChoiceID = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ChoiceID enum.
+func (e ChoiceID) Valid() bool {
+	switch e {
+	case ChoiceIDAbsent:
+		return true
+	case ChoiceIDPresent:
+		return true
+	case ChoiceIDUnknown:
 		return true
 	default:
 		return false
@@ -204,6 +282,48 @@ func (e OAuthErrorError) Valid() bool {
 	}
 }
 
+// Defines values for QuestionMetaComponent.
+const (
+	QuestionMetaComponentGroupMultiple QuestionMetaComponent = "group_multiple"
+	QuestionMetaComponentGroupSingle   QuestionMetaComponent = "group_single"
+	QuestionMetaComponentSingle        QuestionMetaComponent = "single"
+)
+
+// Valid indicates whether the value is a known member of the QuestionMetaComponent enum.
+func (e QuestionMetaComponent) Valid() bool {
+	switch e {
+	case QuestionMetaComponentGroupMultiple:
+		return true
+	case QuestionMetaComponentGroupSingle:
+		return true
+	case QuestionMetaComponentSingle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SeriousObservationSeriousness.
+const (
+	SeriousObservationSeriousnessEmergency          SeriousObservationSeriousness = "emergency"
+	SeriousObservationSeriousnessEmergencyAmbulance SeriousObservationSeriousness = "emergency_ambulance"
+	SeriousObservationSeriousnessSerious            SeriousObservationSeriousness = "serious"
+)
+
+// Valid indicates whether the value is a known member of the SeriousObservationSeriousness enum.
+func (e SeriousObservationSeriousness) Valid() bool {
+	switch e {
+	case SeriousObservationSeriousnessEmergency:
+		return true
+	case SeriousObservationSeriousnessEmergencyAmbulance:
+		return true
+	case SeriousObservationSeriousnessSerious:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Sex.
 const (
 	SexFemale Sex = "female"
@@ -216,6 +336,48 @@ func (e Sex) Valid() bool {
 	case SexFemale:
 		return true
 	case SexMale:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SurveyType.
+const (
+	SurveyTypeFollowUp SurveyType = "follow_up"
+	SurveyTypeIntake   SurveyType = "intake"
+	SurveyTypeTriage   SurveyType = "triage"
+)
+
+// Valid indicates whether the value is a known member of the SurveyType enum.
+func (e SurveyType) Valid() bool {
+	switch e {
+	case SurveyTypeFollowUp:
+		return true
+	case SurveyTypeIntake:
+		return true
+	case SurveyTypeTriage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SurveyStatus.
+const (
+	SurveyStatusCompleted SurveyStatus = "completed"
+	SurveyStatusNew       SurveyStatus = "new"
+	SurveyStatusPending   SurveyStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the SurveyStatus enum.
+func (e SurveyStatus) Valid() bool {
+	switch e {
+	case SurveyStatusCompleted:
+		return true
+	case SurveyStatusNew:
+		return true
+	case SurveyStatusPending:
 		return true
 	default:
 		return false
@@ -247,6 +409,80 @@ type Age struct {
 
 // AgeUnit defines model for Age.Unit.
 type AgeUnit string
+
+// AnswerPage defines model for AnswerPage.
+type AnswerPage struct {
+	First string             `json:"first"`
+	Items []AnsweredQuestion `json:"items"`
+	Last  string             `json:"last"`
+	Next  *string            `json:"next"`
+	Prev  *string            `json:"prev"`
+	Self  string             `json:"self"`
+}
+
+// AnswerType defines model for AnswerType.
+type AnswerType string
+
+// AnsweredQuestion defines model for AnsweredQuestion.
+type AnsweredQuestion struct {
+	ID         string     `json:"id"`
+	Index      int        `json:"index"`
+	UserAnswer UserAnswer `json:"user_answer"`
+}
+
+// AssessedCondition defines model for AssessedCondition.
+type AssessedCondition struct {
+	CommonName       string                `json:"common_name"`
+	ConditionDetails *AssessedDetails      `json:"condition_details,omitempty"`
+	Explain          *AssessedExplanations `json:"explain,omitempty"`
+	Icd10            []struct {
+		Code string `json:"code"`
+	} `json:"icd10"`
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Probability float64 `json:"probability"`
+}
+
+// AssessedDetails defines model for AssessedDetails.
+type AssessedDetails struct {
+	Acuteness           string     `json:"acuteness"`
+	Category            *NamedItem `json:"category"`
+	HasPatientEducation bool       `json:"has_patient_education"`
+	Hint                *string    `json:"hint"`
+	Icd10Code           *string    `json:"icd10_code"`
+	Prevalence          string     `json:"prevalence"`
+	Severity            string     `json:"severity"`
+	TriageLevel         string     `json:"triage_level"`
+}
+
+// AssessedExplanations defines model for AssessedExplanations.
+type AssessedExplanations struct {
+	ConflictingEvidence []Naming `json:"conflicting_evidence"`
+	SupportingEvidence  []Naming `json:"supporting_evidence"`
+	UnconfirmedEvidence []Naming `json:"unconfirmed_evidence"`
+}
+
+// Assessment defines model for Assessment.
+type Assessment struct {
+	Conditions []AssessedCondition `json:"conditions"`
+
+	// Overview What a clinician wants on one page.
+	Overview Overview `json:"overview"`
+
+	// RecommendedChannel Null in an emergency.
+	RecommendedChannel *string `json:"recommended_channel"`
+
+	// RecommendedSpecialist Null in an emergency.
+	RecommendedSpecialist *NamedItem `json:"recommended_specialist"`
+	Triage                struct {
+		Level     AssessmentTriageLevel `json:"level"`
+		RootCause string                `json:"root_cause"`
+		Serious   []SeriousObservation  `json:"serious"`
+	} `json:"triage"`
+}
+
+// AssessmentTriageLevel defines model for Assessment.Triage.Level.
+type AssessmentTriageLevel string
 
 // AuditPage defines model for AuditPage.
 type AuditPage struct {
@@ -282,9 +518,23 @@ type AuditRecordAction string
 // AuditRecordResource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
 type AuditRecordResource string
 
+// ChoiceID defines model for ChoiceID.
+type ChoiceID string
+
 // Error defines model for Error.
 type Error struct {
 	Detail string `json:"detail"`
+}
+
+// Exchange defines model for Exchange.
+type Exchange struct {
+	// Answer As it was given, with the names of what was chosen; null when it was skipped.
+	Answer     json.RawMessage `json:"answer"`
+	AnswerType AnswerType      `json:"answer_type"`
+	ID         string          `json:"id"`
+	Index      int             `json:"index"`
+	Section    string          `json:"section"`
+	Text       string          `json:"text"`
 }
 
 // FieldError defines model for FieldError.
@@ -303,6 +553,18 @@ type GivenAge struct {
 
 	// Value From 1 to 130 years or 0 to 1560 months, whole.
 	Value *float64 `json:"value,omitempty"`
+}
+
+// GivenEvidence defines model for GivenEvidence.
+type GivenEvidence struct {
+	// ChoiceID `present`, `absent` or `unknown`.
+	ChoiceID *string `json:"choice_id,omitempty"`
+
+	// ID Of a symptom or a risk factor.
+	ID *string `json:"id,omitempty"`
+
+	// Source `initial`.
+	Source *string `json:"source,omitempty"`
 }
 
 // InterviewFeedback defines model for InterviewFeedback.
@@ -370,6 +632,35 @@ type MagicCodeSignIn struct {
 	ResourceType *string `json:"resource_type,omitempty"`
 }
 
+// MagicLink defines model for MagicLink.
+type MagicLink struct {
+	MagicLink string `json:"magic_link"`
+}
+
+// NamedItem defines model for NamedItem.
+type NamedItem struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Naming defines model for Naming.
+type Naming struct {
+	// CommonName As patients say.
+	CommonName string `json:"common_name"`
+	ID         string `json:"id"`
+
+	// Name As professionals say.
+	Name string `json:"name"`
+}
+
+// NewAnswer defines model for NewAnswer.
+type NewAnswer struct {
+	// Answer By `answer_type`: `multiple_choice` and `list` a list of `{id}`, `choice` one `{id}`, `number` a whole
+	// number, `text` a string, `symptoms` a list of `{id, choice_id}`; `null` skips a question that is not
+	// required.
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
 // NewPatient defines model for NewPatient.
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
@@ -385,6 +676,38 @@ type NewPatient struct {
 
 	// UserID The user who answers for the patient; required.
 	UserID *string `json:"user_id,omitempty"`
+}
+
+// NewSurvey defines model for NewSurvey.
+type NewSurvey struct {
+	Evidence []GivenEvidence `json:"evidence,omitempty"`
+
+	// ExpirationDate When answers are taken no more, in RFC 3339; without an offset in UTC.
+	ExpirationDate *string `json:"expiration_date,omitempty"`
+
+	// Language A language tag, such as `de`.
+	Language *string `json:"language,omitempty"`
+
+	// NotificationDate When those who subscribed are told.
+	NotificationDate *string `json:"notification_date,omitempty"`
+
+	// PatientID Whom it is about; required.
+	PatientID *string `json:"patient_id,omitempty"`
+
+	// Sections Those wanted, in their order; left out, those that the type has by default.
+	Sections []string `json:"sections,omitempty"`
+
+	// Specialist Kept and given back as it came.
+	Specialist json.RawMessage `json:"specialist,omitempty"`
+
+	// Type `triage`, `intake` or `follow_up`; required.
+	Type *string `json:"type,omitempty"`
+
+	// VisitDate Kept and given back as it came.
+	VisitDate json.RawMessage `json:"visit_date,omitempty"`
+
+	// VisitReason Kept and given back as it came.
+	VisitReason json.RawMessage `json:"visit_reason,omitempty"`
 }
 
 // NewUser defines model for NewUser.
@@ -403,6 +726,25 @@ type OAuthError struct {
 
 // OAuthErrorError defines model for OAuthError.Error.
 type OAuthErrorError string
+
+// Overview What a clinician wants on one page.
+type Overview struct {
+	Allergies        []NamedItem `json:"allergies"`
+	ChronicDiseases  []NamedItem `json:"chronic_diseases"`
+	Denied           []Naming    `json:"denied"`
+	Drugs            []NamedItem `json:"drugs"`
+	Hospitalizations []NamedItem `json:"hospitalizations"`
+	Reported         []Naming    `json:"reported"`
+	RiskFactors      []Naming    `json:"risk_factors"`
+	Specialists      []NamedItem `json:"specialists"`
+	Unknown          []Naming    `json:"unknown"`
+
+	// Words The patient's own.
+	Words []struct {
+		Question string `json:"question"`
+		Text     string `json:"text"`
+	} `json:"words"`
+}
 
 // PasswordSignIn defines model for PasswordSignIn.
 type PasswordSignIn struct {
@@ -453,6 +795,66 @@ type PatientPage struct {
 	Self  string    `json:"self"`
 }
 
+// PossibleAnswer defines model for PossibleAnswer.
+type PossibleAnswer struct {
+	// Choices For a symptom.
+	Choices *[]PossibleChoice `json:"choices,omitempty"`
+	ID      string            `json:"id"`
+
+	// Label Of a choice.
+	Label *string `json:"label,omitempty"`
+
+	// Name Of a symptom.
+	Name *string `json:"name,omitempty"`
+}
+
+// PossibleChoice defines model for PossibleChoice.
+type PossibleChoice struct {
+	ID    ChoiceID `json:"id"`
+	Label string   `json:"label"`
+}
+
+// Question defines model for Question.
+type Question struct {
+	AnswerType AnswerType `json:"answer_type"`
+
+	// ID What is asked.
+	ID       string       `json:"id"`
+	Index    int          `json:"index"`
+	Meta     QuestionMeta `json:"meta"`
+	Question struct {
+		Text string `json:"text"`
+	} `json:"question"`
+	UserAnswer *UserAnswer `json:"user_answer,omitempty"`
+}
+
+// QuestionMeta defines model for QuestionMeta.
+type QuestionMeta struct {
+	// Answers What can be chosen.
+	Answers *[]PossibleAnswer `json:"answers,omitempty"`
+
+	// Component For `symptoms`.
+	Component *QuestionMetaComponent `json:"component,omitempty"`
+
+	// MaxLength For `text`: characters at most.
+	MaxLength *int `json:"max_length,omitempty"`
+
+	// MaxValue For `number`: the most.
+	MaxValue *int `json:"max_value,omitempty"`
+
+	// MinValue For `number`: the least.
+	MinValue *int `json:"min_value,omitempty"`
+
+	// Required When false the question can be skipped with the answer null.
+	Required bool `json:"required"`
+
+	// SourceListURL For `list`: where the allowed values are.
+	SourceListURL *string `json:"source_list_url,omitempty"`
+}
+
+// QuestionMetaComponent For `symptoms`.
+type QuestionMetaComponent string
+
 // Recipient An address or a number, one of them.
 type Recipient struct {
 	Email *string `json:"email,omitempty"`
@@ -461,8 +863,100 @@ type Recipient struct {
 	Phone *string `json:"phone,omitempty"`
 }
 
+// SeriousObservation defines model for SeriousObservation.
+type SeriousObservation struct {
+	CommonName  string                        `json:"common_name"`
+	ID          string                        `json:"id"`
+	IsEmergency bool                          `json:"is_emergency"`
+	Name        string                        `json:"name"`
+	Seriousness SeriousObservationSeriousness `json:"seriousness"`
+}
+
+// SeriousObservationSeriousness defines model for SeriousObservation.Seriousness.
+type SeriousObservationSeriousness string
+
 // Sex defines model for Sex.
 type Sex string
+
+// Survey defines model for Survey.
+type Survey struct {
+	// Evidence What was given at creation, parents in place of their children.
+	Evidence         []SurveyEvidence `json:"evidence"`
+	ExpirationDate   *string          `json:"expiration_date"`
+	ID               string           `json:"id"`
+	Language         string           `json:"language"`
+	NotificationDate *string          `json:"notification_date"`
+	PatientID        string           `json:"patient_id"`
+
+	// Sections Those in force, in the order in which they ask.
+	Sections    []string        `json:"sections"`
+	Specialist  json.RawMessage `json:"specialist"`
+	Status      SurveyStatus    `json:"status"`
+	Type        SurveyType      `json:"type"`
+	VisitDate   json.RawMessage `json:"visit_date"`
+	VisitReason json.RawMessage `json:"visit_reason"`
+}
+
+// SurveyType defines model for Survey.Type.
+type SurveyType string
+
+// SurveyChange defines model for SurveyChange.
+type SurveyChange struct {
+	Evidence []GivenEvidence `json:"evidence,omitempty"`
+
+	// ExpirationDate In RFC 3339; `null` takes it away.
+	ExpirationDate nullable.Nullable[string] `json:"expiration_date,omitempty"`
+	Language       *string                   `json:"language,omitempty"`
+
+	// NotificationDate In RFC 3339; `null` takes it away.
+	NotificationDate nullable.Nullable[string] `json:"notification_date,omitempty"`
+	PatientID        *string                   `json:"patient_id,omitempty"`
+	Sections         []string                  `json:"sections,omitempty"`
+
+	// Specialist `null` takes it away.
+	Specialist json.RawMessage `json:"specialist,omitempty"`
+	Type       *string         `json:"type,omitempty"`
+
+	// VisitDate `null` takes it away.
+	VisitDate json.RawMessage `json:"visit_date,omitempty"`
+
+	// VisitReason `null` takes it away.
+	VisitReason json.RawMessage `json:"visit_reason,omitempty"`
+}
+
+// SurveyEvidence defines model for SurveyEvidence.
+type SurveyEvidence struct {
+	ChoiceID ChoiceID `json:"choice_id"`
+	ID       string   `json:"id"`
+	Source   *string  `json:"source,omitempty"`
+}
+
+// SurveyExport defines model for SurveyExport.
+type SurveyExport struct {
+	// EvidenceAssessment Null where there is none.
+	EvidenceAssessment json.RawMessage `json:"evidence_assessment"`
+	Questions          []Exchange      `json:"questions"`
+	Survey             Survey          `json:"survey"`
+}
+
+// SurveyPage defines model for SurveyPage.
+type SurveyPage struct {
+	First string   `json:"first"`
+	Items []Survey `json:"items"`
+	Last  string   `json:"last"`
+	Next  *string  `json:"next"`
+	Prev  *string  `json:"prev"`
+	Self  string   `json:"self"`
+}
+
+// SurveyStatus defines model for SurveyStatus.
+type SurveyStatus string
+
+// SurveySummary defines model for SurveySummary.
+type SurveySummary struct {
+	Questions []Exchange `json:"questions"`
+	Survey    Survey     `json:"survey"`
+}
 
 // Token defines model for Token.
 type Token struct {
@@ -504,6 +998,12 @@ type User struct {
 	Phone *string `json:"phone"`
 }
 
+// UserAnswer defines model for UserAnswer.
+type UserAnswer struct {
+	// Answer As of `NewAnswer`; `symptoms` with their names.
+	Answer json.RawMessage `json:"answer"`
+}
+
 // UserChange defines model for UserChange.
 type UserChange struct {
 	// Email The new address; `null` takes it away.
@@ -515,10 +1015,11 @@ type UserChange struct {
 
 // UserExport defines model for UserExport.
 type UserExport struct {
-	// Audit What is recorded of acts by and on this user and the patients, the latest first, at most 1000.
-	Audit    []AuditRecord `json:"audit"`
-	Patients []Patient     `json:"patients"`
-	User     User          `json:"user"`
+	// Audit What is recorded of acts by and on this user, the patients and their surveys, the latest first, at most 1000.
+	Audit    []AuditRecord  `json:"audit"`
+	Patients []Patient      `json:"patients"`
+	Surveys  []SurveyExport `json:"surveys"`
+	User     User           `json:"user"`
 }
 
 // UserPage defines model for UserPage.
@@ -551,6 +1052,9 @@ type Limit = string
 
 // PatientID defines model for PatientID.
 type PatientID = string
+
+// SurveyID defines model for SurveyID.
+type SurveyID = string
 
 // UserID defines model for UserID.
 type UserID = string
@@ -658,6 +1162,50 @@ type ListPatientsParams struct {
 	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
+// ListSurveysParams defines parameters for ListSurveys.
+type ListSurveysParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// PatientID Only those of this patient.
+	PatientID *string `form:"patient_id,omitempty" json:"patient_id,omitempty"`
+
+	// Status Only those with this status: `new`, `pending` or `completed`.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+}
+
+// CreateSurveyParams defines parameters for CreateSurvey.
+type CreateSurveyParams struct {
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
+// GetAssessmentParams defines parameters for GetAssessment.
+type GetAssessmentParams struct {
+	// ConditionDetails `true` adds `condition_details` to each condition.
+	ConditionDetails *string `form:"condition_details,omitempty" json:"condition_details,omitempty"`
+
+	// Explanations `true` adds `explain` to the likeliest conditions.
+	Explanations *string `form:"explanations,omitempty" json:"explanations,omitempty"`
+}
+
+// ListAnswersParams defines parameters for ListAnswers.
+type ListAnswersParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// AnswerCurrentQuestionParams defines parameters for AnswerCurrentQuestion.
+type AnswerCurrentQuestionParams struct {
+	// Index The question for which the answer is meant.
+	Index *string `form:"index,omitempty" json:"index,omitempty"`
+}
+
 // ListUsageParams defines parameters for ListUsage.
 type ListUsageParams struct {
 	// From The first day; thirty days before `to` when it is left out.
@@ -703,6 +1251,18 @@ type CreatePatientJSONRequestBody = NewPatient
 // ChangePatientJSONRequestBody defines body for ChangePatient for application/json ContentType.
 type ChangePatientJSONRequestBody = PatientChange
 
+// CreateSurveyJSONRequestBody defines body for CreateSurvey for application/json ContentType.
+type CreateSurveyJSONRequestBody = NewSurvey
+
+// ChangeSurveyJSONRequestBody defines body for ChangeSurvey for application/json ContentType.
+type ChangeSurveyJSONRequestBody = SurveyChange
+
+// AnswerCurrentQuestionJSONRequestBody defines body for AnswerCurrentQuestion for application/json ContentType.
+type AnswerCurrentQuestionJSONRequestBody = NewAnswer
+
+// ChangeAnswerJSONRequestBody defines body for ChangeAnswer for application/json ContentType.
+type ChangeAnswerJSONRequestBody = NewAnswer
+
 // CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
 type CreateUserJSONRequestBody = NewUser
 
@@ -747,6 +1307,45 @@ type ServerInterface interface {
 	// ChangePatient Change a patient
 	// (PATCH /api/mgp/v1/patients/{patient_id})
 	ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
+	// ListSurveys Surveys, in the order in which they were made
+	// (GET /api/mgp/v1/surveys)
+	ListSurveys(w http.ResponseWriter, r *http.Request, params ListSurveysParams)
+	// CreateSurvey A new survey of a patient
+	// (POST /api/mgp/v1/surveys)
+	CreateSurvey(w http.ResponseWriter, r *http.Request, params CreateSurveyParams)
+	// DeleteSurvey Erase a survey, with what is kept of it
+	// (DELETE /api/mgp/v1/surveys/{survey_id})
+	DeleteSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
+	// GetSurvey A survey
+	// (GET /api/mgp/v1/surveys/{survey_id})
+	GetSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
+	// ChangeSurvey Change a survey
+	// (PATCH /api/mgp/v1/surveys/{survey_id})
+	ChangeSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
+	// GetAssessment What the evidence of a completed survey says
+	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
+	GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams)
+	// GetMagicLink A link that signs the user in at the survey
+	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
+	GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
+	// ListAnswers The answered questions, in order
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions)
+	ListAnswers(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params ListAnswersParams)
+	// GetCurrentQuestion The current question
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
+	GetCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
+	// AnswerCurrentQuestion Answer the current question
+	// (POST /api/mgp/v1/surveys/{survey_id}/questions/current)
+	AnswerCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params AnswerCurrentQuestionParams)
+	// GetQuestion A question that was answered, or the current one
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+	GetQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string)
+	// ChangeAnswer Give another answer
+	// (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+	ChangeAnswer(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string)
+	// GetSummary What was asked and answered in a completed survey
+	// (GET /api/mgp/v1/surveys/{survey_id}/summary)
+	GetSummary(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams)
@@ -843,6 +1442,84 @@ func (_ Unimplemented) GetPatient(w http.ResponseWriter, r *http.Request, patien
 // ChangePatient Change a patient
 // (PATCH /api/mgp/v1/patients/{patient_id})
 func (_ Unimplemented) ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListSurveys Surveys, in the order in which they were made
+// (GET /api/mgp/v1/surveys)
+func (_ Unimplemented) ListSurveys(w http.ResponseWriter, r *http.Request, params ListSurveysParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateSurvey A new survey of a patient
+// (POST /api/mgp/v1/surveys)
+func (_ Unimplemented) CreateSurvey(w http.ResponseWriter, r *http.Request, params CreateSurveyParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteSurvey Erase a survey, with what is kept of it
+// (DELETE /api/mgp/v1/surveys/{survey_id})
+func (_ Unimplemented) DeleteSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSurvey A survey
+// (GET /api/mgp/v1/surveys/{survey_id})
+func (_ Unimplemented) GetSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeSurvey Change a survey
+// (PATCH /api/mgp/v1/surveys/{survey_id})
+func (_ Unimplemented) ChangeSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetAssessment What the evidence of a completed survey says
+// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
+func (_ Unimplemented) GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetMagicLink A link that signs the user in at the survey
+// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
+func (_ Unimplemented) GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAnswers The answered questions, in order
+// (GET /api/mgp/v1/surveys/{survey_id}/questions)
+func (_ Unimplemented) ListAnswers(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params ListAnswersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetCurrentQuestion The current question
+// (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
+func (_ Unimplemented) GetCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AnswerCurrentQuestion Answer the current question
+// (POST /api/mgp/v1/surveys/{survey_id}/questions/current)
+func (_ Unimplemented) AnswerCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params AnswerCurrentQuestionParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetQuestion A question that was answered, or the current one
+// (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+func (_ Unimplemented) GetQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeAnswer Give another answer
+// (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+func (_ Unimplemented) ChangeAnswer(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSummary What was asked and answered in a completed survey
+// (GET /api/mgp/v1/surveys/{survey_id}/summary)
+func (_ Unimplemented) GetSummary(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1455,6 +2132,575 @@ func (siw *ServerInterfaceWrapper) ChangePatient(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ListSurveys operation middleware
+func (siw *ServerInterfaceWrapper) ListSurveys(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSurveysParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "patient_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "patient_id", r.URL.Query(), &params.PatientID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "patient_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "patient_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListSurveys(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateSurvey operation middleware
+func (siw *ServerInterfaceWrapper) CreateSurvey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSurveyParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Accept-Language" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Accept-Language")]; found {
+		var AcceptLanguage string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Accept-Language", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Accept-Language", valueList[0], &AcceptLanguage, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Accept-Language", Err: err})
+			return
+		}
+
+		params.AcceptLanguage = &AcceptLanguage
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateSurvey(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteSurvey operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSurvey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteSurvey(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSurvey operation middleware
+func (siw *ServerInterfaceWrapper) GetSurvey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSurvey(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeSurvey operation middleware
+func (siw *ServerInterfaceWrapper) ChangeSurvey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeSurvey(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetAssessment operation middleware
+func (siw *ServerInterfaceWrapper) GetAssessment(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetAssessmentParams
+
+	// ------------- Optional query parameter "condition_details" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "condition_details", r.URL.Query(), &params.ConditionDetails, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "condition_details"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "condition_details", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "explanations" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "explanations", r.URL.Query(), &params.Explanations, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "explanations"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "explanations", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAssessment(w, r, surveyID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMagicLink operation middleware
+func (siw *ServerInterfaceWrapper) GetMagicLink(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMagicLink(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAnswers operation middleware
+func (siw *ServerInterfaceWrapper) ListAnswers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAnswersParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAnswers(w, r, surveyID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetCurrentQuestion operation middleware
+func (siw *ServerInterfaceWrapper) GetCurrentQuestion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCurrentQuestion(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AnswerCurrentQuestion operation middleware
+func (siw *ServerInterfaceWrapper) AnswerCurrentQuestion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:write"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AnswerCurrentQuestionParams
+
+	// ------------- Optional query parameter "index" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "index", r.URL.Query(), &params.Index, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "index"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "index", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AnswerCurrentQuestion(w, r, surveyID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetQuestion operation middleware
+func (siw *ServerInterfaceWrapper) GetQuestion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "question_index" -------------
+	var questionIndex string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "question_index", chi.URLParam(r, "question_index"), &questionIndex, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "question_index", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetQuestion(w, r, surveyID, questionIndex)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeAnswer operation middleware
+func (siw *ServerInterfaceWrapper) ChangeAnswer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "question_index" -------------
+	var questionIndex string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "question_index", chi.URLParam(r, "question_index"), &questionIndex, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "question_index", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:write"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeAnswer(w, r, surveyID, questionIndex)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSummary operation middleware
+func (siw *ServerInterfaceWrapper) GetSummary(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSummary(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListUsage operation middleware
 func (siw *ServerInterfaceWrapper) ListUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -1893,6 +3139,45 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Patch(options.BaseURL+"/api/mgp/v1/patients/{patient_id}", wrapper.ChangePatient)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys", wrapper.ListSurveys)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/surveys", wrapper.CreateSurvey)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}", wrapper.DeleteSurvey)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}", wrapper.GetSurvey)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}", wrapper.ChangeSurvey)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/magic_link", wrapper.GetMagicLink)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/questions", wrapper.ListAnswers)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/questions/current", wrapper.GetCurrentQuestion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/questions/current", wrapper.AnswerCurrentQuestion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/questions/{question_index}", wrapper.GetQuestion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/questions/{question_index}", wrapper.ChangeAnswer)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/evidence_assessment", wrapper.GetAssessment)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/summary", wrapper.GetSummary)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/audit", wrapper.ListAudit)
@@ -3266,6 +4551,1527 @@ func (response ChangePatient503JSONResponse) VisitChangePatientResponse(w http.R
 	return err
 }
 
+type ListSurveysRequestObject struct {
+	Params ListSurveysParams
+}
+
+type ListSurveysResponseObject interface {
+	VisitListSurveysResponse(w http.ResponseWriter) error
+}
+
+type ListSurveys200JSONResponse SurveyPage
+
+func (response ListSurveys200JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSurveys401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListSurveys401JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSurveys403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListSurveys403JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSurveys422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListSurveys422JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSurveys500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListSurveys500JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSurveys503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListSurveys503JSONResponse) VisitListSurveysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurveyRequestObject struct {
+	Params CreateSurveyParams
+	Body   *CreateSurveyJSONRequestBody
+}
+
+type CreateSurveyResponseObject interface {
+	VisitCreateSurveyResponse(w http.ResponseWriter) error
+}
+
+type CreateSurvey201JSONResponse Survey
+
+func (response CreateSurvey201JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateSurvey400JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateSurvey401JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateSurvey403JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response CreateSurvey413JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response CreateSurvey422JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response CreateSurvey500JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSurvey503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response CreateSurvey503JSONResponse) VisitCreateSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSurveyRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type DeleteSurveyResponseObject interface {
+	VisitDeleteSurveyResponse(w http.ResponseWriter) error
+}
+
+type DeleteSurvey204Response struct {
+}
+
+func (response DeleteSurvey204Response) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSurvey401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response DeleteSurvey401JSONResponse) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSurvey403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response DeleteSurvey403JSONResponse) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSurvey404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response DeleteSurvey404JSONResponse) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSurvey500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response DeleteSurvey500JSONResponse) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSurvey503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response DeleteSurvey503JSONResponse) VisitDeleteSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurveyRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type GetSurveyResponseObject interface {
+	VisitGetSurveyResponse(w http.ResponseWriter) error
+}
+
+type GetSurvey200JSONResponse Survey
+
+func (response GetSurvey200JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurvey401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetSurvey401JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurvey403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetSurvey403JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurvey404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetSurvey404JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurvey500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetSurvey500JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSurvey503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetSurvey503JSONResponse) VisitGetSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurveyRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+	Body     *ChangeSurveyJSONRequestBody
+}
+
+type ChangeSurveyResponseObject interface {
+	VisitChangeSurveyResponse(w http.ResponseWriter) error
+}
+
+type ChangeSurvey200JSONResponse Survey
+
+func (response ChangeSurvey200JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response ChangeSurvey400JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ChangeSurvey401JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ChangeSurvey403JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ChangeSurvey404JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey409JSONResponse struct{ ConflictJSONResponse }
+
+func (response ChangeSurvey409JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response ChangeSurvey413JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ChangeSurvey422JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ChangeSurvey500JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeSurvey503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ChangeSurvey503JSONResponse) VisitChangeSurveyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessmentRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+	Params   GetAssessmentParams
+}
+
+type GetAssessmentResponseObject interface {
+	VisitGetAssessmentResponse(w http.ResponseWriter) error
+}
+
+type GetAssessment200JSONResponse Assessment
+
+func (response GetAssessment200JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetAssessment401JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetAssessment403JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetAssessment404JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment409JSONResponse struct{ ConflictJSONResponse }
+
+func (response GetAssessment409JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response GetAssessment422JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetAssessment500JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAssessment503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetAssessment503JSONResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLinkRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type GetMagicLinkResponseObject interface {
+	VisitGetMagicLinkResponse(w http.ResponseWriter) error
+}
+
+type GetMagicLink200JSONResponse MagicLink
+
+func (response GetMagicLink200JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLink401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetMagicLink401JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLink403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetMagicLink403JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLink404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetMagicLink404JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLink500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetMagicLink500JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMagicLink503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetMagicLink503JSONResponse) VisitGetMagicLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswersRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+	Params   ListAnswersParams
+}
+
+type ListAnswersResponseObject interface {
+	VisitListAnswersResponse(w http.ResponseWriter) error
+}
+
+type ListAnswers200JSONResponse AnswerPage
+
+func (response ListAnswers200JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListAnswers401JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListAnswers403JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ListAnswers404JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListAnswers422JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListAnswers500JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAnswers503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListAnswers503JSONResponse) VisitListAnswersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestionRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type GetCurrentQuestionResponseObject interface {
+	VisitGetCurrentQuestionResponse(w http.ResponseWriter) error
+}
+
+type GetCurrentQuestion200JSONResponse Question
+
+func (response GetCurrentQuestion200JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetCurrentQuestion401JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetCurrentQuestion403JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetCurrentQuestion404JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion409JSONResponse struct{ ConflictJSONResponse }
+
+func (response GetCurrentQuestion409JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetCurrentQuestion500JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentQuestion503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetCurrentQuestion503JSONResponse) VisitGetCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestionRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+	Params   AnswerCurrentQuestionParams
+	Body     *AnswerCurrentQuestionJSONRequestBody
+}
+
+type AnswerCurrentQuestionResponseObject interface {
+	VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error
+}
+
+type AnswerCurrentQuestion200JSONResponse Question
+
+func (response AnswerCurrentQuestion200JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion204Response struct {
+}
+
+func (response AnswerCurrentQuestion204Response) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type AnswerCurrentQuestion400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response AnswerCurrentQuestion400JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response AnswerCurrentQuestion401JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response AnswerCurrentQuestion403JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response AnswerCurrentQuestion404JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion409JSONResponse struct{ ConflictJSONResponse }
+
+func (response AnswerCurrentQuestion409JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response AnswerCurrentQuestion413JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response AnswerCurrentQuestion422JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response AnswerCurrentQuestion500JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnswerCurrentQuestion503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response AnswerCurrentQuestion503JSONResponse) VisitAnswerCurrentQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestionRequestObject struct {
+	SurveyID      SurveyID `json:"survey_id"`
+	QuestionIndex string   `json:"question_index"`
+}
+
+type GetQuestionResponseObject interface {
+	VisitGetQuestionResponse(w http.ResponseWriter) error
+}
+
+type GetQuestion200JSONResponse Question
+
+func (response GetQuestion200JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetQuestion401JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetQuestion403JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetQuestion404JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response GetQuestion422JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetQuestion500JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetQuestion503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetQuestion503JSONResponse) VisitGetQuestionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswerRequestObject struct {
+	SurveyID      SurveyID `json:"survey_id"`
+	QuestionIndex string   `json:"question_index"`
+	Body          *ChangeAnswerJSONRequestBody
+}
+
+type ChangeAnswerResponseObject interface {
+	VisitChangeAnswerResponse(w http.ResponseWriter) error
+}
+
+type ChangeAnswer200JSONResponse Question
+
+func (response ChangeAnswer200JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer204Response struct {
+}
+
+func (response ChangeAnswer204Response) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type ChangeAnswer400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response ChangeAnswer400JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ChangeAnswer401JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ChangeAnswer403JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ChangeAnswer404JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer409JSONResponse struct{ ConflictJSONResponse }
+
+func (response ChangeAnswer409JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer413JSONResponse struct{ TooLargeJSONResponse }
+
+func (response ChangeAnswer413JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ChangeAnswer422JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ChangeAnswer500JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAnswer503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ChangeAnswer503JSONResponse) VisitChangeAnswerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummaryRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type GetSummaryResponseObject interface {
+	VisitGetSummaryResponse(w http.ResponseWriter) error
+}
+
+type GetSummary200JSONResponse SurveySummary
+
+func (response GetSummary200JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetSummary401JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetSummary403JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetSummary404JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary409JSONResponse struct{ ConflictJSONResponse }
+
+func (response GetSummary409JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetSummary500JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSummary503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetSummary503JSONResponse) VisitGetSummaryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListUsageRequestObject struct {
 	Params ListUsageParams
 }
@@ -4055,6 +6861,45 @@ type StrictServerInterface interface {
 	// ChangePatient Change a patient
 	// (PATCH /api/mgp/v1/patients/{patient_id})
 	ChangePatient(ctx context.Context, request ChangePatientRequestObject) (ChangePatientResponseObject, error)
+	// ListSurveys Surveys, in the order in which they were made
+	// (GET /api/mgp/v1/surveys)
+	ListSurveys(ctx context.Context, request ListSurveysRequestObject) (ListSurveysResponseObject, error)
+	// CreateSurvey A new survey of a patient
+	// (POST /api/mgp/v1/surveys)
+	CreateSurvey(ctx context.Context, request CreateSurveyRequestObject) (CreateSurveyResponseObject, error)
+	// DeleteSurvey Erase a survey, with what is kept of it
+	// (DELETE /api/mgp/v1/surveys/{survey_id})
+	DeleteSurvey(ctx context.Context, request DeleteSurveyRequestObject) (DeleteSurveyResponseObject, error)
+	// GetSurvey A survey
+	// (GET /api/mgp/v1/surveys/{survey_id})
+	GetSurvey(ctx context.Context, request GetSurveyRequestObject) (GetSurveyResponseObject, error)
+	// ChangeSurvey Change a survey
+	// (PATCH /api/mgp/v1/surveys/{survey_id})
+	ChangeSurvey(ctx context.Context, request ChangeSurveyRequestObject) (ChangeSurveyResponseObject, error)
+	// GetAssessment What the evidence of a completed survey says
+	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
+	GetAssessment(ctx context.Context, request GetAssessmentRequestObject) (GetAssessmentResponseObject, error)
+	// GetMagicLink A link that signs the user in at the survey
+	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
+	GetMagicLink(ctx context.Context, request GetMagicLinkRequestObject) (GetMagicLinkResponseObject, error)
+	// ListAnswers The answered questions, in order
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions)
+	ListAnswers(ctx context.Context, request ListAnswersRequestObject) (ListAnswersResponseObject, error)
+	// GetCurrentQuestion The current question
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
+	GetCurrentQuestion(ctx context.Context, request GetCurrentQuestionRequestObject) (GetCurrentQuestionResponseObject, error)
+	// AnswerCurrentQuestion Answer the current question
+	// (POST /api/mgp/v1/surveys/{survey_id}/questions/current)
+	AnswerCurrentQuestion(ctx context.Context, request AnswerCurrentQuestionRequestObject) (AnswerCurrentQuestionResponseObject, error)
+	// GetQuestion A question that was answered, or the current one
+	// (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+	GetQuestion(ctx context.Context, request GetQuestionRequestObject) (GetQuestionResponseObject, error)
+	// ChangeAnswer Give another answer
+	// (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
+	ChangeAnswer(ctx context.Context, request ChangeAnswerRequestObject) (ChangeAnswerResponseObject, error)
+	// GetSummary What was asked and answered in a completed survey
+	// (GET /api/mgp/v1/surveys/{survey_id}/summary)
+	GetSummary(ctx context.Context, request GetSummaryRequestObject) (GetSummaryResponseObject, error)
 	// ListUsage How often each application called each endpoint on each day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(ctx context.Context, request ListUsageRequestObject) (ListUsageResponseObject, error)
@@ -4473,6 +7318,377 @@ func (sh *strictHandler) ChangePatient(w http.ResponseWriter, r *http.Request, p
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ChangePatientResponseObject); ok {
 		if err := validResponse.VisitChangePatientResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSurveys operation middleware
+func (sh *strictHandler) ListSurveys(w http.ResponseWriter, r *http.Request, params ListSurveysParams) {
+	var request ListSurveysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSurveys(ctx, request.(ListSurveysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSurveys")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListSurveysResponseObject); ok {
+		if err := validResponse.VisitListSurveysResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSurvey operation middleware
+func (sh *strictHandler) CreateSurvey(w http.ResponseWriter, r *http.Request, params CreateSurveyParams) {
+	var request CreateSurveyRequestObject
+
+	request.Params = params
+
+	var body CreateSurveyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSurvey(ctx, request.(CreateSurveyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSurvey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateSurveyResponseObject); ok {
+		if err := validResponse.VisitCreateSurveyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSurvey operation middleware
+func (sh *strictHandler) DeleteSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request DeleteSurveyRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSurvey(ctx, request.(DeleteSurveyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSurvey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteSurveyResponseObject); ok {
+		if err := validResponse.VisitDeleteSurveyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSurvey operation middleware
+func (sh *strictHandler) GetSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request GetSurveyRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSurvey(ctx, request.(GetSurveyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSurvey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSurveyResponseObject); ok {
+		if err := validResponse.VisitGetSurveyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeSurvey operation middleware
+func (sh *strictHandler) ChangeSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request ChangeSurveyRequestObject
+
+	request.SurveyID = surveyID
+
+	var body ChangeSurveyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeSurvey(ctx, request.(ChangeSurveyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeSurvey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeSurveyResponseObject); ok {
+		if err := validResponse.VisitChangeSurveyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAssessment operation middleware
+func (sh *strictHandler) GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams) {
+	var request GetAssessmentRequestObject
+
+	request.SurveyID = surveyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAssessment(ctx, request.(GetAssessmentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAssessment")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetAssessmentResponseObject); ok {
+		if err := validResponse.VisitGetAssessmentResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMagicLink operation middleware
+func (sh *strictHandler) GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request GetMagicLinkRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMagicLink(ctx, request.(GetMagicLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMagicLink")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMagicLinkResponseObject); ok {
+		if err := validResponse.VisitGetMagicLinkResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAnswers operation middleware
+func (sh *strictHandler) ListAnswers(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params ListAnswersParams) {
+	var request ListAnswersRequestObject
+
+	request.SurveyID = surveyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAnswers(ctx, request.(ListAnswersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAnswers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAnswersResponseObject); ok {
+		if err := validResponse.VisitListAnswersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCurrentQuestion operation middleware
+func (sh *strictHandler) GetCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request GetCurrentQuestionRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCurrentQuestion(ctx, request.(GetCurrentQuestionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCurrentQuestion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetCurrentQuestionResponseObject); ok {
+		if err := validResponse.VisitGetCurrentQuestionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AnswerCurrentQuestion operation middleware
+func (sh *strictHandler) AnswerCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params AnswerCurrentQuestionParams) {
+	var request AnswerCurrentQuestionRequestObject
+
+	request.SurveyID = surveyID
+	request.Params = params
+
+	var body AnswerCurrentQuestionJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AnswerCurrentQuestion(ctx, request.(AnswerCurrentQuestionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AnswerCurrentQuestion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AnswerCurrentQuestionResponseObject); ok {
+		if err := validResponse.VisitAnswerCurrentQuestionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetQuestion operation middleware
+func (sh *strictHandler) GetQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
+	var request GetQuestionRequestObject
+
+	request.SurveyID = surveyID
+	request.QuestionIndex = questionIndex
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetQuestion(ctx, request.(GetQuestionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetQuestion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetQuestionResponseObject); ok {
+		if err := validResponse.VisitGetQuestionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeAnswer operation middleware
+func (sh *strictHandler) ChangeAnswer(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
+	var request ChangeAnswerRequestObject
+
+	request.SurveyID = surveyID
+	request.QuestionIndex = questionIndex
+
+	var body ChangeAnswerJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeAnswer(ctx, request.(ChangeAnswerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeAnswer")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeAnswerResponseObject); ok {
+		if err := validResponse.VisitChangeAnswerResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSummary operation middleware
+func (sh *strictHandler) GetSummary(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request GetSummaryRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSummary(ctx, request.(GetSummaryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSummary")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSummaryResponseObject); ok {
+		if err := validResponse.VisitGetSummaryResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

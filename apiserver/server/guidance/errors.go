@@ -18,6 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 )
 
 // oauthPath is where errors have the form of OAuth.
@@ -180,19 +181,26 @@ func (h handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		taken *storage.TakenError
 		down  *storageError
 		soon  tooSoon
+		users forbiddenToUsers
 	)
+	if status, told := surveyError(err); told != nil {
+		writeTold(w, status, told)
+		return
+	}
 	switch detail := unprovenDetail(err); {
 	case detail != "":
 		unauthorized(w, detail)
 	case errors.As(err, &wrong):
 		writeInvalid(w, wrong...)
+	case errors.As(err, &users):
+		writeError(w, http.StatusForbidden, users.Error())
 	case errors.As(err, &soon):
 		slowDown(w, r, time.Duration(soon))
 	case errors.Is(err, storage.ErrNotFound):
 		writeError(w, http.StatusNotFound, "there is none with this id")
 	case errors.As(err, &taken):
 		writeError(w, http.StatusConflict, taken.Error())
-	case errors.As(err, &down) && !errors.Is(err, sealing.ErrSealed):
+	case errors.As(err, &down) && !errors.Is(err, sealing.ErrSealed) && !errors.Is(err, surveys.ErrComputed):
 		unavailable := h.unavailable(r.Context(), down.what, down.error)
 		w.Header().Set("Retry-After", strconv.Itoa(unavailable.Headers.RetryAfter))
 		writeJSON(w, http.StatusServiceUnavailable, unavailable.Body)

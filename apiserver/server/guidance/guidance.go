@@ -22,6 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 )
 
 // Usage reads usage counts; every storage.Store does.
@@ -36,6 +37,10 @@ type Options struct {
 	Meter     middleware.Meter // counts calls
 	Feedback  Feedback
 	People    *people.Register
+	Surveys   *surveys.Register
+	// PublicURL is the address of the instance as its users have it; empty where only
+	// those who call know it.
+	PublicURL func() string
 	Scheme    string // of the address that clients call: http or https
 	Now       func() time.Time
 	Guard     *guard.Guard
@@ -94,12 +99,13 @@ type Handler struct{ router chi.Router }
 // ServeHTTP hides from the router that it is part of another, which may have cut
 // off the beginning of the path.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = asContract(r)
 	h.router.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
 }
 
 // Match says whether the contract has a method at a path.
 func (h Handler) Match(context *chi.Context, method, path string) bool {
-	return h.router.Match(context, method, path)
+	return h.router.Match(context, method, canonical(path))
 }
 
 // handlers implements the generated server.

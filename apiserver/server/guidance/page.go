@@ -42,7 +42,7 @@ type addressKey struct{}
 // noteAddress keeps the address that the caller called, for links.
 func (h handlers) noteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address := url.URL{Scheme: h.Scheme, Host: r.Host, Path: r.URL.Path}
+		address := url.URL{Scheme: h.Scheme, Host: r.Host, Path: calledPath(r)}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), addressKey{}, address)))
 	})
 }

@@ -259,7 +259,7 @@ func TestExportUser(t *testing.T) {
 		`{"action":"export","application":"portal","at":"2026-11-21T09:30:00Z","resource":"user","resource_id":"<id>","user_id":null},` +
 		`{"action":"create","application":"portal","at":"2026-11-21T09:30:00Z","resource":"patient","resource_id":"<id>","user_id":null},` +
 		`{"action":"create","application":"portal","at":"2026-11-21T09:30:00Z","resource":"user","resource_id":"<id>","user_id":null}],` +
-		`"patients":[{"age":null,"birth_date":null,"dependent":false,"id":"<id>","sex":"female","user_id":"<id>"}],` +
+		`"patients":[{"age":null,"birth_date":null,"dependent":false,"id":"<id>","sex":"female","user_id":"<id>"}],"surveys":[],` +
 		`"user":{"email":"ada@x.example","id":"<id>","phone":null}}`
 	if diff := cmp.Diff(want, hideIDs(r.send("GET", usersPath+"/"+user+"/export", "", 200))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

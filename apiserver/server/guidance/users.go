@@ -4,11 +4,13 @@ package guidance
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/oapi-codegen/nullable"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/people"
 )
 
 // CreateUser implements the contract.
@@ -140,7 +142,24 @@ func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserReq
 	for i, patient := range export.Patients {
 		answer.Patients[i] = h.describePatient(patient)
 	}
-	return answer, nil
+	answer.Surveys, err = describeExported(export.Surveys)
+	return answer, err
+}
+
+func describeExported(exported []people.ExportedSurvey) ([]contract.SurveyExport, error) {
+	described := make([]contract.SurveyExport, len(exported))
+	for i, one := range exported {
+		summary, err := describeSummary(one.Summary)
+		if err != nil {
+			return nil, err
+		}
+		assessment, err := json.Marshal(one.Assessment)
+		if err != nil {
+			return nil, err
+		}
+		described[i] = contract.SurveyExport{Survey: summary.Survey, Questions: summary.Questions, EvidenceAssessment: assessment}
+	}
+	return described, nil
 }
 
 func describeUser(user guidance.User) contract.User {

@@ -199,10 +199,11 @@ ORDER BY position DESC
 LIMIT @at_most::bigint OFFSET @skipped::bigint;
 
 -- AuditOfUser reads what is recorded of acts by a user, and on the user and the
--- patients, the latest first.
+-- patients and their surveys, the latest first.
 -- name: AuditOfUser :many
 SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
 WHERE audit.user_id = @id OR resource_id = @id OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = @id)
+    OR resource_id IN (SELECT surveys.id FROM surveys JOIN patients ON patients.id = surveys.patient_id WHERE patients.user_id = @id)
 ORDER BY position DESC
 LIMIT @at_most::bigint;
 

@@ -136,6 +136,7 @@ func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditRow, error
 const auditOfUser = `-- name: AuditOfUser :many
 SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
 WHERE audit.user_id = $1 OR resource_id = $1 OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = $1)
+    OR resource_id IN (SELECT surveys.id FROM surveys JOIN patients ON patients.id = surveys.patient_id WHERE patients.user_id = $1)
 ORDER BY position DESC
 LIMIT $2::bigint
 `
@@ -155,7 +156,7 @@ type AuditOfUserRow struct {
 }
 
 // AuditOfUser reads what is recorded of acts by a user, and on the user and the
-// patients, the latest first.
+// patients and their surveys, the latest first.
 func (q *Queries) AuditOfUser(ctx context.Context, arg AuditOfUserParams) ([]AuditOfUserRow, error) {
 	rows, err := q.db.Query(ctx, auditOfUser, arg.ID, arg.AtMost)
 	if err != nil {
