@@ -20,6 +20,7 @@ func (p *process) newSurveys() (*surveys.Register, error) {
 	return &surveys.Register{
 		Storage: p.store, Models: p.library, Engine: engine.New(), Words: words,
 		Features: p.settings.features, Now: time.Now, Observer: p.metrics,
+		Lane: func(findings int) surveys.Lane { return p.guard.Lane(findings) },
 	}, nil
 }
 

@@ -102,9 +102,9 @@ func (r *Register) move(ctx context.Context, by audit.Actor, p survey.Progress, 
 		return nil, err
 	}
 	defer w.done()
-	moved, err := compute(w)
+	moved, err := r.inTurn(ctx, survey.Findings(p, w.World), func() (survey.Move, error) { return compute(w) })
 	if err != nil {
-		return nil, computed(err)
+		return nil, err
 	}
 	if moved.Repeated {
 		return moved.Next(), nil
@@ -115,6 +115,19 @@ func (r *Register) move(ctx context.Context, by audit.Actor, p survey.Progress, 
 	}
 	r.observe(&moved)
 	return moved.Next(), nil
+}
+
+// inTurn computes something about a patient with so many findings when it is its turn.
+func (r *Register) inTurn(ctx context.Context, findings int, compute func() (survey.Move, error)) (survey.Move, error) {
+	if r.Lane != nil {
+		lane := r.Lane(findings)
+		if err := lane.Enter(ctx); err != nil {
+			return survey.Move{}, err
+		}
+		defer lane.Leave()
+	}
+	moved, err := compute()
+	return moved, computed(err)
 }
 
 // write keeps what an answer changed, of a survey that had so many steps.

@@ -25,7 +25,7 @@ import (
 )
 
 // Register keeps the surveys of an instance. All its fields are required but the
-// last. Where there is none with an id, or none that an end user may see, its methods
+// last two. Where there is none with an id, or none that an end user may see, its methods
 // return storage.ErrNotFound. The errors of package survey are handed on as they are.
 type Register struct {
 	Storage  storage.Transactor
@@ -34,8 +34,19 @@ type Register struct {
 	Words    section.Vocabulary
 	Features func() section.Features
 	Now      func() time.Time
+	// Lane is where answers of patients with so many findings wait for their turn to
+	// be computed; nil: nobody waits.
+	Lane func(findings int) Lane
 	// Observer is told how surveys go; nil for nobody.
 	Observer Observer
+}
+
+// A Lane lets so many through at a time. *guard.Gate is one.
+type Lane interface {
+	// Enter lets somebody in, who must Leave, or has an error for one who has to come
+	// back later.
+	Enter(ctx context.Context) error
+	Leave()
 }
 
 // An Observer is told how surveys go, and never whose.

@@ -16,6 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
@@ -194,6 +195,9 @@ func (h handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeInvalid(w, wrong...)
 	case errors.As(err, &users):
 		writeError(w, http.StatusForbidden, users.Error())
+	case errors.Is(err, guard.ErrBusy):
+		middleware.ComeBackLater(w)
+		busy(w, r)
 	case errors.As(err, &soon):
 		slowDown(w, r, time.Duration(soon))
 	case errors.Is(err, storage.ErrNotFound):

@@ -21,6 +21,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/guidancetest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 )
@@ -32,6 +33,7 @@ type clinic struct {
 	*desk
 	user, patient string
 	features      section.Features
+	surveys       *surveys.Register
 }
 
 func newClinic(t *testing.T) *clinic {
@@ -39,6 +41,7 @@ func newClinic(t *testing.T) *clinic {
 	c := &clinic{features: section.Features{Prefill: true, PatientResults: true}}
 	c.desk = newDesk(t, func(o *guidance.Options) {
 		o.Surveys = newSurveys(t, o, &c.features)
+		c.surveys = o.Surveys
 		o.PublicURL = func() string { return "https://acme.example" }
 	})
 	c.user = c.made(usersPath, `{"email": "ada@portal.example"}`)
@@ -418,6 +421,24 @@ func TestChangeSurvey(t *testing.T) {
 		t.Errorf("after the changes: %v", after)
 	}
 	c.send("GET", path+"/questions/current", "", http.StatusOK)
+}
+
+// Who comes while there is too much to compute comes back later; nothing is kept.
+func TestAnswerWaitsItsTurn(t *testing.T) {
+	t.Parallel()
+	c := newClinic(t)
+	path := c.survey("")
+	full := guard.New(guard.Limits{}, func(guard.Reason) {})
+	c.surveys.Lane = func(findings int) surveys.Lane { return full.Lane(findings) }
+	for method, at := range map[string]string{"POST": "current", "PUT": "0"} {
+		if got, text := c.call(method, path+"/questions/"+at, `{"answer": [{"id": "s_1"}]}`, "Authorization", c.bearer, "Content-Type", "application/json"); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: answered %d %s", method, got.StatusCode, text)
+		}
+	}
+	c.surveys.Lane = nil
+	if q := read[asked](t, c.send("GET", path+"/questions/current", "", http.StatusOK)); q.Index != 0 {
+		t.Errorf("question %d is current", q.Index)
+	}
 }
 
 // Nothing of what patients say goes into the log.
