@@ -16,6 +16,9 @@ echo "== storage killed while it writes, a hundred times each"
 go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Killed' \
   ./apiserver/storage/sqlite ./apiserver/storage/postgres
 
+echo "== surveys killed while they are answered, a hundred times on each storage"
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestKilledUnderAnswers' ./apiserver/surveys
+
 echo "== the operator killed before each write, and without an API server for $seconds seconds"
 ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance
 
