@@ -39,12 +39,13 @@ func small() *Draft {
 		}
 		return c
 	}
+	first, second := condition(1), condition(2)
 	return &Draft{
 		Meta: Meta{
 			ModelID: "service-en", Version: "2026-11-21T00:00:00Z", Language: "en", Stemmer: "english", ChoicePresent: "Yes", ChoiceAbsent: "No", ChoiceUnknown: "Don't know",
 			DurationQuestion: "Since when: {symptom}?", DurationQuestionThirdPerson: "Since when have they: {symptom}?", LeakCourse: CourseBetween(360, 525600),
 		},
-		Conditions:   []*DraftCondition{condition(1), condition(2)},
+		Conditions:   []*DraftCondition{first, second},
 		Observations: []*DraftObservation{headache, mild, severe, smoker, low, high},
 		Aliases:      []DraftAlias{{Number: 7, Observation: smoker}, {Number: 9, Observation: headache}, {Number: 8, Observation: severe}},
 		Groups:       []*DraftGroup{{Question: "How bad?", Type: GroupSingle, Ordered: true, Parent: headache, Items: []*DraftObservation{mild, severe}}},
@@ -52,7 +53,11 @@ func small() *Draft {
 		Specialists:  named,
 		Categories:   named,
 		LabTests:     []*DraftLabTest{{Number: 1, Name: "Iron", Category: "Blood", Results: []*DraftObservation{high, low}}},
+		Drugs:        []*DraftDrug{{Number: 2, Name: "Estradiol", ATC: "G03CA03"}, {Number: 7, Name: "Nicotine", ATC: "N07BA01", Synonyms: []string{"niacotine"}, Brands: []string{"Nicorette", "Habitrol"}, Factors: []*DraftObservation{smoker}}},
 		Lexicon:      sayings(headache, smoker),
+
+		ChronicDiseases:  []*DraftChronicDisease{{Condition: first}, {Condition: second, Factors: []*DraftObservation{smoker}}},
+		Hospitalizations: []*DraftObservation{smoker},
 	}
 }
 
@@ -202,12 +207,12 @@ func TestDecodeRefusesOtherFiles(t *testing.T) {
 		{"less than a header", data[:headerSize-1], "not a release file"},
 		{"another kind of file", bytes.Repeat([]byte("PK\x03\x04"), 100), "not a release file"},
 		{"line endings changed on the way", bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), "not a release file"},
-		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 8, where this program reads format 9: compile the content again"},
-		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 10, where this program reads format 9"},
+		{"the format before", edited(func(d []byte) []byte { d[8] = FormatVersion - 1; return d }), "a release of format 9, where this program reads format 10: compile the content again"},
+		{"a later format", edited(func(d []byte) []byte { d[8] = FormatVersion + 1; return d }), "a release of format 11, where this program reads format 10"},
 		{"the last byte lost", data[:len(data)-1], "truncated"},
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "truncated or was not copied whole"},
-		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 40 sections"},
+		{"fewer sections", resealed(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "expected 50 sections"},
 		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table does not match"},
 		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "does not match its checksum"},
 		{"another section in place", resealed(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2, conditions: found a section of kind 3"},

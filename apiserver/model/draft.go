@@ -18,7 +18,12 @@ type Draft struct {
 	Specialists  []*DraftNamed
 	Categories   []*DraftNamed
 	LabTests     []*DraftLabTest
+	Drugs        []*DraftDrug
 	Lexicon      DraftLexicon
+	// ChronicDiseases are conditions of the draft, Hospitalizations observations
+	// in the order in which they are offered.
+	ChronicDiseases  []*DraftChronicDisease
+	Hospitalizations []*DraftObservation
 }
 
 // A DraftCondition becomes a Condition; fields of the same name mean the same.
@@ -109,6 +114,22 @@ type DraftLabTest struct {
 	Number                     uint32
 	Name, CommonName, Category string
 	Results                    []*DraftObservation
+}
+
+// A DraftDrug becomes a Drug; fields of the same name mean the same.
+type DraftDrug struct {
+	Number    uint32
+	Name, ATC string
+	Synonyms  []string // other names of the substance
+	Brands    []string
+	Factors   []*DraftObservation
+}
+
+// A DraftChronicDisease becomes a ChronicDisease; fields of the same name mean
+// the same.
+type DraftChronicDisease struct {
+	Condition *DraftCondition
+	Factors   []*DraftObservation
 }
 
 // A DraftArticle becomes an Article.

@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 9
+const FormatVersion = 10
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"
@@ -118,6 +118,16 @@ var sectionTypes = []sectionType{
 	recordSection("laboratory results", func(r *Release) *[]ObservationIndex { return &r.LabResultRefs }),
 	recordSection("category references", func(r *Release) *[]uint32 { return &r.CategoryRefs }),
 	recordSection("specialist references", func(r *Release) *[]uint32 { return &r.SpecialistRefs }),
+	recordSection("drugs", func(r *Release) *[]Drug { return &r.Drugs }),
+	recordSection("drug brands", func(r *Release) *[]StringRef { return &r.DrugBrands }),
+	recordSection("drug factors", func(r *Release) *[]ObservationIndex { return &r.DrugFactors }),
+	recordSection("chronic diseases", func(r *Release) *[]ChronicDisease { return &r.ChronicDiseases }),
+	recordSection("disease factors", func(r *Release) *[]ObservationIndex { return &r.DiseaseFactors }),
+	recordSection("hospitalizations", func(r *Release) *[]ObservationIndex { return &r.Hospitalizations }),
+	recordSection("list wordings", func(r *Release) *[]Wording { return &r.ListWordings }),
+	recordSection("list words", func(r *Release) *[]Word { return &r.ListWords }),
+	recordSection("list word uses", func(r *Release) *[]uint32 { return &r.ListWordUses }),
+	recordSection("name ranks", func(r *Release) *[]uint32 { return &r.NameRanks }),
 }
 
 // recordSection is a section of fixed-size records that stand in one field of

@@ -99,7 +99,7 @@ func walk(r *Release) {
 			sum += float64(r.Wordings[use].Words)
 		}
 	}
-	sum += walkLabTests(r) + walkArticles(r) + walkLexicon(r)
+	sum += walkLabTests(r) + walkDrugs(r) + walkHistory(r) + walkArticles(r) + walkLexicon(r)
 	for _, t := range r.Tuples {
 		sum += float64(len(Part(r.TupleItems, t.Observations)) + len(r.Text(t.Reason)))
 	}
@@ -158,6 +158,58 @@ func walkLabTests(r *Release) float64 {
 		for _, o := range Part(r.LabResultRefs, t.Results) {
 			sum += r.Observations[o].Leak + float64(len(r.Observations[o].LabResult.String()))
 		}
+	}
+	return sum
+}
+
+// walkDrugs reads the drugs and all that drugs and specialists are called.
+func walkDrugs(r *Release) float64 {
+	sum := 0.0
+	for i, d := range r.Drugs {
+		sum += float64(len(r.Text(d.Name)) + len(r.Text(d.ATC)))
+		if at, ok := r.DrugByID(r.DrugID(i)); !ok || at != i {
+			panic("a drug is not found by its id")
+		}
+		sum += float64(r.DrugRank(i))
+		for _, brand := range Part(r.DrugBrands, d.Brands) {
+			sum += float64(len(r.Text(brand)))
+		}
+		for _, o := range Part(r.DrugFactors, d.Factors) {
+			sum += r.Observations[o].Leak
+		}
+	}
+	for i := range r.Specialists {
+		sum += float64(r.SpecialistRank(i))
+	}
+	for _, w := range r.ListWordings {
+		sum += float64(len(r.Text(w.Text)))
+		if i := int(w.Concept); i < len(r.Drugs) {
+			sum += float64(r.Drugs[i].Number)
+		} else {
+			sum += float64(r.Specialists[i-len(r.Drugs)].Number)
+		}
+	}
+	for _, w := range r.ListWords {
+		sum += float64(len(r.Text(w.Text)))
+		for _, use := range Part(r.ListWordUses, w.Uses) {
+			sum += float64(r.ListWordings[use].Words)
+		}
+	}
+	return sum
+}
+
+func walkHistory(r *Release) float64 {
+	sum := 0.0
+	for i, d := range r.ChronicDiseases {
+		if at, ok := r.ChronicDiseaseByID(r.ConditionID(d.Condition)); !ok || at != i {
+			panic("a chronic disease is not found by its id")
+		}
+		for _, o := range Part(r.DiseaseFactors, d.Factors) {
+			sum += r.Observations[o].Leak
+		}
+	}
+	for _, o := range r.Hospitalizations {
+		sum += r.Observations[o].Leak
 	}
 	return sum
 }

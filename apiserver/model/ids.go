@@ -20,6 +20,7 @@ const (
 	SpecialistPrefix = "sp_"
 	CategoryPrefix   = "cc_"
 	LabTestPrefix    = "lab_"
+	DrugPrefix       = "d_"
 )
 
 var observationPrefixes = [...]string{Symptom: SymptomPrefix, RiskFactor: RiskFactorPrefix, LabResult: LabResultPrefix}

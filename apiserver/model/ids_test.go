@@ -54,6 +54,8 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 		LabResult("lt_1", 0.1).LabResult("lt_3", 0.1).LabResult("lt_4", 0.1).
 		LabTest("lab_20", "Iron", map[string]model.ResultType{"lt_3": model.Low}).
 		LabTest("lab_3", "Zinc", map[string]model.ResultType{"lt_4": model.Low}).
+		Drug("d_40", "Iron", "B03AA07", nil).Drug("d_7", "Zinc", "A12CB01", nil).
+		ChronicDisease("c_100").ChronicDisease("c_30").
 		Alias("p_22", "p_236").Alias("p_2", "p_7").Alias("s_236", "s_9").
 		Build(t)
 
@@ -93,6 +95,28 @@ func TestEveryConceptIsFoundByItsID(t *testing.T) {
 	for _, id := range []string{"lab_2", "lab_0", "lt_1", "lab_", "", "3"} {
 		if i, ok := r.LabTestByID(id); ok || i != model.None {
 			t.Errorf("LabTestByID(%q) = %d, %t", id, i, ok)
+		}
+	}
+	for i := range r.Drugs {
+		id := r.DrugID(i)
+		if got, ok := r.DrugByID(id); !ok || got != i {
+			t.Errorf("DrugByID(%q) = %d, %t, want %d", id, got, ok, i)
+		}
+	}
+	for _, id := range []string{"d_1", "d_0", "p_1", "d_", "", "3"} {
+		if i, ok := r.DrugByID(id); ok || i != model.None {
+			t.Errorf("DrugByID(%q) = %d, %t", id, i, ok)
+		}
+	}
+	for i, d := range r.ChronicDiseases {
+		id := r.ConditionID(d.Condition)
+		if got, ok := r.ChronicDiseaseByID(id); !ok || got != i {
+			t.Errorf("ChronicDiseaseByID(%q) = %d, %t, want %d", id, got, ok, i)
+		}
+	}
+	for _, id := range []string{"c_1", "c_4", "", "d_2"} {
+		if i, ok := r.ChronicDiseaseByID(id); ok || i != model.None {
+			t.Errorf("ChronicDiseaseByID(%q) = %d, %t", id, i, ok)
 		}
 	}
 	if got := r.SpecialistID(0) + " " + r.CategoryID(0); got != "sp_1 cc_1" {

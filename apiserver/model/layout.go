@@ -11,9 +11,10 @@ import (
 // and derives what the engine reads: both directions of every link with its
 // lambda and entropy, the children of each observation, the factors by
 // observation, the groups of laboratory results, the words of all wordings,
-// the stems, terms and deletes of the lexicon. The same draft, its lists in
-// whatever order, gives the same release, except that groups, tuples and the
-// patterns of an observation keep the order they were given in.
+// the stems, terms and deletes of the lexicon, the names of drugs and specialists. The same draft, its lists in
+// whatever order, gives the same release, except that groups, tuples,
+// hospitalizations and the patterns of an observation keep the order they were
+// given in.
 // The lists of the draft are sorted in place: what stands at a position of
 // the draft then stands at the same one of the release.
 //
@@ -25,6 +26,7 @@ func (d *Draft) Layout() *Release {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Number, b.Number))
 	})
 	slices.SortStableFunc(d.LabTests, func(a, b *DraftLabTest) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(d.Drugs, func(a, b *DraftDrug) int { return cmp.Compare(a.Number, b.Number) })
 	for _, list := range [][]*DraftNamed{d.Specialists, d.Categories} {
 		slices.SortStableFunc(list, func(a, b *DraftNamed) int { return cmp.Compare(a.Number, b.Number) })
 	}
@@ -43,7 +45,11 @@ func (d *Draft) Layout() *Release {
 	l.layTuples()
 	l.layLabTests()
 	l.layArticles()
+	l.layDrugs()
+	l.layChronicDiseases()
 	l.layWordings()
+	l.layListWordings()
+	l.layNameRanks()
 	l.layLexicon()
 	return l.release
 }

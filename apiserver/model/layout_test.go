@@ -33,6 +33,8 @@ func family() *modeltest.Builder {
 		LabResult("lt_1", 0.01).LabResult("lt_2", 0.3).LabResult("lt_3", 0.1).
 		LabTest("lab_1", "Ketones", map[string]model.ResultType{"lt_1": model.ResultPresent}).
 		LabTest("lab_2", "Sodium", map[string]model.ResultType{"lt_2": model.Low, "lt_3": model.VeryLow}).
+		Drug("d_7", "Nicotine", "N07BA01", []string{"p_7"}).Drug("d_2", "Estradiol", "G03CA03", nil).
+		ChronicDisease("c_2", "p_7").ChronicDisease("c_1").Hospitalizations("p_7").
 		Article("c_1", "Migraine", modeltest.Section(model.SummarySection, "In short", modeltest.Text("It hurts."))).
 		Article("c_2", "Influenza", modeltest.Section(model.SummarySection, "In short", modeltest.LinkTo("https://example.org", "It hurts too."))).
 		OrderedGroup("s_2", "s_3").
@@ -293,6 +295,8 @@ func TestSameDraftInAnyOrderGivesTheSameBytes(t *testing.T) {
 	slices.Reverse(turned.Draft().Conditions)
 	slices.Reverse(turned.Draft().Observations)
 	slices.Reverse(turned.Draft().LabTests)
+	slices.Reverse(turned.Draft().Drugs)
+	slices.Reverse(turned.Draft().ChronicDiseases)
 	for _, c := range turned.Draft().Conditions {
 		slices.Reverse(c.Findings)
 		slices.Reverse(c.Factors)

@@ -204,7 +204,8 @@ type Node struct {
 // A Wording is what a concept is called, in full.
 type Wording struct {
 	Text StringRef
-	// Concept is an ObservationIndex, or a ConditionIndex when Condition.
+	// Concept is an ObservationIndex, or a ConditionIndex when Condition; of
+	// ListWordings see there.
 	Concept   int32
 	Condition bool
 	Kind      WordingKind
@@ -303,7 +304,27 @@ type Release struct {
 	LabResultRefs  []ObservationIndex
 	CategoryRefs   []uint32 // positions in Categories
 	SpecialistRefs []uint32 // positions in Specialists, the first preferred
-	strings        []byte
-	trees          trees
-	unmap          func() error // nil when the memory is the garbage collector's
+	Drugs          []Drug   // by Number
+	DrugBrands     []StringRef
+	DrugFactors    []ObservationIndex
+	// ChronicDiseases are the conditions that patients live with, by Condition.
+	ChronicDiseases []ChronicDisease
+	DiseaseFactors  []ObservationIndex
+	// Hospitalizations are the risk factors that people were in hospital for, in
+	// the order in which they are offered.
+	Hospitalizations []ObservationIndex
+	// ListWordings are what drugs and specialists are called, in the same order
+	// as Wordings: their Concept is a position in Drugs or, from len(Drugs) on,
+	// one in Specialists, and none is of a Condition. They are apart from
+	// Wordings, for a search of symptoms must not find a brand.
+	ListWordings []Wording
+	ListWords    []Word   // of ListWordings, as Words
+	ListWordUses []uint32 // positions in ListWordings
+	// NameRanks are where the common name of each concept stands in order of the
+	// names, folded, of its section: those of Observations, then of Conditions,
+	// Drugs and Specialists.
+	NameRanks []uint32
+	strings   []byte
+	trees     trees
+	unmap     func() error // nil when the memory is the garbage collector's
 }

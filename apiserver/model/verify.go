@@ -33,8 +33,13 @@ func verify(r *Release) error {
 		verifyTuples,
 		verifyLabTests,
 		verifyArticles,
+		verifyDrugs,
+		verifyChronicDiseases,
+		verifyHospitalizations,
 		verifyWordings,
 		verifyWords,
+		verifyListWordings,
+		verifyNameRanks,
 		verifyLexicon,
 		verifyFrequencies,
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command registry gives ids to new concepts and laboratory tests: it adds to
+// Command registry gives ids to new concepts, laboratory tests and drugs: it adds to
 // core/registry.yaml the slugs that the content uses and the registry does not
 // have, each with the next number that its kind has never had. It changes and
 // removes nothing.

@@ -39,6 +39,9 @@ func Missing(core *source.Core) ([]Entry, error) {
 	for _, t := range core.LabTests {
 		a.assign("lab_tests", model.LabTestPrefix, t.Slug.Text)
 	}
+	for _, d := range core.Drugs {
+		a.assign("drugs", model.DrugPrefix, d.Slug.Text)
+	}
 	return a.entries, nil
 }
 
@@ -53,7 +56,7 @@ func newAssigner(r source.Registry) *assigner {
 	a := &assigner{known: map[string]bool{}, highest: map[string]uint32{}}
 	sections := map[string]map[source.Word]source.Word{
 		"conditions": r.Conditions, "observations": r.Observations, "specialists": r.Specialists, "categories": r.Categories,
-		"lab_tests": r.LabTests,
+		"lab_tests": r.LabTests, "drugs": r.Drugs,
 	}
 	ids := slices.AppendSeq(slices.Clone(r.Removed), maps.Keys(r.Reserved))
 	ids = slices.AppendSeq(ids, maps.Keys(r.Aliases))
@@ -84,7 +87,7 @@ func (a *assigner) assign(section, prefix, slug string) {
 // Append adds the entries to the text of a registry, each at the end of its
 // section, and leaves every other line as it is, comments included.
 func Append(registry []byte, entries []Entry) ([]byte, error) {
-	for _, section := range []string{"conditions", "observations", "categories", "lab_tests"} {
+	for _, section := range []string{"conditions", "observations", "categories", "lab_tests", "drugs"} {
 		var added []string
 		for _, e := range entries {
 			if e.Section == section {

@@ -35,6 +35,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		conditions:    map[string]*condition{},
 		groups:        map[string]*model.DraftGroup{},
 		labTests:      map[string]*model.DraftLabTest{},
+		drugs:         map[string]*model.DraftDrug{},
 		observationOf: map[*model.DraftObservation]*observation{},
 		conditionOf:   map[*model.DraftCondition]*condition{},
 	}
@@ -51,9 +52,13 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		c.addLabTests,
 		c.addTuples,
 		c.addConditions,
+		c.addDrugs,
+		c.addChronicDiseases,
+		c.addHospitalizations,
 		c.checkRegistry,
 		c.addWords,
 		c.checkWordings,
+		c.checkDrugWordings,
 		c.addArticles,
 		c.addLexicon,
 	} {
@@ -86,6 +91,7 @@ type compiler struct {
 	conditions   map[string]*condition          // by slug
 	groups       map[string]*model.DraftGroup   // by slug
 	labTests     map[string]*model.DraftLabTest // by slug
+	drugs        map[string]*model.DraftDrug    // by slug
 	// What the parts of the draft come from.
 	observationOf  map[*model.DraftObservation]*observation
 	conditionOf    map[*model.DraftCondition]*condition

@@ -19,6 +19,7 @@ type Report struct {
 	RiskFactors  int    `json:"risk_factors"`
 	LabResults   int    `json:"lab_results"`
 	LabTests     int    `json:"lab_tests"`
+	Drugs        int    `json:"drugs"`
 	Articles     int    `json:"articles"`
 	Links        int    `json:"links"`
 	Patterns     int    `json:"patterns"`
@@ -65,6 +66,7 @@ func (c *compiler) report(r *model.Release) Report {
 		Version:    r.Meta.Version,
 		Conditions: len(r.Conditions),
 		LabTests:   len(r.LabTests),
+		Drugs:      len(r.Drugs),
 		Articles:   len(r.Articles),
 		Links:      len(r.LinksByCondition),
 		Patterns:   len(c.draft.Lexicon.Patterns),
@@ -129,8 +131,8 @@ func (r Report) Brief() string { return r.text(false) }
 
 func (r Report) text(named bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d articles, %d links, %d patterns, %d bytes\n",
-		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Articles, r.Links, r.Patterns, r.ReleaseBytes)
+	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d drugs, %d articles, %d links, %d patterns, %d bytes\n",
+		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Drugs, r.Articles, r.Links, r.Patterns, r.ReleaseBytes)
 	if r.Untranslated > 0 {
 		fmt.Fprintf(&b, "an experimental language, with concepts, groups and articles as they are in its base: %d\n", r.Untranslated)
 	}

@@ -66,7 +66,7 @@ func TestReportAsText(t *testing.T) {
 	t.Parallel()
 	text := compileFiles(t, edited(t, twin...)).Report.String()
 	for _, line := range []string{
-		"service-en 2026-11-21T00:00:00Z: 2 conditions, 9 symptoms, 2 risk factors, 1 laboratory results of 1 tests, 0 articles, 7 links, ",
+		"service-en 2026-11-21T00:00:00Z: 2 conditions, 9 symptoms, 2 risk factors, 1 laboratory results of 1 tests, 0 drugs, 0 articles, 7 links, ",
 		"conditions with the usual course of any as acute: 2\n  migraine\n  brain_bleed\n",
 		"common conditions without an article: 1\n  migraine\n",
 		"conditions with fewer than 6 findings: 2\n  migraine\n  brain_bleed\n",

@@ -42,7 +42,7 @@ func bySlug[V any](mapping map[source.Word]V) map[string]V {
 func (c *compiler) checkRegistry() {
 	registry := c.core.Registry
 	given := c.checkTakenIDs()
-	for _, mapping := range []map[source.Word]source.Word{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories, registry.LabTests} {
+	for _, mapping := range []map[source.Word]source.Word{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories, registry.LabTests, registry.Drugs} {
 		for _, slug := range lines(mapping) {
 			id := mapping[slug]
 			if before, ok := given[id.Text]; ok {
@@ -64,6 +64,11 @@ func (c *compiler) checkRegistry() {
 	for _, slug := range lines(registry.LabTests) {
 		if c.labTests[slug.Text] == nil {
 			c.at(source.RegistryFile, slug.Line).add("no laboratory test is called %s: if it was removed, move its id to removed", slug.Text)
+		}
+	}
+	for _, slug := range lines(registry.Drugs) {
+		if c.drugs[slug.Text] == nil {
+			c.at(source.RegistryFile, slug.Line).add("no drug is called %s: if it was removed, move its id to removed", slug.Text)
 		}
 	}
 }

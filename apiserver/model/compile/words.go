@@ -39,6 +39,12 @@ func (c *compiler) addWords() {
 			c.nameLabTest(t, s, labTests[s.Slug.Text])
 		}
 	}
+	drugs := c.wordsOf("drug", c.words.Drugs, func(slug string) bool { return c.drugs[slug] != nil })
+	for _, s := range c.core.Drugs {
+		if d := c.drugs[s.Slug.Text]; d != nil {
+			c.nameDrug(d, s, drugs[s.Slug.Text])
+		}
+	}
 }
 
 // wordsOf is the words by slug.

@@ -136,6 +136,38 @@ func (b *Builder) LabTest(id, name string, results map[string]model.ResultType) 
 	return b
 }
 
+// Drug adds a drug, d_<n>, that means risk factors added before; the edits say
+// what else it is called.
+func (b *Builder) Drug(id, name, atc string, factors []string, edits ...func(*model.DraftDrug)) *Builder {
+	number, ok := model.ParseID(model.DrugPrefix, id)
+	if !ok || slices.ContainsFunc(b.draft.Drugs, func(d *model.DraftDrug) bool { return d.Number == number }) {
+		return b.fail("drug %q: not an id such as d_1, or added before", id)
+	}
+	d := &model.DraftDrug{Number: number, Name: name, ATC: atc, Factors: b.findAll(factors)}
+	for _, edit := range edits {
+		edit(d)
+	}
+	b.draft.Drugs = append(b.draft.Drugs, d)
+	return b
+}
+
+// ChronicDisease lists a condition added before as one that patients live with.
+func (b *Builder) ChronicDisease(condition string, factors ...string) *Builder {
+	c := b.conditions[condition]
+	if c == nil {
+		return b.fail("chronic disease of unknown condition %q", condition)
+	}
+	b.draft.ChronicDiseases = append(b.draft.ChronicDiseases, &model.DraftChronicDisease{Condition: c, Factors: b.findAll(factors)})
+	return b
+}
+
+// Hospitalizations lists risk factors added before as what people were in
+// hospital for.
+func (b *Builder) Hospitalizations(factors ...string) *Builder {
+	b.draft.Hospitalizations = append(b.draft.Hospitalizations, b.findAll(factors)...)
+	return b
+}
+
 // completeLabTests adds the tests of the results that no LabTest names.
 func (b *Builder) completeLabTests() {
 	for _, o := range b.draft.Observations {

@@ -64,6 +64,7 @@ func derive(base, own *Language, problems *Problems) *Language {
 	derived.Observations = d.words(own.Observations, base.Observations)
 	derived.Groups = d.words(own.Groups, base.Groups)
 	derived.LabTests = d.words(own.LabTests, base.LabTests)
+	derived.Drugs = d.words(own.Drugs, base.Drugs)
 	derived.Articles = d.articles(own.Articles, base.Articles)
 	derived.Lexicons = d.lexicons(own.Lexicons, base.Lexicons)
 	derived.Examples = d.examples(own, base)
@@ -153,6 +154,12 @@ func (d *derivation) entry(own, base *Words) *Words {
 	if len(own.Synonyms) == 0 {
 		for _, synonym := range base.Synonyms {
 			derived.Synonyms = append(derived.Synonyms, d.pick(Word{}, synonym, line(synonym)))
+		}
+	}
+	// A brand is a name: no word of it is replaced.
+	if derived.Brands = own.Brands; len(own.Brands) == 0 {
+		for _, brand := range base.Brands {
+			derived.Brands = append(derived.Brands, Word{Text: brand.Text, Line: line(brand)})
 		}
 	}
 	return derived

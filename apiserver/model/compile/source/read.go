@@ -77,6 +77,17 @@ func (core *Core) add(name string, file coreFile) {
 		c.File = name
 		core.Conditions = append(core.Conditions, c)
 	}
+	for _, d := range present(file.Drugs) {
+		d.File = name
+		core.Drugs = append(core.Drugs, d)
+	}
+	for _, d := range present(file.ChronicDiseases) {
+		d.File = name
+		core.ChronicDiseases = append(core.ChronicDiseases, d)
+	}
+	for _, factor := range file.Hospitalizations {
+		core.Hospitalizations = append(core.Hospitalizations, &Hospitalization{File: name, Factor: factor})
+	}
 }
 
 // present leaves out the empty entries of a list: a dash with nothing behind.
@@ -142,6 +153,10 @@ func (l *Language) add(name string, file wordsFile) {
 	for _, slug := range byLine(file.LabTests) {
 		w := file.LabTests[slug]
 		l.LabTests = append(l.LabTests, &Words{File: name, Slug: slug, Name: w.Name, CommonName: w.CommonName})
+	}
+	for _, slug := range byLine(file.Drugs) {
+		w := file.Drugs[slug]
+		l.Drugs = append(l.Drugs, &Words{File: name, Slug: slug, Name: w.Name, Synonyms: w.Synonyms, Brands: w.Brands})
 	}
 }
 

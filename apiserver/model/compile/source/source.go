@@ -9,9 +9,10 @@
 //
 //	core/release.yaml    the version, and what is said of no one condition
 //	core/registry.yaml   the id of every slug, for ever
-//	core/**.yaml         observations, groups, tuples, laboratory tests, conditions
+//	core/**.yaml         observations, groups, tuples, laboratory tests, conditions,
+//	                     drugs, chronic diseases, hospitalizations
 //	lang/<xx>/language.yaml
-//	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests
+//	lang/<xx>/**.yaml    the words of conditions, observations, groups, laboratory tests, drugs
 //	lang/<xx>/articles/<slug of a condition>.md
 //	lang/<xx>/lexicon*.yaml        what free text says, and how
 //	lang/<xx>/examples*.yaml       what people say, to learn from
@@ -42,6 +43,11 @@ type Core struct {
 	Alike        []*Alike
 	LabTests     []*LabTest
 	Conditions   []*Condition
+	Drugs        []*Drug
+	// ChronicDiseases are conditions that patients live with, Hospitalizations
+	// what they were in hospital for.
+	ChronicDiseases  []*ChronicDisease
+	Hospitalizations []*Hospitalization
 }
 
 // Registry gives every slug its id, for ever.
@@ -51,6 +57,7 @@ type Registry struct {
 	Specialists  map[Word]Word `yaml:"specialists"`
 	Categories   map[Word]Word `yaml:"categories"`
 	LabTests     map[Word]Word `yaml:"lab_tests"`
+	Drugs        map[Word]Word `yaml:"drugs"`
 	// Aliases are further ids of observations, each with the slug.
 	Aliases map[Word]Word `yaml:"aliases"`
 	// Reserved are ids that no concept may have, each with the reason.
@@ -157,6 +164,32 @@ type ProtectiveOf struct {
 	Absent  Number `yaml:"absent"`
 }
 
+// A Drug is an active substance that patients take, or several in one product,
+// with the risk factors that whoever takes it has.
+type Drug struct {
+	File    string `yaml:"-"`
+	Slug    Word   `yaml:"slug"`
+	ATC     Word   `yaml:"atc"`
+	Factors []Word `yaml:"factors"`
+	// Source says where it stands that taking the drug means the factors, where
+	// that does not follow from what the drug is.
+	Source Word `yaml:"source"`
+}
+
+// A ChronicDisease is a condition that patients live with, with the risk factors
+// that whoever lives with it has.
+type ChronicDisease struct {
+	File      string `yaml:"-"`
+	Condition Word   `yaml:"condition"`
+	Factors   []Word `yaml:"factors"`
+}
+
+// A Hospitalization is a risk factor that people were in hospital for.
+type Hospitalization struct {
+	File   string
+	Factor Word
+}
+
 // Language is the words of one language.
 type Language struct {
 	File     string `yaml:"-"`
@@ -175,6 +208,7 @@ type Language struct {
 	Observations  []*Words      `yaml:"-"`
 	Groups        []*Words      `yaml:"-"`
 	LabTests      []*Words      `yaml:"-"`
+	Drugs         []*Words      `yaml:"-"`
 	Articles      []*Article    `yaml:"-"`
 	// Experimental says that the words are not reviewed yet as those of other
 	// languages are.
@@ -200,8 +234,8 @@ type Questions struct {
 	DurationThirdPerson Word `yaml:"duration_third_person"`
 }
 
-// Words are what a language says about one condition, observation, group or
-// laboratory test.
+// Words are what a language says about one condition, observation, group,
+// laboratory test or drug.
 // Which of the fields each of them has is up to the form of the file.
 type Words struct {
 	File                string
@@ -212,6 +246,7 @@ type Words struct {
 	Question            Word
 	QuestionThirdPerson Word
 	Synonyms            []Word
+	Brands              []Word
 }
 
 // coreFile is the form of every file under core but the two with a name.
@@ -222,6 +257,10 @@ type coreFile struct {
 	Alike        []*Alike       `yaml:"alike"`
 	LabTests     []*LabTest     `yaml:"lab_tests"`
 	Conditions   []*Condition   `yaml:"conditions"`
+	Drugs        []*Drug        `yaml:"drugs"`
+
+	ChronicDiseases  []*ChronicDisease `yaml:"chronic_diseases"`
+	Hospitalizations []Word            `yaml:"hospitalizations"`
 }
 
 // releaseFile is the form of ReleaseFile.
@@ -236,6 +275,7 @@ type wordsFile struct {
 	Observations map[Word]observationWords `yaml:"observations"`
 	Groups       map[Word]groupWords       `yaml:"groups"`
 	LabTests     map[Word]labTestWords     `yaml:"lab_tests"`
+	Drugs        map[Word]drugWords        `yaml:"drugs"`
 }
 
 type conditionWords struct {
@@ -261,4 +301,10 @@ type groupWords struct {
 type labTestWords struct {
 	Name       Word `yaml:"name"`
 	CommonName Word `yaml:"common_name"`
+}
+
+type drugWords struct {
+	Name     Word   `yaml:"name"`
+	Synonyms []Word `yaml:"synonyms"`
+	Brands   []Word `yaml:"brands"`
 }
