@@ -155,7 +155,7 @@ func (f *finder) weigh(i, uses int) uint16 {
 	return uint16(1 + bits.Len(uint(len(f.found)/uses)))
 }
 
-func (f *finder) text(word int) string { return f.r.Text(f.r.Words[word].Text) }
+func (f *finder) text(word int) string { return f.r.Text(f.in.words[word].Text) }
 
 // uses are the positions of the wordings that hold one of the words in a range
 // of the vocabulary.
@@ -163,12 +163,12 @@ func (f *finder) uses(from, to int) []uint32 {
 	if from >= to {
 		return nil
 	}
-	return model.Part(f.r.WordUses, model.Span{Start: f.r.Words[from].Uses.Start, End: f.r.Words[to-1].Uses.End})
+	return model.Part(f.in.uses, model.Span{Start: f.in.words[from].Uses.Start, End: f.in.words[to-1].Uses.End})
 }
 
 // find is where a word stands in the vocabulary.
 func (f *finder) find(word string) (at int, ok bool) {
-	return slices.BinarySearchFunc(f.r.Words, word, func(w model.Word, word string) int {
+	return slices.BinarySearchFunc(f.in.words, word, func(w model.Word, word string) int {
 		return strings.Compare(f.r.Text(w.Text), word)
 	})
 }
@@ -184,9 +184,9 @@ func (f *finder) beginningWith(prefix string) (from, to int) {
 func (f *finder) run(from int, prefix string) int {
 	begins := func(at int) bool { return strings.HasPrefix(f.text(at), prefix) }
 	far := 1
-	for from+far <= len(f.r.Words) && begins(from+far-1) {
+	for from+far <= len(f.in.words) && begins(from+far-1) {
 		far *= 2
 	}
 	near := far / 2
-	return near + sort.Search(min(far-1, len(f.r.Words)-from)-near, func(n int) bool { return !begins(from + near + n) })
+	return near + sort.Search(min(far-1, len(f.in.words)-from)-near, func(n int) bool { return !begins(from + near + n) })
 }

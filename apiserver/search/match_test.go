@@ -17,7 +17,7 @@ import (
 // matchesOf says how the words of a phrase stand in wordings, by wording.
 func matchesOf(r *model.Release, phrase string) map[string][]match {
 	f := &finder{}
-	f.begin(r)
+	f.begin(r, conceptsOf(r))
 	f.read(phrase)
 	f.match()
 	matches := map[string][]match{}
@@ -74,7 +74,8 @@ func TestBeginningWith(t *testing.T) {
 		words := rapid.SliceOfNDistinct(rapid.StringOfN(letters, 1, 5, -1), 0, 60, rapid.ID).Draw(t, "words")
 		slices.Sort(words)
 		f := &finder{}
-		f.begin(vocabularyOf(t, words))
+		r := vocabularyOf(t, words)
+		f.begin(r, conceptsOf(r))
 		prefix := rapid.StringOfN(letters, 1, 4, -1).Draw(t, "prefix")
 		from, to := f.beginningWith(prefix)
 		begins := func(i int) bool { return strings.HasPrefix(words[i], prefix) }
@@ -100,7 +101,7 @@ func TestWeigh(t *testing.T) {
 	weights := map[string]uint16{}
 	for _, word := range []string{"pain", "pa", "aching", "achign", "bad", "my", "nowhere"} {
 		f := &finder{}
-		f.begin(r)
+		f.begin(r, conceptsOf(r))
 		f.read(word + " aching eight")
 		f.match()
 		weights[word] = f.words[0].weight

@@ -86,7 +86,7 @@ func (f *finder) matchMisspelt(i int) {
 func (f *finder) guess() {
 	g := &f.guesses
 	before, depth := "", 0
-	for at := 0; at < len(f.r.Words) && g.rowsLeft > 0; {
+	for at := 0; at < len(f.in.words) && g.rowsLeft > 0; {
 		text, alive := f.text(at), true
 		depth = g.shared(depth, before, text)
 		for before = text; alive && g.ends[depth] < len(text); {

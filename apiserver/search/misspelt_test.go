@@ -34,7 +34,7 @@ func vocabularyIn(language string, t modeltest.TB, words []string) *model.Releas
 // guessed are the words of a vocabulary that a misspelt one is taken for.
 func guessed(r *model.Release, word string) []string {
 	f := &finder{}
-	f.begin(r)
+	f.begin(r, conceptsOf(r))
 	if !f.guesses.begin(word) {
 		return nil
 	}
@@ -192,7 +192,7 @@ func TestGuessEnds(t *testing.T) {
 	t.Parallel()
 	r := vocabularyOf(t, []string{"headache", "vomiting"})
 	f := &finder{}
-	f.begin(r)
+	f.begin(r, conceptsOf(r))
 	f.guesses.rowsLeft = 0
 	f.read("hedache vomiting")
 	f.match()

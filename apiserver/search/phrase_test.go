@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 		strings.Repeat("é", 999): {word(strings.Repeat("e", mostBytes/2), mostBytes/2, much, false)},
 	} {
 		f := &finder{}
-		f.begin(r)
+		f.begin(r, conceptsOf(r))
 		f.read(phrase)
 		if diff := cmp.Diff(want, f.words, cmp.AllowUnexported(typed{})); diff != "" && len(want)+len(f.words) > 0 {
 			t.Errorf("%.20q: (-want +got)\n%s", phrase, diff)
@@ -42,7 +42,8 @@ func TestRead(t *testing.T) {
 func TestReadEndsAtTheMostWords(t *testing.T) {
 	t.Parallel()
 	f := &finder{}
-	f.begin(modeltest.New().Build(t))
+	empty := modeltest.New().Build(t)
+	f.begin(empty, conceptsOf(empty))
 	f.read("a b c d e f g h i j k l m n o p")
 	if len(f.words) != mostWords || f.words[mostWords-1].text != "l" {
 		t.Errorf("read %v", f.words)

@@ -28,6 +28,18 @@ type candidate struct {
 // better orders candidates: negative when a comes before b. Positions are in
 // order of numbers within a kind, which settles what nothing else does.
 func better(a, b candidate) int {
+	if order := closer(a, b); order != 0 {
+		return order
+	}
+	return cmp.Or(
+		cmp.Compare(a.depth, b.depth),
+		cmp.Compare(a.length, b.length),
+		cmp.Compare(a.wording, b.wording),
+	)
+}
+
+// closer orders candidates by how they match alone.
+func closer(a, b candidate) int {
 	if order := cmp.Compare(b.covered, a.covered); order != 0 {
 		return order
 	}
@@ -38,9 +50,6 @@ func better(a, b candidate) int {
 		cmp.Compare(speaker(a.kind), speaker(b.kind)),
 		cmp.Compare(a.others, b.others),
 		cmp.Compare(a.kind, b.kind),
-		cmp.Compare(a.depth, b.depth),
-		cmp.Compare(a.length, b.length),
-		cmp.Compare(a.wording, b.wording),
 	)
 }
 
@@ -66,7 +75,7 @@ func (f *finder) hits(q Query) []Hit {
 	total := f.total()
 	for from := 0; from < len(f.found); {
 		to := f.nextConcept(from)
-		if q.wants(f.r, &f.r.Wordings[from]) {
+		if q.wants(f.r, &f.in.wordings[from]) {
 			if c, ok := f.bestWording(from, to, total); ok {
 				f.best = insert(f.best, c, most)
 			}
@@ -78,7 +87,7 @@ func (f *finder) hits(q Query) []Hit {
 		if f.best[i].covered*mostCovered < f.best[0].covered*leastCovered {
 			break
 		}
-		w := &f.r.Wordings[f.best[i].wording]
+		w := &f.in.wordings[f.best[i].wording]
 		hits = append(hits, Hit{ID: id(f.r, w), Label: f.label(w)})
 	}
 	return hits
@@ -104,8 +113,8 @@ func (f *finder) total() uint16 {
 
 // nextConcept is where the wordings of the next concept begin.
 func (f *finder) nextConcept(from int) int {
-	w, to := &f.r.Wordings[from], from+1
-	for to < len(f.found) && f.r.Wordings[to].Concept == w.Concept && f.r.Wordings[to].Condition == w.Condition {
+	w, to := &f.in.wordings[from], from+1
+	for to < len(f.found) && f.in.wordings[to].Concept == w.Concept && f.in.wordings[to].Condition == w.Condition {
 		to++
 	}
 	return to
@@ -128,7 +137,7 @@ func (f *finder) bestWording(from, to int, total uint16) (best candidate, ok boo
 
 // judge says how well a wording matches.
 func (f *finder) judge(wording int, total uint16) candidate {
-	w := &f.r.Wordings[wording]
+	w := &f.in.wordings[wording]
 	c := candidate{wording: uint32(wording), worst: whole, length: w.Text.Length, kind: w.Kind}
 	var held, halves uint16
 	for found := f.found[wording]; found != 0; {
@@ -155,7 +164,7 @@ func (f *finder) judge(wording int, total uint16) candidate {
 
 // depth is how many ancestors a concept has.
 func (f *finder) depth(w *model.Wording) uint8 {
-	if w.Condition {
+	if w.Condition || !f.in.families {
 		return 0
 	}
 	depth := uint8(0)

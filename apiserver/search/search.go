@@ -82,6 +82,7 @@ var finders = sync.Pool{New: func() any { return &finder{} }}
 // A finder is the working memory of one query.
 type finder struct {
 	r     *model.Release
+	in    index
 	tells func(word string) telling
 	words []typed
 	// found holds for each wording how well it matches each word typed: a
@@ -99,26 +100,46 @@ const (
 
 func (f *finder) answer(r *model.Release, q Query) []Hit {
 	defer f.end()
-	f.begin(r)
+	f.begin(r, conceptsOf(r))
 	f.read(q.Phrase)
 	f.match()
 	return f.hits(q)
 }
 
-func (f *finder) begin(r *model.Release) {
-	f.r, f.tells = r, tellingOf(r.Meta.Language)
+// An index is wordings and their words, as model.Release has them.
+type index struct {
+	wordings []model.Wording
+	words    []model.Word
+	uses     []uint32
+	// families says that what is no condition is an observation, which may have
+	// ancestors.
+	families bool
+}
+
+// conceptsOf is the index of the concepts of a release.
+func conceptsOf(r *model.Release) index {
+	return index{wordings: r.Wordings, words: r.Words, uses: r.WordUses, families: true}
+}
+
+// namesOf is the index of the drugs and specialists of a release.
+func namesOf(r *model.Release) index {
+	return index{wordings: r.ListWordings, words: r.ListWords, uses: r.ListWordUses}
+}
+
+func (f *finder) begin(r *model.Release, in index) {
+	f.r, f.in, f.tells = r, in, tellingOf(r.Meta.Language)
 	f.words, f.best = f.words[:0], f.best[:0]
-	if cap(f.found) < len(r.Wordings) {
-		f.found = make([]uint64, len(r.Wordings))
+	if cap(f.found) < len(in.wordings) {
+		f.found = make([]uint64, len(in.wordings))
 	}
-	f.found = f.found[:len(r.Wordings)]
+	f.found = f.found[:len(in.wordings)]
 	clear(f.found)
 	f.guesses.rowsLeft = mostRows
 }
 
 // end lets go of the release, whose memory may be unmapped.
 func (f *finder) end() {
-	f.r = nil
+	f.r, f.in = nil, index{}
 	clear(f.words)
 	clear(f.best)
 }
@@ -153,5 +174,8 @@ func (q *Query) wantsKind(kind model.ObservationKind) bool {
 }
 
 func (q *Query) admits(sex model.SexFilter, from, to uint16) bool {
-	return (q.Sex == nil || sex.Admits(*q.Sex)) && int(from) <= q.AgeMonths && q.AgeMonths <= int(to)
+	return (q.Sex == nil || sex.Admits(*q.Sex)) && ofAge(q.AgeMonths, from, to)
 }
+
+// ofAge reports whether an age lies between two, all in months.
+func ofAge(months int, from, to uint16) bool { return int(from) <= months && months <= int(to) }
