@@ -103,7 +103,7 @@ func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
 	for id := range taken {
 		told = append(told, id)
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
+	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+strings.Join(told, " "))
 	var failure strings.Builder
 	command.Stderr = &failure
@@ -119,7 +119,7 @@ func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
 		id, _, _ := strings.Cut(lines.Text(), " ")
 		taken[id]++
 		if answers == 3 {
-			after := rand.N(30 * time.Millisecond)                       //nolint:gosec // a moment is no secret
+			after := rand.N(30 * time.Millisecond)
 			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // it may have failed before
 		}
 	}

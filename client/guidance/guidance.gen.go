@@ -342,6 +342,16 @@ type InterviewFeedbackPage struct {
 	Self  string              `json:"self"`
 }
 
+// KnowledgePage defines model for KnowledgePage.
+type KnowledgePage struct {
+	First string      `json:"first"`
+	Items []NamedItem `json:"items"`
+	Last  string      `json:"last"`
+	Next  *string     `json:"next"`
+	Prev  *string     `json:"prev"`
+	Self  string      `json:"self"`
+}
+
 // MagicLink defines model for MagicLink.
 type MagicLink struct {
 	MagicLink string `json:"magic_link"`
@@ -814,6 +824,36 @@ type ListInterviewFeedbackParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListKnowledgeParams defines parameters for ListKnowledge.
+type ListKnowledgeParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Query What was typed.
+	Query *string `form:"query,omitempty" json:"query,omitempty"`
+
+	// Sex Leaves out what is of the other sex only.
+	Sex *string `form:"sex,omitempty" json:"sex,omitempty"`
+
+	// Age In years; leaves out what is of other ages only.
+	Age *string `form:"age,omitempty" json:"age,omitempty"`
+
+	// AgeValue As `age`.
+	AgeValue *string `form:"age.value,omitempty" json:"age.value,omitempty"`
+
+	// AgeUnit `year`, the default, or `month`.
+	AgeUnit *string `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// Language A language tag, such as `de`.
+	Language *string `form:"language,omitempty" json:"language,omitempty"`
+
+	// AcceptLanguage Where `language` is left out.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
 // ListPatientsParams defines parameters for ListPatients.
 type ListPatientsParams struct {
 	// Limit How many items a page has at most.
@@ -1005,6 +1045,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 	ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListKnowledge What can be chosen in answer to a question
+	//
+	// Without `query` in order of their names, with it the best match first: by the
+	// beginnings of words, any word of a name, or one that is nearly so; drugs by their
+	// brands too. Answers under `/api/v2/knowledge/{list}` too.
+	//
+	// Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
+	ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPatients Patients, in the order in which they were made
 	//
@@ -1306,6 +1355,25 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 // Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 func (c *Client) ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListInterviewFeedbackRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListKnowledge What can be chosen in answer to a question
+//
+// Without `query` in order of their names, with it the best match first: by the
+// beginnings of words, any word of a name, or one that is nearly so; drugs by their
+// brands too. Answers under `/api/v2/knowledge/{list}` too.
+//
+// Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
+func (c *Client) ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListKnowledgeRequest(c.Server, list, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2132,6 +2200,166 @@ func NewListInterviewFeedbackRequest(server string, params *ListInterviewFeedbac
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListKnowledgeRequest constructs an http.Request for the ListKnowledge method
+func NewListKnowledgeRequest(server string, list string, params *ListKnowledgeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "list", list, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/knowledge/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Query != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "query", *params.Query, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sex != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sex", *params.Sex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Age != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "age", *params.Age, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AgeValue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "age.value", *params.AgeValue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AgeUnit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "age.unit", *params.AgeUnit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Language != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "language", *params.Language, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.AcceptLanguage != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -3434,6 +3662,18 @@ func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, editors ..
 func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, editors ...RequestEditorFn) (InterviewFeedbackPage, error) {
 	response, err := a.client.ListInterviewFeedback(ctx, params, editors...)
 	return read[InterviewFeedbackPage]("GET /api/mgp/v1/interviews/feedback", response, err)
+}
+
+// ListKnowledge What can be chosen in answer to a question
+//
+// Without `query` in order of their names, with it the best match first: by the
+// beginnings of words, any word of a name, or one that is nearly so; drugs by their
+// brands too. Answers under `/api/v2/knowledge/{list}` too.
+//
+// Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
+func (a *API) ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, editors ...RequestEditorFn) (KnowledgePage, error) {
+	response, err := a.client.ListKnowledge(ctx, list, params, editors...)
+	return read[KnowledgePage]("GET /api/mgp/v1/knowledge/{list}", response, err)
 }
 
 // ListPatients Patients, in the order in which they were made

@@ -35,6 +35,20 @@ func SomeLists() Lists {
 	}
 }
 
+// worldLists are those of a release, but for the ones that it may lack.
+type worldLists struct {
+	release section.ReleaseLists
+	some    Lists
+}
+
+// Find implements section.Lists.
+func (l worldLists) Find(list guidance.SourceList, id string) (section.ListItem, bool) {
+	if _, some := l.some[list.Name]; some {
+		return l.some.Find(list, id)
+	}
+	return l.release.Find(list, id)
+}
+
 // World is one of a release, with SomeLists, the words of its language and
 // prefilling on.
 func World(t modeltest.TB, r *model.Release) section.World {
@@ -45,7 +59,7 @@ func World(t modeltest.TB, r *model.Release) section.World {
 	}
 	return section.World{
 		Release: r, Engine: engine.New(), Words: vocabulary.In(r.Meta.Language),
-		Lists:    section.ReleaseLists{Release: r, Others: SomeLists()},
+		Lists:    worldLists{section.ReleaseLists{Release: r}, SomeLists()},
 		Features: section.Features{Prefill: true, PatientResults: true},
 	}
 }

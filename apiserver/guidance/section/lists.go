@@ -3,6 +3,7 @@
 package section
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
@@ -11,13 +12,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
-// ReleaseLists are the lists that a release has by itself, symptoms and
-// specialists; all others are those of Others, which may be nil. Names are copies
-// and may outlive the lease.
-type ReleaseLists struct {
-	Release *model.Release
-	Others  Lists
-}
+// ReleaseLists are the lists of a release. Names are copies and may outlive the
+// lease.
+type ReleaseLists struct{ Release *model.Release }
 
 // Find implements Lists.
 func (l ReleaseLists) Find(list guidance.SourceList, id string) (ListItem, bool) {
@@ -26,11 +23,14 @@ func (l ReleaseLists) Find(list guidance.SourceList, id string) (ListItem, bool)
 		return l.symptom(list, id)
 	case guidance.SpecialistList:
 		return l.specialist(id)
+	case guidance.ChronicDiseaseList:
+		return l.chronicDisease(id)
+	case guidance.HospitalizationList:
+		return l.hospitalization(list, id)
+	case guidance.DrugList:
+		return l.drug(id)
 	}
-	if l.Others == nil {
-		return ListItem{}, false
-	}
-	return l.Others.Find(list, id)
+	return ListItem{}, false
 }
 
 // symptom finds a symptom or a risk factor that applies to the patient.
@@ -40,6 +40,46 @@ func (l ReleaseLists) symptom(list guidance.SourceList, id string) (ListItem, bo
 		return ListItem{}, false
 	}
 	return ListItem{ID: id, Name: strings.Clone(assessment.ItemName(l.Release, o))}, true
+}
+
+func (l ReleaseLists) chronicDisease(id string) (ListItem, bool) {
+	position, ok := l.Release.ChronicDiseaseByID(id)
+	if !ok {
+		return ListItem{}, false
+	}
+	disease := l.Release.ChronicDiseases[position]
+	name := l.Release.Text(l.Release.Conditions[disease.Condition].CommonName)
+	return ListItem{ID: id, Name: strings.Clone(name), RiskFactors: l.ids(l.Release.DiseaseFactors, disease.Factors)}, true
+}
+
+// hospitalization finds a risk factor that people are in hospital for, which is what
+// it means.
+func (l ReleaseLists) hospitalization(list guidance.SourceList, id string) (ListItem, bool) {
+	o, ok := l.Release.ObservationByID(id)
+	if !ok || !slices.Contains(l.Release.Hospitalizations, o) {
+		return ListItem{}, false
+	}
+	item, ok := l.symptom(list, id)
+	item.RiskFactors = []string{id}
+	return item, ok
+}
+
+func (l ReleaseLists) drug(id string) (ListItem, bool) {
+	position, ok := l.Release.DrugByID(id)
+	if !ok {
+		return ListItem{}, false
+	}
+	drug := l.Release.Drugs[position]
+	return ListItem{ID: id, Name: strings.Clone(l.Release.Text(drug.Name)), RiskFactors: l.ids(l.Release.DrugFactors, drug.Factors)}, true
+}
+
+// ids are those of a span of observations.
+func (l ReleaseLists) ids(of []model.ObservationIndex, span model.Span) []string {
+	ids := make([]string, 0, span.Len())
+	for _, o := range of[span.Start:span.End] {
+		ids = append(ids, l.Release.ObservationID(o))
+	}
+	return ids
 }
 
 func (l ReleaseLists) specialist(id string) (ListItem, bool) {

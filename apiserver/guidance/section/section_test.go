@@ -366,8 +366,9 @@ func TestNobodyUnknownIsAssessed(t *testing.T) {
 
 func TestListsOfTheRelease(t *testing.T) {
 	t.Parallel()
-	r := guidancetest.Release(t)
-	release := section.ReleaseLists{Release: r, Others: guidancetest.SomeLists()}
+	r := guidancetest.Draft().Drug("d_1", "Insulin", "A10AB01", []string{"p_8"}).ChronicDisease("c_2", "p_8", "p_28").
+		Hospitalizations("p_42").Build(t)
+	release := section.ReleaseLists{Release: r}
 	woman := guidance.SourceList{Name: guidance.SymptomList, Sex: "female", Age: guidance.Age{Value: 34, Unit: assessment.Year}}
 	of := func(name, sex string, months int) guidance.SourceList {
 		return guidance.SourceList{Name: name, Sex: sex, Age: guidance.Age{Value: months, Unit: assessment.Month}}
@@ -377,6 +378,11 @@ func TestListsOfTheRelease(t *testing.T) {
 		id   string
 		want bool
 	}{
+		"a chronic disease":      {of(guidance.ChronicDiseaseList, "male", 4), "c_2", true},
+		"no chronic disease":     {of(guidance.ChronicDiseaseList, "male", 4), "c_1", false},
+		"a stay in hospital":     {of(guidance.HospitalizationList, "female", 400), "p_42", true},
+		"a stay of women":        {of(guidance.HospitalizationList, "male", 400), "p_42", false},
+		"no stay in hospital":    {of(guidance.HospitalizationList, "female", 400), "p_8", false},
 		"a symptom":              {woman, "s_1", true},
 		"a detail":               {woman, "s_11", true},
 		"a risk factor":          {woman, "p_42", true},
@@ -399,8 +405,12 @@ func TestListsOfTheRelease(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, item, ok)
 		}
 	}
-	if _, ok := (section.ReleaseLists{Release: r}).Find(of(guidance.DrugList, "male", 4), "d_1"); ok {
-		t.Error("there is a drug without a list of them")
+	for id, want := range map[string][]string{"d_1": {"p_8"}, "c_2": {"p_8", "p_28"}, "p_42": {"p_42"}} {
+		list := map[byte]string{'d': guidance.DrugList, 'c': guidance.ChronicDiseaseList, 'p': guidance.HospitalizationList}[id[0]]
+		item, _ := release.Find(guidance.SourceList{Name: list}, id)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(item.RiskFactors))); diff != "" {
+			t.Errorf("%s means (-want +got):\n%s", id, diff)
+		}
 	}
 }
 

@@ -620,6 +620,16 @@ type Keys struct {
 	Keys []Key `json:"keys"`
 }
 
+// KnowledgePage defines model for KnowledgePage.
+type KnowledgePage struct {
+	First string      `json:"first"`
+	Items []NamedItem `json:"items"`
+	Last  string      `json:"last"`
+	Next  *string     `json:"next"`
+	Prev  *string     `json:"prev"`
+	Self  string      `json:"self"`
+}
+
 // MagicCodeSignIn defines model for MagicCodeSignIn.
 type MagicCodeSignIn struct {
 	// Code The value of `magicCode` of the link; required.
@@ -1150,6 +1160,36 @@ type ListInterviewFeedbackParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListKnowledgeParams defines parameters for ListKnowledge.
+type ListKnowledgeParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Query What was typed.
+	Query *string `form:"query,omitempty" json:"query,omitempty"`
+
+	// Sex Leaves out what is of the other sex only.
+	Sex *string `form:"sex,omitempty" json:"sex,omitempty"`
+
+	// Age In years; leaves out what is of other ages only.
+	Age *string `form:"age,omitempty" json:"age,omitempty"`
+
+	// AgeValue As `age`.
+	AgeValue *string `form:"age.value,omitempty" json:"age.value,omitempty"`
+
+	// AgeUnit `year`, the default, or `month`.
+	AgeUnit *string `form:"age.unit,omitempty" json:"age.unit,omitempty"`
+
+	// Language A language tag, such as `de`.
+	Language *string `form:"language,omitempty" json:"language,omitempty"`
+
+	// AcceptLanguage Where `language` is left out.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
 // ListPatientsParams defines parameters for ListPatients.
 type ListPatientsParams struct {
 	// Limit How many items a page has at most.
@@ -1292,6 +1332,9 @@ type ServerInterface interface {
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams)
+	// ListKnowledge What can be chosen in answer to a question
+	// (GET /api/mgp/v1/knowledge/{list})
+	ListKnowledge(w http.ResponseWriter, r *http.Request, list string, params ListKnowledgeParams)
 	// ListPatients Patients, in the order in which they were made
 	// (GET /api/mgp/v1/patients)
 	ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams)
@@ -1412,6 +1455,12 @@ func (_ Unimplemented) SendPassword(w http.ResponseWriter, r *http.Request, para
 // ListInterviewFeedback What patients meant to do before and after their interviews
 // (GET /api/mgp/v1/interviews/feedback)
 func (_ Unimplemented) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListKnowledge What can be chosen in answer to a question
+// (GET /api/mgp/v1/knowledge/{list})
+func (_ Unimplemented) ListKnowledge(w http.ResponseWriter, r *http.Request, list string, params ListKnowledgeParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1942,6 +1991,166 @@ func (siw *ServerInterfaceWrapper) ListInterviewFeedback(w http.ResponseWriter, 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListInterviewFeedback(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListKnowledge operation middleware
+func (siw *ServerInterfaceWrapper) ListKnowledge(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "list" -------------
+	var list string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "list", chi.URLParam(r, "list"), &list, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "list", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"knowledge:read"})
+
+	r = r.WithContext(ctx)
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListKnowledgeParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "query" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "query", r.URL.Query(), &params.Query, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "query"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "query", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sex" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sex", r.URL.Query(), &params.Sex, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sex"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sex", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age", r.URL.Query(), &params.Age, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age.value" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age.value", r.URL.Query(), &params.AgeValue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.value"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.value", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "age.unit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "age.unit", r.URL.Query(), &params.AgeUnit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "age.unit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "age.unit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "language" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "language", r.URL.Query(), &params.Language, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "language"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "language", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Accept-Language" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Accept-Language")]; found {
+		var AcceptLanguage string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Accept-Language", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Accept-Language", valueList[0], &AcceptLanguage, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Accept-Language", Err: err})
+			return
+		}
+
+		params.AcceptLanguage = &AcceptLanguage
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListKnowledge(w, r, list, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3180,6 +3389,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/summary", wrapper.GetSummary)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/knowledge/{list}", wrapper.ListKnowledge)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/audit", wrapper.ListAudit)
 	})
 	r.Group(func(r chi.Router) {
@@ -3990,6 +4202,115 @@ func (response ListInterviewFeedback500JSONResponse) VisitListInterviewFeedbackR
 type ListInterviewFeedback503JSONResponse struct{ UnavailableJSONResponse }
 
 func (response ListInterviewFeedback503JSONResponse) VisitListInterviewFeedbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledgeRequestObject struct {
+	List   string `json:"list"`
+	Params ListKnowledgeParams
+}
+
+type ListKnowledgeResponseObject interface {
+	VisitListKnowledgeResponse(w http.ResponseWriter) error
+}
+
+type ListKnowledge200JSONResponse KnowledgePage
+
+func (response ListKnowledge200JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response ListKnowledge401JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response ListKnowledge403JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response ListKnowledge404JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge422JSONResponse struct{ UnprocessableJSONResponse }
+
+func (response ListKnowledge422JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response ListKnowledge500JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKnowledge503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response ListKnowledge503JSONResponse) VisitListKnowledgeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6846,6 +7167,9 @@ type StrictServerInterface interface {
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(ctx context.Context, request ListInterviewFeedbackRequestObject) (ListInterviewFeedbackResponseObject, error)
+	// ListKnowledge What can be chosen in answer to a question
+	// (GET /api/mgp/v1/knowledge/{list})
+	ListKnowledge(ctx context.Context, request ListKnowledgeRequestObject) (ListKnowledgeResponseObject, error)
 	// ListPatients Patients, in the order in which they were made
 	// (GET /api/mgp/v1/patients)
 	ListPatients(ctx context.Context, request ListPatientsRequestObject) (ListPatientsResponseObject, error)
@@ -7176,6 +7500,33 @@ func (sh *strictHandler) ListInterviewFeedback(w http.ResponseWriter, r *http.Re
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListInterviewFeedbackResponseObject); ok {
 		if err := validResponse.VisitListInterviewFeedbackResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListKnowledge operation middleware
+func (sh *strictHandler) ListKnowledge(w http.ResponseWriter, r *http.Request, list string, params ListKnowledgeParams) {
+	var request ListKnowledgeRequestObject
+
+	request.List = list
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListKnowledge(ctx, request.(ListKnowledgeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListKnowledge")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListKnowledgeResponseObject); ok {
+		if err := validResponse.VisitListKnowledgeResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

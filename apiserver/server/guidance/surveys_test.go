@@ -54,6 +54,8 @@ func newClinic(t *testing.T) *clinic {
 func newSurveys(t testing.TB, o *guidance.Options, features *section.Features) *surveys.Register {
 	t.Helper()
 	draft, dir := guidancetest.Draft(), t.TempDir()
+	draft.Drug("d_1", "Insulin", "A10AB01", []string{"p_8"}).Drug("d_2", "Ibuprofen", "M01AE01", nil, func(d *model.DraftDrug) { d.Brands = []string{"Nurofen"} }).
+		ChronicDisease("c_2", "p_8").Hospitalizations("p_47")
 	meta := draft.Draft().Meta
 	if err := model.WriteFile(filepath.Join(dir, model.FileName(meta.ModelID, meta.Version)), draft.Bytes(t)); err != nil {
 		t.Fatal(err)
@@ -239,6 +241,46 @@ func TestSurveyOnBothPrefixes(t *testing.T) {
 		c.send("GET", elsewhere, "", http.StatusNotFound)
 	}
 }
+
+// The lists that answers are chosen from are searched and paged, on both prefixes.
+func TestKnowledge(t *testing.T) {
+	t.Parallel()
+	c := newClinic(t)
+	lists := prefixOfContract + "knowledge/"
+	type page struct {
+		Items      []struct{ ID, Name string }
+		Self, Last string
+		Next       *string
+	}
+	for query, want := range map[string]string{
+		"drugs": "d_2 d_1", "drugs?query=nuro": "d_2", "drugs?query=insuln": "d_1", "chronic_diseases": "c_2", "hospitalizations?sex=male&age=40": "p_47",
+		"symptoms?sex=male&limit=50": "p_28 p_47 p_7 p_8 s_1 s_11 s_12 s_13 s_14 s_15 s_2 s_21 s_4 s_5", "specialists?language=en-GB": "", "drugs?query=xyz": "",
+	} {
+		found := read[page](t, c.send("GET", lists+query, "", http.StatusOK))
+		var ids []string
+		for _, item := range found.Items {
+			ids = append(ids, item.ID)
+		}
+		if got := strings.Join(ids, " "); want != "" && !strings.HasPrefix(got, want) || want == "" && strings.HasPrefix(query, "drugs") && got != "" {
+			t.Errorf("%s: found %s, want %s", query, got, want)
+		}
+	}
+	first := read[page](t, c.send("GET", lists+"drugs?limit=1&query=i&sex=male&age.value=8&age.unit=month", "", http.StatusOK))
+	if len(first.Items) != 1 || !strings.Contains(first.Last, "age.unit=month&age.value=8&cursor=") || !strings.Contains(first.Last, "query=i&sex=male") {
+		t.Errorf("the first page is %+v", first)
+	}
+	for query, status := range map[string]int{
+		"party": 404, "drugs?sex=other": 422, "drugs?age=old": 422, "drugs?age=131": 422, "drugs?age.value=1&age.unit=day": 422, "drugs?language=fr": 422, "drugs?cursor=9": 422, "drugs?limit=51": 422,
+	} {
+		c.send("GET", lists+query, "", status)
+	}
+	c.client.Transport = http.DefaultTransport
+	if found := read[page](t, c.send("GET", "/api/v2/knowledge/drugs", "", http.StatusOK)); !strings.HasPrefix(found.Self, c.address+"/api/v2/knowledge/drugs?") {
+		t.Errorf("the page is %s", found.Self)
+	}
+}
+
+const prefixOfContract = "/api/mgp/v1/"
 
 // What a client does wrong is told, with the status of the kind of mistake.
 func TestSurveysInvalid(t *testing.T) {
