@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/client/guidance"
+)
+
+// answersBetweenKills is after how many answers a pod is killed.
+const answersBetweenKills = 10
+
+// TestSurveysSurviveThePods answers a triage and an intake survey to their ends, as a
+// careful client does, on an Instance of one pod that is killed again and again: no
+// answer is lost and none is doubled.
+func TestSurveysSurviveThePods(t *testing.T) {
+	t.Parallel()
+	n := apply(t, newNamespace(t, "survey"), "clinic", embedded())
+	api := n.dial("http/1.1")
+	user := uuid.MustParse(api.mustCreateUser(t))
+	patient, err := api.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(user.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"intake", "triage"} { // the first one learns sex and age
+		made, err := api.Guidance.CreateSurvey(t.Context(), nil, guidance.NewSurvey{Type: new(kind), PatientID: new(patient.ID.String())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered := n.walk(api, made.ID)
+		summary, err := api.Guidance.GetSummary(t.Context(), made.ID)
+		if err != nil || len(summary.Questions) != answered || summary.Survey.Status != guidance.SurveyStatusCompleted {
+			t.Errorf("%s: %d answers were taken and %d are summed up, %v", kind, answered, len(summary.Questions), err)
+		}
+		assessment, err := api.Guidance.GetAssessment(t.Context(), made.ID, nil)
+		if err != nil || len(assessment.Conditions) == 0 || assessment.Triage.Level == "" {
+			t.Errorf("%s: assessed %+v, %v", kind, assessment, err)
+		}
+	}
+}
+
+// walk answers a survey to its end and returns how many answers it took.
+func (n tenant) walk(api apiClient, survey uuid.UUID) (answered int) {
+	n.t.Helper()
+	question, err := api.Guidance.GetCurrentQuestion(n.t.Context(), survey)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for next := &question; next != nil; answered++ {
+		if next.Index != answered {
+			n.t.Fatalf("question %d comes after %d answers", next.Index, answered)
+		}
+		if answered%answersBetweenKills == answersBetweenKills/2 {
+			n.killPods()
+		}
+		next = n.answer(api, survey, next)
+	}
+	return answered
+}
+
+// answer answers a question, again when nobody can say whether it was: the server
+// takes it once.
+func (n tenant) answer(api apiClient, survey uuid.UUID, question *guidance.Question) (next *guidance.Question) {
+	n.t.Helper()
+	params := &guidance.AnswerCurrentQuestionParams{Index: new(question.Index)}
+	NewWithT(n.t).Eventually(func() (err error) {
+		ctx, cancel := context.WithTimeout(n.t.Context(), 20*time.Second)
+		defer cancel()
+		next, err = api.Guidance.AnswerCurrentQuestion(ctx, survey, params, guidance.NewAnswer{Answer: anAnswer(question)})
+		if err != nil {
+			err = fmt.Errorf("question %d, %s: %w", question.Index, question.ID, err)
+		}
+		return err
+	}, patience, "500ms").Should(Succeed())
+	return next
+}
+
+// killPods kills the Instance's pods, with no time to leave, and waits until there
+// are others.
+func (n tenant) killPods() {
+	n.t.Helper()
+	killed := n.pods()
+	for _, pod := range killed {
+		if err := kube.Delete(n.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+	for _, pod := range killed {
+		NewWithT(n.t).Eventually(n.podNames, patience, "200ms").Should(And(HaveLen(len(killed)), Not(ContainElement(pod.Name))))
+	}
+}
+
+// anAnswer is a good one to a question.
+func anAnswer(question *guidance.Question) json.RawMessage {
+	first := func(answers []guidance.PossibleAnswer) string { return answers[0].ID }
+	switch question.AnswerType {
+	case guidance.AnswerTypeChoice:
+		return json.RawMessage(fmt.Sprintf(`{"id": %q}`, first(question.Meta.Answers)))
+	case guidance.AnswerTypeNumber:
+		return json.RawMessage("34")
+	case guidance.AnswerTypeText:
+		return json.RawMessage(`"since yesterday"`)
+	case guidance.AnswerTypeSymptoms:
+		if *question.Meta.Component == guidance.QuestionMetaComponentSingle {
+			return json.RawMessage(fmt.Sprintf(`[{"id": %q, "choice_id": "absent"}]`, first(question.Meta.Answers)))
+		}
+	case guidance.AnswerTypeList:
+		if question.ID == "symptoms" {
+			return json.RawMessage(`[{"id": "s_21"}]`)
+		}
+	}
+	return json.RawMessage("[]")
+}
