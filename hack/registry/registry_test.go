@@ -18,6 +18,8 @@ const core = `observations:
   - {slug: crp_high, kind: lab_result}
 lab_tests:
   - {slug: c_reactive_protein, results: {high: crp_high}}
+drugs:
+  - {slug: aspirin, atc: N02BA01}
 conditions:
   - {slug: flu, categories: [infections], specialists: [stranger]}
   - {slug: migraine, categories: [neurology, infections]}
@@ -51,27 +53,27 @@ func TestRunAddsWhatIsMissing(t *testing.T) {
 		{
 			"to no registry at all",
 			"",
-			"conditions:\n  flu: c_1\n  migraine: c_2\nobservations:\n  headache: s_1\n  fever: s_2\n  smoking: p_1\n  crp_high: lt_1\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\n",
+			"conditions:\n  flu: c_1\n  migraine: c_2\nobservations:\n  headache: s_1\n  fever: s_2\n  smoking: p_1\n  crp_high: lt_1\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\ndrugs:\n  aspirin: d_1\n",
 		},
 		{
 			"to the end of each section, leaving all else as it is",
 			"# For ever.\nconditions:\n    flu: c_7 # the first\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\ncategories:\n",
-			"# For ever.\nconditions:\n    flu: c_7 # the first\n    migraine: c_8\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\n    fever: s_22\n    crp_high: lt_1\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\n    c_reactive_protein: lab_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\n",
+			"# For ever.\nconditions:\n    flu: c_7 # the first\n    migraine: c_8\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\n    fever: s_22\n    crp_high: lt_1\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\n    c_reactive_protein: lab_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\ndrugs:\n  aspirin: d_1\n",
 		},
 		{
 			"never a number that was removed",
-			"conditions:\n  flu: c_1\nremoved: [c_5, s_40, cc_3, p_9, lab_2]\n",
-			"conditions:\n  flu: c_1\n  migraine: c_6\nremoved: [c_5, s_40, cc_3, p_9, lab_2]\nobservations:\n  headache: s_41\n  fever: s_42\n  smoking: p_10\n  crp_high: lt_1\ncategories:\n  infections: cc_4\n  neurology: cc_5\nlab_tests:\n  c_reactive_protein: lab_3\n",
+			"conditions:\n  flu: c_1\nremoved: [c_5, s_40, cc_3, p_9, lab_2, d_7]\n",
+			"conditions:\n  flu: c_1\n  migraine: c_6\nremoved: [c_5, s_40, cc_3, p_9, lab_2, d_7]\nobservations:\n  headache: s_41\n  fever: s_42\n  smoking: p_10\n  crp_high: lt_1\ncategories:\n  infections: cc_4\n  neurology: cc_5\nlab_tests:\n  c_reactive_protein: lab_3\ndrugs:\n  aspirin: d_8\n",
 		},
 		{
 			"never a number that is reserved or an alias",
 			"conditions:\n  flu: c_1\naliases: {s_98: headache, p_8: smoking}\nreserved: {c_5: Why., lt_4: Why.}\n",
-			"conditions:\n  flu: c_1\n  migraine: c_6\naliases: {s_98: headache, p_8: smoking}\nreserved: {c_5: Why., lt_4: Why.}\nobservations:\n  headache: s_99\n  fever: s_100\n  smoking: p_9\n  crp_high: lt_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\n",
+			"conditions:\n  flu: c_1\n  migraine: c_6\naliases: {s_98: headache, p_8: smoking}\nreserved: {c_5: Why., lt_4: Why.}\nobservations:\n  headache: s_99\n  fever: s_100\n  smoking: p_9\n  crp_high: lt_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\ndrugs:\n  aspirin: d_1\n",
 		},
 		{
 			"nothing, when nothing is missing",
-			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}",
-			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}",
+			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}\ndrugs: {aspirin: d_1}",
+			"conditions: {flu: c_1, migraine: c_2}\nobservations: {headache: s_1, fever: s_2, smoking: p_1, crp_high: lt_1}\ncategories: {infections: cc_1, neurology: cc_2}\nlab_tests: {c_reactive_protein: lab_1}\ndrugs: {aspirin: d_1}",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
