@@ -91,10 +91,12 @@ func (f *finder) list(r *model.Release, q ListQuery) []Item {
 	entries := entriesOf(r, q)
 	f.begin(r, in)
 	f.read(q.Phrase)
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.rank, b.rank) })
 	if len(f.words) > 0 {
 		f.match()
 		entries = f.matching(entries)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.rank, b.rank) })
+	if len(f.words) > 0 {
 		slices.SortStableFunc(entries, func(a, b entry) int { return closer(a.match, b.match) })
 	}
 	items := make([]Item, len(entries))
