@@ -113,7 +113,7 @@ it throbs, the head hurts
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			dialled, err := (&command{URL: clinic(t).URL}).dial()
+			dialled, err := (&command{server: at(clinic(t).URL)}).dial()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ see: Neurologist (personal_visit)
 `},
 	} {
 		var out strings.Builder
-		asked := &command{URL: server.URL, Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
+		asked := &command{server: at(server.URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
 		if err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(test.typed)), &out); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -178,7 +178,7 @@ see: Neurologist (personal_visit)
 // What cannot be read is not the end of the answers.
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
-	asked := &command{URL: clinic(t).URL, Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
+	asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
 	in := bufio.NewScanner(iotest.ErrReader(errors.New("the terminal is gone")))
 	err := asked.Run(t.Context(), in, &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "the terminal is gone") {
@@ -188,7 +188,7 @@ func TestUnreadableAnswer(t *testing.T) {
 
 func TestNothingFound(t *testing.T) {
 	t.Parallel()
-	asked := &command{URL: clinic(t).URL, Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
+	asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), `"moonstruck"`) {
 		t.Errorf("got %v, want an error that names the complaint", err)
@@ -199,7 +199,7 @@ func TestNothingFound(t *testing.T) {
 func TestNothingSaid(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"", "moonstruck\n"} {
-		asked := &command{URL: clinic(t).URL, Sex: enginev3.SexMale, Age: 61}
+		asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexMale, Age: 61}
 		err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(typed)), &strings.Builder{})
 		if err == nil || !strings.Contains(err.Error(), "no complaint") {
 			t.Errorf("%q: got %v, want an error that says what is missing", typed, err)
@@ -214,7 +214,7 @@ func TestRefusal(t *testing.T) {
 		_, _ = w.Write([]byte(`{"message":"App-Id or App-Key is missing or wrong"}`))
 	}))
 	t.Cleanup(server.Close)
-	asked := &command{URL: server.URL, Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	asked := &command{server: at(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "403: App-Id or App-Key is missing or wrong") {
 		t.Errorf("got %v, want the server's words", err)
@@ -226,7 +226,7 @@ func TestNoServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	asked := &command{URL: server.URL, Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	asked := &command{server: at(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "go run ./apiserver serve --dev") {
 		t.Errorf("got %v, want what starts one", err)
