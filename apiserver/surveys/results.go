@@ -67,3 +67,25 @@ func (r *Register) completed(ctx context.Context, tx storage.Tx, by audit.Actor,
 	}
 	return found, tx.InsertAudit(ctx, r.record(by, audit.Read, audit.Result, id))
 }
+
+// Outcome is all that there is of a completed survey: the summary and, where there is
+// one that may be seen, the assessment. It is ErrNotCompleted.
+func (r *Register) Outcome(ctx context.Context, by audit.Actor, id string) (summary guidance.Summary, assessment *guidance.Assessment, err error) {
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		found, err := r.completed(ctx, tx, by, id)
+		if err != nil {
+			return err
+		}
+		steps, err := tx.Steps(ctx, id)
+		if err != nil {
+			return err
+		}
+		result, err := tx.Result(ctx, id)
+		summary, assessment = guidance.Summarize(found, steps), result.Assessment
+		return err
+	})
+	if by.UserID != "" && !r.Features().PatientResults {
+		assessment = nil
+	}
+	return summary, assessment, err
+}

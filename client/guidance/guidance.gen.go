@@ -146,6 +146,16 @@ const (
 	SurveyStatusPending   SurveyStatus = "pending"
 )
 
+// Defines values for GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType.
+const (
+	GetFhir200ApplicationFhirPlusJSONResponseBodyResourceTypeBundle GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType = "Bundle"
+)
+
+// Defines values for GetFhir200ApplicationFhirPlusJSONResponseBodyType.
+const (
+	GetFhir200ApplicationFhirPlusJSONResponseBodyTypeCollection GetFhir200ApplicationFhirPlusJSONResponseBodyType = "collection"
+)
+
 // Age defines model for Age.
 type Age struct {
 	Unit AgeUnit `json:"unit"`
@@ -895,6 +905,19 @@ type GetAssessmentParams struct {
 	Explanations *string `form:"explanations,omitempty" json:"explanations,omitempty"`
 }
 
+// GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType defines parameters for GetFhir.
+type GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType string
+
+// GetFhir200ApplicationFhirPlusJSONResponseBodyType defines parameters for GetFhir.
+type GetFhir200ApplicationFhirPlusJSONResponseBodyType string
+
+// GetFhir200ApplicationFhirPlusJSONResponseBody defines parameters for GetFhir.
+type GetFhir200ApplicationFhirPlusJSONResponseBody struct {
+	Entry        []map[string]interface{}                                  `json:"entry"`
+	ResourceType GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType `json:"resourceType"`
+	Type         GetFhir200ApplicationFhirPlusJSONResponseBodyType         `json:"type"`
+}
+
 // ListAnswersParams defines parameters for ListAnswers.
 type ListAnswersParams struct {
 	// Limit How many items a page has at most.
@@ -1185,6 +1208,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
 	GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFhir A completed survey in FHIR R4
+	//
+	// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
+	// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
+	// recommended specialist, if any. 409 until the survey is completed. An end user gets the
+	// latter two where the tenant lets patients see results.
+	//
+	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
+	GetFhir(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMagicLink A link that signs the user in at the survey
 	//
@@ -1655,6 +1688,26 @@ func (c *Client) ChangeSurvey(ctx context.Context, surveyID SurveyID, body Chang
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
 func (c *Client) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAssessmentRequest(c.Server, surveyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFhir A completed survey in FHIR R4
+//
+// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
+// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
+// recommended specialist, if any. 409 until the survey is completed. An end user gets the
+// latter two where the tenant lets patients see results.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
+func (c *Client) GetFhir(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFhirRequest(c.Server, surveyID)
 	if err != nil {
 		return nil, err
 	}
@@ -2931,6 +2984,40 @@ func NewGetAssessmentRequest(server string, surveyID SurveyID, params *GetAssess
 	return req, nil
 }
 
+// NewGetFhirRequest constructs an http.Request for the GetFhir method
+func NewGetFhirRequest(server string, surveyID SurveyID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "survey_id", surveyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/surveys/%s/fhir", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetMagicLinkRequest constructs an http.Request for the GetMagicLink method
 func NewGetMagicLinkRequest(server string, surveyID SurveyID) (*http.Request, error) {
 	var err error
@@ -3794,6 +3881,19 @@ func (a *API) ChangeSurvey(ctx context.Context, surveyID SurveyID, body SurveyCh
 func (a *API) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, editors ...RequestEditorFn) (Assessment, error) {
 	response, err := a.client.GetAssessment(ctx, surveyID, params, editors...)
 	return read[Assessment]("GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment", response, err)
+}
+
+// GetFhir A completed survey in FHIR R4
+//
+// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
+// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
+// recommended specialist, if any. 409 until the survey is completed. An end user gets the
+// latter two where the tenant lets patients see results.
+//
+// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
+func (a *API) GetFhir(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (GetFhir200ApplicationFhirPlusJSONResponseBody, error) {
+	response, err := a.client.GetFhir(ctx, surveyID, editors...)
+	return read[GetFhir200ApplicationFhirPlusJSONResponseBody]("GET /api/mgp/v1/surveys/{survey_id}/fhir", response, err)
 }
 
 // GetMagicLink A link that signs the user in at the survey

@@ -399,6 +399,36 @@ func (e TokenTokenType) Valid() bool {
 	}
 }
 
+// Defines values for GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType.
+const (
+	GetFhir200ApplicationFhirPlusJSONResponseBodyResourceTypeBundle GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType = "Bundle"
+)
+
+// Valid indicates whether the value is a known member of the GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType enum.
+func (e GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType) Valid() bool {
+	switch e {
+	case GetFhir200ApplicationFhirPlusJSONResponseBodyResourceTypeBundle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetFhir200ApplicationFhirPlusJSONResponseBodyType.
+const (
+	GetFhir200ApplicationFhirPlusJSONResponseBodyTypeCollection GetFhir200ApplicationFhirPlusJSONResponseBodyType = "collection"
+)
+
+// Valid indicates whether the value is a known member of the GetFhir200ApplicationFhirPlusJSONResponseBodyType enum.
+func (e GetFhir200ApplicationFhirPlusJSONResponseBodyType) Valid() bool {
+	switch e {
+	case GetFhir200ApplicationFhirPlusJSONResponseBodyTypeCollection:
+		return true
+	default:
+		return false
+	}
+}
+
 // Age defines model for Age.
 type Age struct {
 	Unit AgeUnit `json:"unit"`
@@ -1231,6 +1261,12 @@ type GetAssessmentParams struct {
 	Explanations *string `form:"explanations,omitempty" json:"explanations,omitempty"`
 }
 
+// GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType defines parameters for GetFhir.
+type GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType string
+
+// GetFhir200ApplicationFhirPlusJSONResponseBodyType defines parameters for GetFhir.
+type GetFhir200ApplicationFhirPlusJSONResponseBodyType string
+
 // ListAnswersParams defines parameters for ListAnswers.
 type ListAnswersParams struct {
 	// Limit How many items a page has at most.
@@ -1368,6 +1404,9 @@ type ServerInterface interface {
 	// GetAssessment What the evidence of a completed survey says
 	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 	GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams)
+	// GetFhir A completed survey in FHIR R4
+	// (GET /api/mgp/v1/surveys/{survey_id}/fhir)
+	GetFhir(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
 	// GetMagicLink A link that signs the user in at the survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
 	GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
@@ -1527,6 +1566,12 @@ func (_ Unimplemented) ChangeSurvey(w http.ResponseWriter, r *http.Request, surv
 // GetAssessment What the evidence of a completed survey says
 // (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 func (_ Unimplemented) GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetFhir A completed survey in FHIR R4
+// (GET /api/mgp/v1/surveys/{survey_id}/fhir)
+func (_ Unimplemented) GetFhir(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2623,6 +2668,38 @@ func (siw *ServerInterfaceWrapper) GetAssessment(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// GetFhir operation middleware
+func (siw *ServerInterfaceWrapper) GetFhir(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "survey_id" -------------
+	var surveyID SurveyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "survey_id", chi.URLParam(r, "survey_id"), &surveyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
+		return
+	}
+
+	ctx := r.Context()
+
+	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
+
+	r = r.WithContext(ctx)
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetFhir(w, r, surveyID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetMagicLink operation middleware
 func (siw *ServerInterfaceWrapper) GetMagicLink(w http.ResponseWriter, r *http.Request) {
 
@@ -3387,6 +3464,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/summary", wrapper.GetSummary)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/mgp/v1/surveys/{survey_id}/fhir", wrapper.GetFhir)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/mgp/v1/knowledge/{list}", wrapper.ListKnowledge)
@@ -5545,6 +5625,118 @@ func (response GetAssessment503JSONResponse) VisitGetAssessmentResponse(w http.R
 	return err
 }
 
+type GetFhirRequestObject struct {
+	SurveyID SurveyID `json:"survey_id"`
+}
+
+type GetFhirResponseObject interface {
+	VisitGetFhirResponse(w http.ResponseWriter) error
+}
+
+type GetFhir200ApplicationFhirPlusJSONResponse struct {
+	Entry        []map[string]interface{}                                  `json:"entry"`
+	ResourceType GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType `json:"resourceType"`
+	Type         GetFhir200ApplicationFhirPlusJSONResponseBodyType         `json:"type"`
+}
+
+func (response GetFhir200ApplicationFhirPlusJSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/fhir+json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response GetFhir401JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("WWW-Authenticate", fmt.Sprint(response.Headers.WWWAuthenticate))
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response GetFhir403JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response GetFhir404JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir409JSONResponse struct{ ConflictJSONResponse }
+
+func (response GetFhir409JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir500JSONResponse struct{ InternalErrorJSONResponse }
+
+func (response GetFhir500JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFhir503JSONResponse struct{ UnavailableJSONResponse }
+
+func (response GetFhir503JSONResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetMagicLinkRequestObject struct {
 	SurveyID SurveyID `json:"survey_id"`
 }
@@ -7203,6 +7395,9 @@ type StrictServerInterface interface {
 	// GetAssessment What the evidence of a completed survey says
 	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 	GetAssessment(ctx context.Context, request GetAssessmentRequestObject) (GetAssessmentResponseObject, error)
+	// GetFhir A completed survey in FHIR R4
+	// (GET /api/mgp/v1/surveys/{survey_id}/fhir)
+	GetFhir(ctx context.Context, request GetFhirRequestObject) (GetFhirResponseObject, error)
 	// GetMagicLink A link that signs the user in at the survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
 	GetMagicLink(ctx context.Context, request GetMagicLinkRequestObject) (GetMagicLinkResponseObject, error)
@@ -7840,6 +8035,32 @@ func (sh *strictHandler) GetAssessment(w http.ResponseWriter, r *http.Request, s
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetAssessmentResponseObject); ok {
 		if err := validResponse.VisitGetAssessmentResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetFhir operation middleware
+func (sh *strictHandler) GetFhir(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
+	var request GetFhirRequestObject
+
+	request.SurveyID = surveyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFhir(ctx, request.(GetFhirRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFhir")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFhirResponseObject); ok {
+		if err := validResponse.VisitGetFhirResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -97,8 +97,11 @@ func answersOf(operation *openapi3.Operation) map[string]string {
 
 // texts are the examples of a content, by name, as JSON.
 func texts(content openapi3.Content) map[string]string {
-	list := map[string]string{}
-	for name, example := range content.Get("application/json").Examples {
+	list, media := map[string]string{}, content.Get("application/json")
+	if media == nil {
+		return list
+	}
+	for name, example := range media.Examples {
 		text, err := json.Marshal(example.Value.Value)
 		if err != nil {
 			panic(err) // it was read from YAML

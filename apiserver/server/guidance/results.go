@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/fhir"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 )
@@ -76,4 +77,29 @@ func describeSummary(summary guidance.Summary) (contract.SurveySummary, error) {
 		}
 	}
 	return described, nil
+}
+
+// bundled answers in FHIR.
+type bundled fhir.Bundle
+
+// VisitGetFhirResponse implements the contract.
+func (b bundled) VisitGetFhirResponse(w http.ResponseWriter) error {
+	text, err := json.Marshal(fhir.Bundle(b))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/fhir+json")
+	_, err = w.Write(text)
+	return err
+}
+
+// GetFhir implements the contract.
+func (h handlers) GetFhir(ctx context.Context, request contract.GetFhirRequestObject) (contract.GetFhirResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storagePatience)
+	defer cancel()
+	summary, assessment, err := h.Surveys.Outcome(limited, actor(ctx), request.SurveyID)
+	if err != nil {
+		return nil, kept("surveys", err)
+	}
+	return bundled(fhir.Of(summary, assessment)), nil
 }

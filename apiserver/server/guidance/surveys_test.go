@@ -160,7 +160,7 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", field, diff)
 		}
 	}
-	for _, result := range []string{"/evidence_assessment", "/summary"} {
+	for _, result := range []string{"/evidence_assessment", "/summary", "/fhir"} {
 		c.send("GET", path+result, "", http.StatusConflict)
 	}
 	questions := c.walk(path)
@@ -190,6 +190,12 @@ func TestSurvey(t *testing.T) {
 	}
 	if strings.Contains(bare, "condition_details") || !strings.Contains(full, "condition_details") || !strings.Contains(full, "explain") {
 		t.Errorf("without %s, with %s", bare, full)
+	}
+	bundle := c.send("GET", path+"/fhir", "", http.StatusOK)
+	for _, resource := range []string{"Bundle", "QuestionnaireResponse", "RiskAssessment"} {
+		if !strings.Contains(bundle, `"resourceType":"`+resource+`"`) {
+			t.Errorf("no %s in %s", resource, bundle)
+		}
 	}
 	export := read[struct {
 		Surveys []struct {
@@ -420,6 +426,10 @@ func TestSurveysOfAnEndUser(t *testing.T) {
 	c.features.PatientResults = false
 	as(ada, "GET", path+"/evidence_assessment", "", http.StatusNotFound)
 	as(ada, "GET", path+"/summary", "", http.StatusOK)
+	if bundle := as(ada, "GET", path+"/fhir", "", http.StatusOK); strings.Contains(bundle, "RiskAssessment") {
+		t.Errorf("an end user who may not see results sees %s", bundle)
+	}
+	as(eve, "GET", path+"/fhir", "", http.StatusNotFound)
 	c.send("GET", path+"/evidence_assessment", "", http.StatusOK)
 }
 
