@@ -3,7 +3,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -118,7 +117,7 @@ func Metered(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handl
 				return
 			}
 			counts := !call.DevMode
-			end, wait := meter.Begin(cmp.Or(call.Application, EndUsers), call.Endpoint, counts)
+			end, wait := meter.Begin(call.countedFor(), call.Endpoint, counts)
 			if end == nil {
 				ComeBackIn(w, wait)
 				refuse(w, r)

@@ -39,6 +39,14 @@ type Call struct {
 // proven says that the caller proved who it is.
 func (c *Call) proven() bool { return c.Application != "" || c.EndUser }
 
+// countedFor is whom a call of somebody who proved who they are counts for.
+func (c *Call) countedFor() string {
+	if c.Application == "" {
+		return EndUsers
+	}
+	return c.Application
+}
+
 type callKey struct{}
 
 // CallOf is the call that a request context belongs to. Outside of one it is
