@@ -139,6 +139,10 @@ type InstanceSpec struct {
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 
+	// Features are what surveys may do. They reach a running server without a restart.
+	// +optional
+	Features *Features `json:"features,omitempty"`
+
 	// Resources of the container that serves. Left out: defaults that suit a
 	// small tenant.
 	// +optional
@@ -438,6 +442,30 @@ type NotificationSender struct {
 	// SecretRef names a Secret in the Instance's namespace. What it holds reaches a
 	// running server without a restart.
 	SecretRef SecretReference `json:"secretRef"`
+}
+
+// Features are what a tenant turns on and off.
+type Features struct {
+	// Prefill lets applications begin surveys with what is known of the patient.
+	// Left out: they may not.
+	// +optional
+	Prefill *Prefill `json:"prefill,omitempty"`
+
+	// PatientResults says whether end users see what their surveys come to. Left
+	// out: they do.
+	// +optional
+	PatientResults *bool `json:"patientResults,omitempty"`
+}
+
+// Prefill is how surveys begin with what is known.
+// +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.confirm) || !self.confirm",message="there is nothing to confirm where prefilling is off: set enabled too"
+type Prefill struct {
+	// Enabled says whether surveys may be made with evidence.
+	Enabled bool `json:"enabled"`
+
+	// Confirm has patients confirm it; else it is not asked for.
+	// +optional
+	Confirm bool `json:"confirm,omitempty"`
 }
 
 // InstanceStatus is what the operator last saw of a tenant.

@@ -114,6 +114,8 @@ func TestRefused(t *testing.T) {
 		"keys that overlap for ever":                {onVolume + "keyOverlap: 721h", "may stay good for 720h"},
 		"keys that overlap by words":                {onVolume + "keyOverlap: a day", "spec.keyOverlap"},
 		"keys that overlap backwards":               {onVolume + "keyOverlap: -1h", "spec.keyOverlap"},
+		"nothing to confirm":                        {onVolume + "features: {prefill: {enabled: false, confirm: true}}", "nothing to confirm"},
+		"prefilling or not":                         {onVolume + "features: {prefill: {confirm: false}}", "spec.features.prefill.enabled"},
 		"notifications by nothing":                  {onVolume + "notifications: {}", "name a sender"},
 		"notifications by no Secret":                {onVolume + "notifications: {smtp: {}}", "spec.notifications.smtp.secretRef"},
 		"an address over http":                      {onVolume + "url: http://acme.example", "a public address is https://"},
@@ -238,6 +240,9 @@ trustedProxies: [10.0.0.0/8, '2001:db8::/32']`},
 		"keys that do not overlap": {onVolume + "keyOverlap: 0s", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 keyOverlap: 0s`},
+		"features that are off": {onVolume + "features: {prefill: {enabled: false}, patientResults: false}", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+features: {prefill: {enabled: false}, patientResults: false}`},
 		"an application that operates": {onVolume + "applications: [{name: operators}]", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 applications: [{name: operators}]`},
@@ -248,7 +253,7 @@ applications: [{name: operators}]`},
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
-			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap"} {
+			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap", "features"} {
 				want := instance(t, "acme", test.want).Object["spec"].(map[string]any)[field]
 				if diff := cmp.Diff(want, got[field]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", field, diff)

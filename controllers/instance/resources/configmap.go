@@ -20,6 +20,7 @@ type configFile struct {
 	// would warn of it.
 	URL      v1alpha1.PublicURL `json:"url,omitempty"`
 	Proxies  []v1alpha1.CIDR    `json:"proxies,omitempty"`
+	Features *v1alpha1.Features `json:"features,omitempty"`
 	Instance *instanceConfig    `json:"instance,omitempty"`
 }
 
@@ -44,6 +45,7 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 		config.Plans[plan.Name] = plan.MonthlyCalls
 	}
 	config.URL, config.Proxies = in.Instance.Spec.URL, in.Instance.Spec.TrustedProxies
+	config.Features = in.Instance.Spec.Features
 	if in.has(tellsClients) {
 		config.Instance = instanceOf(in.Instance)
 	}

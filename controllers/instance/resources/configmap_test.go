@@ -91,6 +91,24 @@ data:
     url: https://acme.example
 `,
 		},
+		"features, off as well as on": {
+			in: embedded(func(instance *v1alpha1.Instance) {
+				instance.Spec.Features = &v1alpha1.Features{Prefill: &v1alpha1.Prefill{Enabled: true, Confirm: true}, PatientResults: new(false)}
+			}),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    features:
+      patientResults: false
+      prefill:
+        confirm: true
+        enabled: true
+    instance:
+      uid: 6f1f7a53
+`,
+		},
 		"what the spec says is told to earlier servers too": {
 			in: ofRevision(3, embedded(public)),
 			want: configMetadata + `
