@@ -38,6 +38,7 @@ var measurements = []measurement{
 	{"POST /v3/diagnosis over HTTP, four present", "./apiserver/server", "^BenchmarkDiagnosisOverHTTP$", []string{"requests/s", "bare-requests/s", "ratio"}},
 	{"POST /v3/diagnosis, the handler alone", "./apiserver/server", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"users and patients over HTTP, 100 calls a second", "./apiserver/server/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
+	{"answers to surveys and pages of a million of them over HTTP, 100 calls a second", "./apiserver/server/guidance", "^BenchmarkSurveys$", []string{"p50-ms", "p99-ms"}},
 	{"access tokens", "./apiserver/server/guidance", "^BenchmarkToken$", []string{"ns/op", "allocs/op"}},
 	{"operator, 200 Instances at which nothing is to be done", "./controllers/instance", "^BenchmarkSettledInstances$", []string{"ms-cpu/visit", "writes", "MB-heap", "MB-resident", "s-until-ready"}},
 }
@@ -64,7 +65,7 @@ func (c *command) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (m measurement) run(ctx context.Context, out io.Writer, duration string) error {
-	test := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", m.pattern, "-benchtime", duration, "-benchmem", m.pkg)
+	test := exec.CommandContext(ctx, "go", "test", "-timeout", "30m", "-run", "^$", "-bench", m.pattern, "-benchtime", duration, "-benchmem", m.pkg)
 	test.Stderr = os.Stderr
 	text, err := test.Output()
 	if err != nil {
