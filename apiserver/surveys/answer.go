@@ -62,7 +62,7 @@ func (r *Register) Answers(ctx context.Context, by audit.Actor, id string, page 
 // names the index that is current then or repeats what was kept.
 func (r *Register) Answer(ctx context.Context, by audit.Actor, id string, given survey.Given) (*guidance.Question, error) {
 	meant := -1 // the question that was current when the answer came
-	return again(func(int) (*guidance.Question, error) {
+	return again(func() (*guidance.Question, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ func (r *Register) Answer(ctx context.Context, by audit.Actor, id string, given 
 // AnswerAgain gives another answer to the question at an index, and returns the next
 // one, nil when there is none. Whatever followed is forgotten.
 func (r *Register) AnswerAgain(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*guidance.Question, error) {
-	return again(func(int) (*guidance.Question, error) {
+	return again(func() (*guidance.Question, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (r *Register) move(ctx context.Context, by audit.Actor, p survey.Progress, 
 		return nil, err
 	}
 	defer w.done()
-	moved, err := r.inTurn(ctx, survey.Findings(p, w.World), func() (survey.Move, error) { return compute(w) })
+	moved, err := inTurn(ctx, r, survey.Findings(p, w.World), func() (survey.Move, error) { return compute(w) })
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +118,16 @@ func (r *Register) move(ctx context.Context, by audit.Actor, p survey.Progress, 
 }
 
 // inTurn computes something about a patient with so many findings when it is its turn.
-func (r *Register) inTurn(ctx context.Context, findings int, compute func() (survey.Move, error)) (survey.Move, error) {
+func inTurn[T any](ctx context.Context, r *Register, findings int, compute func() (T, error)) (done T, err error) {
 	if r.Lane != nil {
 		lane := r.Lane(findings)
 		if err := lane.Enter(ctx); err != nil {
-			return survey.Move{}, err
+			return done, err
 		}
 		defer lane.Leave()
 	}
-	moved, err := compute()
-	return moved, computed(err)
+	done, err = compute()
+	return done, computed(err)
 }
 
 // write keeps what an answer changed, of a survey that had so many steps.

@@ -20,7 +20,7 @@ type Change struct {
 
 // Change changes a survey.
 func (r *Register) Change(ctx context.Context, by audit.Actor, id string, wanted Change) (guidance.Survey, error) {
-	return again(func(int) (guidance.Survey, error) {
+	return again(func() (guidance.Survey, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
 			return guidance.Survey{}, err
@@ -54,8 +54,9 @@ func (r *Register) revise(ctx context.Context, p survey.Progress, wanted Change)
 	if err != nil {
 		return survey.Progress{}, err
 	}
-	revised, err := survey.Revise(p, patch, survey.Reported(earlier, w.World), w.World)
-	return revised, computed(err)
+	known := survey.Reported(earlier, w.World)
+	findings := max(len(patch.Evidence), len(p.Survey.Evidence), len(known))
+	return inTurn(ctx, r, findings, func() (survey.Progress, error) { return survey.Revise(p, patch, known, w.World) })
 }
 
 // worldFor is the world of a model, or the one of a survey for an empty id.

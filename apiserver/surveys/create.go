@@ -49,9 +49,10 @@ func (r *Register) Create(ctx context.Context, by audit.Actor, wanted NewSurvey)
 	defer w.done()
 	creation := wanted.Creation
 	creation.ID, creation.Patient, creation.Earlier = uuid.NewString(), patient, survey.Reported(earlier, w.World)
-	made, err := survey.Create(creation, r.Now(), w.World)
+	findings := max(len(creation.Evidence), len(creation.Earlier)) // at most
+	made, err := inTurn(ctx, r, findings, func() (survey.Progress, error) { return survey.Create(creation, r.Now(), w.World) })
 	if err != nil {
-		return guidance.Survey{}, computed(err)
+		return guidance.Survey{}, err
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		if err := tx.InsertSurvey(ctx, made.Survey); err != nil {

@@ -188,9 +188,9 @@ func computed(err error) error {
 const mostTries = 4
 
 // again does something until nobody else was faster, and gives up after some tries.
-func again[T any](do func(try int) (T, error)) (done T, err error) {
-	for try := range mostTries {
-		if done, err = do(try); !errors.Is(err, storage.ErrChanged) {
+func again[T any](do func() (T, error)) (done T, err error) {
+	for range mostTries {
+		if done, err = do(); !errors.Is(err, storage.ErrChanged) {
 			return done, err
 		}
 	}

@@ -482,9 +482,12 @@ func TestAnswerWaitsItsTurn(t *testing.T) {
 	path := c.survey("")
 	full := guard.New(guard.Limits{}, func(guard.Reason) {})
 	c.surveys.Lane = func(findings int) surveys.Lane { return full.Lane(findings) }
-	for method, at := range map[string]string{"POST": "current", "PUT": "0"} {
-		if got, text := c.call(method, path+"/questions/"+at, `{"answer": [{"id": "s_1"}]}`, "Authorization", c.bearer, "Content-Type", "application/json"); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: answered %d %s", method, got.StatusCode, text)
+	for _, call := range [][3]string{
+		{"POST", path + "/questions/current", `{"answer": [{"id": "s_1"}]}`}, {"PUT", path + "/questions/0", `{"answer": [{"id": "s_1"}]}`},
+		{"POST", surveysPath, `{"type": "triage", "patient_id": "` + c.patient + `"}`}, {"PATCH", path, `{"sections": ["notes"]}`},
+	} {
+		if got, text := c.call(call[0], call[1], call[2], "Authorization", c.bearer, "Content-Type", "application/json"); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: answered %d %s", call[0], call[1], got.StatusCode, text)
 		}
 	}
 	c.surveys.Lane = nil
