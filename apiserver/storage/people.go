@@ -57,6 +57,8 @@ type Tx interface {
 	Patients
 	SignIns
 	Surveys
+	Webhooks
+	Outbox
 	Audit
 }
 

@@ -49,6 +49,7 @@ type Store interface {
 	Usage
 	Feedback
 	Transactor
+	Jobs
 
 	// Open reaches the store, brings its tables up to date and marks it as its
 	// owner's. When it fails it may be called again, by one caller at a time. It is

@@ -51,6 +51,12 @@ func Run(t *testing.T, fresh Fresh) {
 		"Totals":         testTotals,
 		"TotalsOverflow": testTotalsOverflow,
 
+		"Webhooks":        testWebhooks,
+		"WebhookAttempts": testWebhookAttempts,
+		"Notifications":   testNotifications,
+		"Outbox":          testOutbox,
+		"OutboxIsDone":    testOutboxIsDone,
+
 		"Users":             testUsers,
 		"UsersOfGeneration": testUsersOfGeneration,
 		"UserTaken":         testUserTaken,

@@ -50,15 +50,23 @@ func testNewerDatabase(t *testing.T, fresh Fresh) {
 }
 
 // dropPeople undoes the migrations from the fifth on.
-const dropPeople = "DROP TABLE survey_counts; DROP TABLE survey_results; DROP TABLE survey_steps; DROP TABLE surveys;" +
-	"DROP TABLE owner; DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
+func dropPeople(url string) string {
+	const tables = "DROP TABLE survey_notifications; DROP TABLE webhook_attempts; DROP TABLE webhooks;" +
+		"DROP TABLE river_notification; DROP TABLE river_queue; DROP TABLE river_leader; DROP TABLE river_job;" +
+		"DROP TABLE survey_counts; DROP TABLE survey_results; DROP TABLE survey_steps; DROP TABLE surveys;" +
+		"DROP TABLE owner; DROP TABLE magic_codes; DROP TABLE sign_in_states; DROP TABLE audit; DROP TABLE patients; DROP TABLE user_hashes; DROP TABLE users;"
+	if strings.HasPrefix(url, "sqlite:") {
+		return tables
+	}
+	return tables + "DROP FUNCTION river_job_state_in_bitmask; DROP TYPE river_job_state;"
+}
 
 // A database that an older server left gets what it lacks, and keeps what it
 // holds.
 func testOlderDatabase(t *testing.T, fresh Fresh) {
 	url := fresh(t)
 	add(t, opened(t, url), count("portal", "GET /v3/info", 1))
-	execute(t, url, dropPeople+"DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
+	execute(t, url, dropPeople(url)+"DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
 	store := opened(t, url)
 	wantKept(t, store, count("portal", "GET /v3/info", 1))
 	put(t, store, interview("a", "label", 0))
@@ -76,7 +84,7 @@ func testOlderFeedback(t *testing.T, fresh Fresh) {
 		position, times = "INTEGER PRIMARY KEY", "INTEGER"
 		received = fmt.Sprint(interview("", "", 0).ReceivedAt.UnixMicro())
 	}
-	execute(t, url, dropPeople+"DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
+	execute(t, url, dropPeople(url)+"DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
 		"CREATE TABLE interview_feedback (position "+position+", interview_id text NOT NULL UNIQUE,"+
 		" patient_intent_before text NOT NULL, patient_intent_after text NOT NULL, received_at "+times+" NOT NULL);"+
 		`INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)`+

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 )
@@ -23,6 +24,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	gate    *gate
 	queries *queries.Queries
+	outbox  *outbox.Inserter[pgx.Tx]
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -40,8 +42,12 @@ func New(url string) (*Store, error) {
 	if err != nil {
 		return nil, errURL
 	}
+	inserter, err := newInserter()
+	if err != nil {
+		return nil, err
+	}
 	gate := &gate{pool: pool}
-	return &Store{pool: pool, gate: gate, queries: queries.New(gate)}, nil
+	return &Store{pool: pool, gate: gate, queries: queries.New(gate), outbox: inserter}, nil
 }
 
 // Open implements storage.Store. Replicas may do so at the same time. Connections

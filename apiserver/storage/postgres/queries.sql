@@ -334,3 +334,82 @@ ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result;
 -- Result reads what a survey came to.
 -- name: Result :one
 SELECT result FROM survey_results WHERE survey_id = @survey_id;
+
+-- InsertWebhook keeps a new configuration.
+-- name: InsertWebhook :exec
+INSERT INTO webhooks (id, document, secrets, generation) VALUES (@id, @document, @secrets, @generation);
+
+-- Webhook reads a configuration.
+-- name: Webhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = @id;
+
+-- LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+-- name: LockWebhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = @id FOR UPDATE;
+
+-- Webhooks reads all configurations.
+-- name: Webhooks :many
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks ORDER BY position;
+
+-- UpdateWebhook changes a configuration.
+-- name: UpdateWebhook :exec
+UPDATE webhooks SET document = @document, secrets = @secrets, generation = @generation WHERE id = @id;
+
+-- UpdateWebhookHealth notes how deliveries went.
+-- name: UpdateWebhookHealth :exec
+UPDATE webhooks SET disabled = @disabled, failures = @failures, closed_until = @closed_until WHERE id = @id;
+
+-- DeleteWebhook erases a configuration, with its attempts.
+-- name: DeleteWebhook :execrows
+DELETE FROM webhooks WHERE id = @id;
+
+-- CountWebhookAttempts says how many attempts of a configuration are kept.
+-- name: CountWebhookAttempts :one
+SELECT attempts FROM webhooks WHERE id = @id;
+
+-- AddWebhookAttempts changes how many attempts of a configuration are kept.
+-- name: AddWebhookAttempts :execrows
+UPDATE webhooks SET attempts = attempts + @added WHERE id = @id;
+
+-- WebhookAttempt reads an attempt.
+-- name: WebhookAttempt :one
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE id = @id AND webhook_id = @webhook_id;
+
+-- WebhookAttempts reads attempts of a configuration, the latest first.
+-- name: WebhookAttempts :many
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE webhook_id = @webhook_id
+ORDER BY position DESC
+LIMIT @at_most::bigint OFFSET @skipped::bigint;
+
+-- OldWebhookAttempts says whose attempts are from before an instant.
+-- name: OldWebhookAttempts :many
+SELECT id, webhook_id FROM webhook_attempts WHERE at < @before ORDER BY at LIMIT @at_most::bigint;
+
+-- DeleteWebhookAttempt erases an attempt.
+-- name: DeleteWebhookAttempt :execrows
+DELETE FROM webhook_attempts WHERE id = @id;
+
+-- PutNotification notes when a notification of a survey falls due.
+-- name: PutNotification :exec
+INSERT INTO survey_notifications (survey_id, at) VALUES (@survey_id, @at)
+ON CONFLICT (survey_id) DO UPDATE SET at = excluded.at;
+
+-- DeleteNotification forgets when a notification of a survey falls due.
+-- name: DeleteNotification :exec
+DELETE FROM survey_notifications WHERE survey_id = @survey_id;
+
+-- TakeNotification forgets a notification that falls due at a time.
+-- name: TakeNotification :execrows
+DELETE FROM survey_notifications WHERE survey_id = @survey_id AND at = @at;
+
+-- InsertWebhookAttempts keeps attempts.
+-- name: InsertWebhookAttempts :exec
+INSERT INTO webhook_attempts (id, webhook_id, at, document)
+SELECT unnest(@ids::text[]), unnest(@webhook_ids::text[]), unnest(@times::timestamptz[]), unnest(@documents::text[]);
+
+-- Waiting says what each queue of the outbox has still to be done.
+-- name: Waiting :many
+SELECT queue, count(*) AS jobs, count(*) FILTER (WHERE state = 'running') AS running,
+    coalesce(min(scheduled_at) FILTER (WHERE state <> 'running'), 'epoch')::timestamptz AS next
+FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+GROUP BY queue ORDER BY queue;

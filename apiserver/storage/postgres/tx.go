@@ -8,12 +8,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 )
 
 // tx is a transaction. Its methods are those of storage.Tx.
-type tx struct{ *queries.Queries }
+type tx struct {
+	*queries.Queries
+	begun  pgx.Tx
+	outbox *outbox.Inserter[pgx.Tx]
+}
 
 var _ storage.Tx = tx{}
 
@@ -36,7 +41,7 @@ func (s *Store) transact(ctx context.Context, work func(storage.Tx) error) error
 		return failure(ctx, "begin a transaction", err)
 	}
 	defer begun.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // does nothing after a commit
-	if err := work(tx{s.queries.WithTx(begun)}); err != nil {
+	if err := work(tx{s.queries.WithTx(begun), begun, s.outbox}); err != nil {
 		return err
 	}
 	if err := begun.Commit(ctx); err != nil {

@@ -307,3 +307,91 @@ ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result;
 -- Result reads what a survey came to.
 -- name: Result :one
 SELECT result FROM survey_results WHERE survey_id = sqlc.arg(survey_id);
+
+-- InsertWebhook keeps a new configuration.
+-- name: InsertWebhook :exec
+INSERT INTO webhooks (id, document, secrets, generation) VALUES (sqlc.arg(id), sqlc.arg(document), sqlc.arg(secrets), sqlc.arg(generation));
+
+-- Webhook reads a configuration.
+-- name: Webhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = sqlc.arg(id);
+
+-- LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+-- name: LockWebhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = sqlc.arg(id);
+
+-- Webhooks reads all configurations.
+-- name: Webhooks :many
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks ORDER BY position;
+
+-- UpdateWebhook changes a configuration.
+-- name: UpdateWebhook :exec
+UPDATE webhooks SET document = sqlc.arg(document), secrets = sqlc.arg(secrets), generation = sqlc.arg(generation) WHERE id = sqlc.arg(id);
+
+-- UpdateWebhookHealth notes how deliveries went.
+-- name: UpdateWebhookHealth :exec
+UPDATE webhooks SET disabled = sqlc.arg(disabled), failures = sqlc.arg(failures), closed_until = sqlc.arg(closed_until) WHERE id = sqlc.arg(id);
+
+-- DeleteWebhook erases a configuration, with its attempts.
+-- name: DeleteWebhook :execrows
+DELETE FROM webhooks WHERE id = sqlc.arg(id);
+
+-- CountWebhookAttempts says how many attempts of a configuration are kept.
+-- name: CountWebhookAttempts :one
+SELECT attempts FROM webhooks WHERE id = sqlc.arg(id);
+
+-- AddWebhookAttempts changes how many attempts of a configuration are kept.
+-- name: AddWebhookAttempts :execrows
+UPDATE webhooks SET attempts = attempts + sqlc.arg(added) WHERE id = sqlc.arg(id);
+
+-- WebhookAttempt reads an attempt.
+-- name: WebhookAttempt :one
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE id = sqlc.arg(id) AND webhook_id = sqlc.arg(webhook_id);
+
+-- WebhookAttempts reads attempts of a configuration, the latest first.
+-- name: WebhookAttempts :many
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE webhook_id = sqlc.arg(webhook_id)
+ORDER BY position DESC
+LIMIT sqlc.arg(at_most) OFFSET sqlc.arg(skipped);
+
+-- OldWebhookAttempts says whose attempts are from before an instant.
+-- name: OldWebhookAttempts :many
+SELECT id, webhook_id FROM webhook_attempts WHERE at < sqlc.arg(before) ORDER BY at LIMIT sqlc.arg(at_most);
+
+-- DeleteWebhookAttempt erases an attempt.
+-- name: DeleteWebhookAttempt :execrows
+DELETE FROM webhook_attempts WHERE id = sqlc.arg(id);
+
+-- PutNotification notes when a notification of a survey falls due.
+-- name: PutNotification :exec
+INSERT INTO survey_notifications (survey_id, at) VALUES (sqlc.arg(survey_id), sqlc.arg(at))
+ON CONFLICT (survey_id) DO UPDATE SET at = excluded.at;
+
+-- DeleteNotification forgets when a notification of a survey falls due.
+-- name: DeleteNotification :exec
+DELETE FROM survey_notifications WHERE survey_id = sqlc.arg(survey_id);
+
+-- TakeNotification forgets a notification that falls due at a time.
+-- name: TakeNotification :execrows
+DELETE FROM survey_notifications WHERE survey_id = sqlc.arg(survey_id) AND at = sqlc.arg(at);
+
+-- InsertWebhookAttempt keeps an attempt.
+-- name: InsertWebhookAttempt :exec
+INSERT INTO webhook_attempts (id, webhook_id, at, document)
+VALUES (sqlc.arg(id), sqlc.arg(webhook_id), sqlc.arg(at), sqlc.arg(document));
+
+-- Waiting says what each queue of the outbox has still to be done.
+-- name: Waiting :many
+SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
+    CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next
+FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+GROUP BY queue ORDER BY queue;
+
+-- ResumeJobs lets jobs be done again that a process was doing which is gone. It counts
+-- as no attempt.
+-- name: ResumeJobs :exec
+UPDATE river_job SET state = 'available', attempt = max(attempt - 1, 0) WHERE state = 'running';
+
+-- DeleteLeader forgets which process looked after the outbox, which is gone.
+-- name: DeleteLeader :exec
+DELETE FROM river_leader;

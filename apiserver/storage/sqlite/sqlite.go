@@ -15,6 +15,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
@@ -38,18 +39,20 @@ var settings = url.Values{
 type Store struct {
 	path     string
 	database atomic.Pointer[database] // nil before it is open
+	told     chan struct{}            // of what was put into the outbox
 }
 
 // A database is a file that is open.
 type database struct {
-	file os.FileInfo
+	file   os.FileInfo
+	outbox *outbox.Inserter[*sql.Tx]
 	*sql.DB
 }
 
 var _ storage.Store = (*Store)(nil)
 
 // New returns the store in the file at path, which is not opened yet.
-func New(path string) *Store { return &Store{path: path} }
+func New(path string) *Store { return &Store{path: path, told: make(chan struct{}, 1)} }
 
 // Open implements storage.Store. The file is made when there is none, with access
 // for this user only; its directory has to exist. SQLite's files beside the
@@ -87,7 +90,11 @@ func openLocked(ctx context.Context, path string, owner storage.Owner) (*databas
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &database{file: file, DB: db}, nil
+	inserter, err := newInserter()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &database{file: file, outbox: inserter, DB: db}, nil
 }
 
 // prepare makes a database that is not another's the owner's own, with its tables up
@@ -154,6 +161,11 @@ func (s *Store) writing() (*database, error) {
 
 // transact does all of some work or nothing.
 func (s *Store) transact(ctx context.Context, work func(*queries.Queries) error) error {
+	return s.begin(ctx, func(_ *database, begun *sql.Tx) error { return work(queries.New(begun)) })
+}
+
+// begin is transact, for work with the transaction itself.
+func (s *Store) begin(ctx context.Context, work func(*database, *sql.Tx) error) error {
 	db, err := s.writing()
 	if err != nil {
 		return err
@@ -163,7 +175,7 @@ func (s *Store) transact(ctx context.Context, work func(*queries.Queries) error)
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	if err := work(queries.New(tx)); err != nil {
+	if err := work(db, tx); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -7,27 +7,47 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
 
 // tx is a transaction. Its methods are those of storage.Tx. Nobody else writes
 // while there is one, so that every reading locks.
-type tx struct{ *queries.Queries }
+type tx struct {
+	*queries.Queries
+	begun    *sql.Tx
+	outbox   *outbox.Inserter[*sql.Tx]
+	enqueued func() // tells, once it is committed, that something is in the outbox
+}
 
 var _ storage.Tx = tx{}
 
 // Transact implements storage.Transactor.
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
 	var refused error
-	err := s.transact(ctx, func(q *queries.Queries) error {
-		refused = work(tx{q})
+	tells := false
+	err := s.begin(ctx, func(db *database, begun *sql.Tx) error {
+		refused = work(tx{queries.New(begun), begun, db.outbox, func() { tells = true }})
 		return refused
 	})
-	if err != nil && refused == nil {
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil:
 		return failure("begin or commit a transaction", err)
+	case tells:
+		s.tell()
 	}
-	return err
+	return nil
+}
+
+// tell wakes who looks after the outbox.
+func (s *Store) tell() {
+	select {
+	case s.told <- struct{}{}:
+	default: // told already
+	}
 }
 
 // found says ErrNotFound where there is no row.

@@ -5,111 +5,12 @@
 package queries
 
 import (
-	"time"
-
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
-
-type Audit struct {
-	Position    int64
-	At          time.Time
-	Application string
-	UserID      string
-	Action      string
-	Resource    string
-	ResourceID  string
-}
-
-type InterviewFeedback struct {
-	Position            int64
-	InterviewID         string
-	PatientIntentBefore storage.Intent
-	PatientIntentAfter  storage.Intent
-	ReceivedAt          time.Time
-	Application         string
-}
-
-type MagicCode struct {
-	Hash      []byte
-	UserID    string
-	SurveyID  string
-	ExpiresAt time.Time
-}
-
-type Owner struct {
-	One bool
-	Uid string
-}
-
-type Patient struct {
-	Position  int64
-	ID        string
-	UserID    string
-	Sex       string
-	BirthDate *civil.Date
-	AgeValue  int64
-	AgeUnit   string
-	Dependent bool
-	CreatedAt time.Time
-}
-
-type SignInState struct {
-	Name   string
-	UserID *string
-	State  string
-}
-
-type Survey struct {
-	Position  int64
-	ID        string
-	PatientID string
-	Status    string
-	Version   int64
-	Document  string
-}
-
-type SurveyCount struct {
-	Block  int64
-	Status string
-	Count  int64
-}
-
-type SurveyResult struct {
-	SurveyID string
-	Result   string
-}
-
-type SurveyStep struct {
-	SurveyID string
-	Number   int64
-	Step     string
-}
 
 type UsageCount struct {
 	Date        civil.Date
 	Application string
 	Endpoint    string
 	Calls       int64
-}
-
-type UsageRecorder struct {
-	ID     string
-	Batch  int64
-	SeenAt time.Time
-}
-
-type User struct {
-	Position   int64
-	ID         string
-	Contact    []byte
-	Generation string
-	CreatedAt  time.Time
-}
-
-type UserHash struct {
-	Kind   string
-	Key    int64
-	Hash   []byte
-	UserID string
 }

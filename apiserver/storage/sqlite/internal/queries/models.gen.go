@@ -6,108 +6,11 @@ package queries
 
 import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
-
-type Audit struct {
-	Position    int64
-	At          int64
-	Application string
-	UserID      string
-	Action      string
-	Resource    string
-	ResourceID  string
-}
-
-type InterviewFeedback struct {
-	Position            int64
-	Application         string
-	InterviewID         string
-	PatientIntentBefore storage.Intent
-	PatientIntentAfter  storage.Intent
-	ReceivedAt          int64
-}
-
-type MagicCode struct {
-	Hash      []byte
-	UserID    string
-	SurveyID  string
-	ExpiresAt int64
-}
-
-type Owner struct {
-	One int64
-	Uid string
-}
-
-type Patient struct {
-	Position  int64
-	ID        string
-	UserID    string
-	Sex       string
-	BirthDate *civil.Date
-	AgeValue  int64
-	AgeUnit   string
-	Dependent int64
-	CreatedAt int64
-}
-
-type SignInState struct {
-	Name   string
-	UserID *string
-	State  string
-}
-
-type Survey struct {
-	Position  int64
-	ID        string
-	PatientID string
-	Status    string
-	Version   int64
-	Document  string
-}
-
-type SurveyCount struct {
-	Block  int64
-	Status string
-	Count  int64
-}
-
-type SurveyResult struct {
-	SurveyID string
-	Result   string
-}
-
-type SurveyStep struct {
-	SurveyID string
-	Number   int64
-	Step     string
-}
 
 type UsageCount struct {
 	Date        civil.Date
 	Application string
 	Endpoint    string
 	Calls       int64
-}
-
-type UsageRecorder struct {
-	ID     string
-	Batch  int64
-	SeenAt int64
-}
-
-type User struct {
-	Position   int64
-	ID         string
-	Contact    []byte
-	Generation string
-	CreatedAt  int64
-}
-
-type UserHash struct {
-	Kind   string
-	Key    int64
-	Hash   []byte
-	UserID string
 }

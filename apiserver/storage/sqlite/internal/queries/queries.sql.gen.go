@@ -38,6 +38,24 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 	return err
 }
 
+const addWebhookAttempts = `-- name: AddWebhookAttempts :execrows
+UPDATE webhooks SET attempts = attempts + ?1 WHERE id = ?2
+`
+
+type AddWebhookAttemptsParams struct {
+	Added int64
+	ID    string
+}
+
+// AddWebhookAttempts changes how many attempts of a configuration are kept.
+func (q *Queries) AddWebhookAttempts(ctx context.Context, arg AddWebhookAttemptsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, addWebhookAttempts, arg.Added, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const audit = `-- name: Audit :many
 SELECT at, application, user_id, action, resource, resource_id FROM audit
 WHERE at >= ?1 AND at < ?2
@@ -286,6 +304,28 @@ func (q *Queries) CountUsers(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const countWebhookAttempts = `-- name: CountWebhookAttempts :one
+SELECT attempts FROM webhooks WHERE id = ?1
+`
+
+// CountWebhookAttempts says how many attempts of a configuration are kept.
+func (q *Queries) CountWebhookAttempts(ctx context.Context, id string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countWebhookAttempts, id)
+	var attempts int64
+	err := row.Scan(&attempts)
+	return attempts, err
+}
+
+const deleteLeader = `-- name: DeleteLeader :exec
+DELETE FROM river_leader
+`
+
+// DeleteLeader forgets which process looked after the outbox, which is gone.
+func (q *Queries) DeleteLeader(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, deleteLeader)
+	return err
+}
+
 const deleteMagicCodes = `-- name: DeleteMagicCodes :exec
 DELETE FROM magic_codes WHERE expires_at < ?1
 `
@@ -293,6 +333,16 @@ DELETE FROM magic_codes WHERE expires_at < ?1
 // DeleteMagicCodes forgets codes that expired before an instant.
 func (q *Queries) DeleteMagicCodes(ctx context.Context, before int64) error {
 	_, err := q.db.ExecContext(ctx, deleteMagicCodes, before)
+	return err
+}
+
+const deleteNotification = `-- name: DeleteNotification :exec
+DELETE FROM survey_notifications WHERE survey_id = ?1
+`
+
+// DeleteNotification forgets when a notification of a survey falls due.
+func (q *Queries) DeleteNotification(ctx context.Context, surveyID string) error {
+	_, err := q.db.ExecContext(ctx, deleteNotification, surveyID)
 	return err
 }
 
@@ -358,6 +408,32 @@ DELETE FROM user_hashes WHERE user_id = ?1
 func (q *Queries) DeleteUserHashes(ctx context.Context, userID string) error {
 	_, err := q.db.ExecContext(ctx, deleteUserHashes, userID)
 	return err
+}
+
+const deleteWebhook = `-- name: DeleteWebhook :execrows
+DELETE FROM webhooks WHERE id = ?1
+`
+
+// DeleteWebhook erases a configuration, with its attempts.
+func (q *Queries) DeleteWebhook(ctx context.Context, id string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteWebhook, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteWebhookAttempt = `-- name: DeleteWebhookAttempt :execrows
+DELETE FROM webhook_attempts WHERE id = ?1
+`
+
+// DeleteWebhookAttempt erases an attempt.
+func (q *Queries) DeleteWebhookAttempt(ctx context.Context, id string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteWebhookAttempt, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const feedback = `-- name: Feedback :many
@@ -589,6 +665,51 @@ func (q *Queries) InsertUserHash(ctx context.Context, arg InsertUserHashParams) 
 	return err
 }
 
+const insertWebhook = `-- name: InsertWebhook :exec
+INSERT INTO webhooks (id, document, secrets, generation) VALUES (?1, ?2, ?3, ?4)
+`
+
+type InsertWebhookParams struct {
+	ID         string
+	Document   string
+	Secrets    []byte
+	Generation string
+}
+
+// InsertWebhook keeps a new configuration.
+func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) error {
+	_, err := q.db.ExecContext(ctx, insertWebhook,
+		arg.ID,
+		arg.Document,
+		arg.Secrets,
+		arg.Generation,
+	)
+	return err
+}
+
+const insertWebhookAttempt = `-- name: InsertWebhookAttempt :exec
+INSERT INTO webhook_attempts (id, webhook_id, at, document)
+VALUES (?1, ?2, ?3, ?4)
+`
+
+type InsertWebhookAttemptParams struct {
+	ID        string
+	WebhookID string
+	At        int64
+	Document  string
+}
+
+// InsertWebhookAttempt keeps an attempt.
+func (q *Queries) InsertWebhookAttempt(ctx context.Context, arg InsertWebhookAttemptParams) error {
+	_, err := q.db.ExecContext(ctx, insertWebhookAttempt,
+		arg.ID,
+		arg.WebhookID,
+		arg.At,
+		arg.Document,
+	)
+	return err
+}
+
 const lastCompletedSurvey = `-- name: LastCompletedSurvey :one
 SELECT document FROM surveys
 WHERE patient_id = ?1 AND status = 'completed'
@@ -602,6 +723,36 @@ func (q *Queries) LastCompletedSurvey(ctx context.Context, patientID string) (st
 	var document string
 	err := row.Scan(&document)
 	return document, err
+}
+
+const lockWebhook = `-- name: LockWebhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = ?1
+`
+
+type LockWebhookRow struct {
+	ID          string
+	Document    string
+	Secrets     []byte
+	Generation  string
+	Disabled    int64
+	Failures    int64
+	ClosedUntil int64
+}
+
+// LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+func (q *Queries) LockWebhook(ctx context.Context, id string) (LockWebhookRow, error) {
+	row := q.db.QueryRowContext(ctx, lockWebhook, id)
+	var i LockWebhookRow
+	err := row.Scan(
+		&i.ID,
+		&i.Document,
+		&i.Secrets,
+		&i.Generation,
+		&i.Disabled,
+		&i.Failures,
+		&i.ClosedUntil,
+	)
+	return i, err
 }
 
 const magicCode = `-- name: MagicCode :one
@@ -632,6 +783,44 @@ func (q *Queries) Mark(ctx context.Context) (string, error) {
 	var uid string
 	err := row.Scan(&uid)
 	return uid, err
+}
+
+const oldWebhookAttempts = `-- name: OldWebhookAttempts :many
+SELECT id, webhook_id FROM webhook_attempts WHERE at < ?1 ORDER BY at LIMIT ?2
+`
+
+type OldWebhookAttemptsParams struct {
+	Before int64
+	AtMost int64
+}
+
+type OldWebhookAttemptsRow struct {
+	ID        string
+	WebhookID string
+}
+
+// OldWebhookAttempts says whose attempts are from before an instant.
+func (q *Queries) OldWebhookAttempts(ctx context.Context, arg OldWebhookAttemptsParams) ([]OldWebhookAttemptsRow, error) {
+	rows, err := q.db.QueryContext(ctx, oldWebhookAttempts, arg.Before, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OldWebhookAttemptsRow
+	for rows.Next() {
+		var i OldWebhookAttemptsRow
+		if err := rows.Scan(&i.ID, &i.WebhookID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const patient = `-- name: Patient :one
@@ -821,6 +1010,22 @@ func (q *Queries) PutMark(ctx context.Context, uid string) error {
 	return err
 }
 
+const putNotification = `-- name: PutNotification :exec
+INSERT INTO survey_notifications (survey_id, at) VALUES (?1, ?2)
+ON CONFLICT (survey_id) DO UPDATE SET at = excluded.at
+`
+
+type PutNotificationParams struct {
+	SurveyID string
+	At       int64
+}
+
+// PutNotification notes when a notification of a survey falls due.
+func (q *Queries) PutNotification(ctx context.Context, arg PutNotificationParams) error {
+	_, err := q.db.ExecContext(ctx, putNotification, arg.SurveyID, arg.At)
+	return err
+}
+
 const putResult = `-- name: PutResult :exec
 INSERT INTO survey_results (survey_id, result) VALUES (?1, ?2)
 ON CONFLICT (survey_id) DO UPDATE SET result = excluded.result
@@ -864,6 +1069,17 @@ func (q *Queries) Result(ctx context.Context, surveyID string) (string, error) {
 	var result string
 	err := row.Scan(&result)
 	return result, err
+}
+
+const resumeJobs = `-- name: ResumeJobs :exec
+UPDATE river_job SET state = 'available', attempt = max(attempt - 1, 0) WHERE state = 'running'
+`
+
+// ResumeJobs lets jobs be done again that a process was doing which is gone. It counts
+// as no attempt.
+func (q *Queries) ResumeJobs(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, resumeJobs)
+	return err
 }
 
 const state = `-- name: State :one
@@ -1142,6 +1358,24 @@ func (q *Queries) TakeBatch(ctx context.Context, arg TakeBatchParams) (int64, er
 	return result.RowsAffected()
 }
 
+const takeNotification = `-- name: TakeNotification :execrows
+DELETE FROM survey_notifications WHERE survey_id = ?1 AND at = ?2
+`
+
+type TakeNotificationParams struct {
+	SurveyID string
+	At       int64
+}
+
+// TakeNotification forgets a notification that falls due at a time.
+func (q *Queries) TakeNotification(ctx context.Context, arg TakeNotificationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, takeNotification, arg.SurveyID, arg.At)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const updatePatient = `-- name: UpdatePatient :exec
 UPDATE patients
 SET sex = ?1, birth_date = ?2, age_value = ?3, age_unit = ?4, dependent = ?5
@@ -1226,6 +1460,50 @@ type UpdateUserParams struct {
 // UpdateUser changes a user.
 func (q *Queries) UpdateUser(ctx context.Context, arg UpdateUserParams) error {
 	_, err := q.db.ExecContext(ctx, updateUser, arg.Contact, arg.Generation, arg.ID)
+	return err
+}
+
+const updateWebhook = `-- name: UpdateWebhook :exec
+UPDATE webhooks SET document = ?1, secrets = ?2, generation = ?3 WHERE id = ?4
+`
+
+type UpdateWebhookParams struct {
+	Document   string
+	Secrets    []byte
+	Generation string
+	ID         string
+}
+
+// UpdateWebhook changes a configuration.
+func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) error {
+	_, err := q.db.ExecContext(ctx, updateWebhook,
+		arg.Document,
+		arg.Secrets,
+		arg.Generation,
+		arg.ID,
+	)
+	return err
+}
+
+const updateWebhookHealth = `-- name: UpdateWebhookHealth :exec
+UPDATE webhooks SET disabled = ?1, failures = ?2, closed_until = ?3 WHERE id = ?4
+`
+
+type UpdateWebhookHealthParams struct {
+	Disabled    int64
+	Failures    int64
+	ClosedUntil int64
+	ID          string
+}
+
+// UpdateWebhookHealth notes how deliveries went.
+func (q *Queries) UpdateWebhookHealth(ctx context.Context, arg UpdateWebhookHealthParams) error {
+	_, err := q.db.ExecContext(ctx, updateWebhookHealth,
+		arg.Disabled,
+		arg.Failures,
+		arg.ClosedUntil,
+		arg.ID,
+	)
 	return err
 }
 
@@ -1456,6 +1734,202 @@ func (q *Queries) UsersOfOtherGenerations(ctx context.Context, arg UsersOfOtherG
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const waiting = `-- name: Waiting :many
+SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
+    CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next
+FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+GROUP BY queue ORDER BY queue
+`
+
+type WaitingRow struct {
+	Queue   string
+	Jobs    int64
+	Running int64
+	Next    int64
+}
+
+// Waiting says what each queue of the outbox has still to be done.
+func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
+	rows, err := q.db.QueryContext(ctx, waiting)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WaitingRow
+	for rows.Next() {
+		var i WaitingRow
+		if err := rows.Scan(
+			&i.Queue,
+			&i.Jobs,
+			&i.Running,
+			&i.Next,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhook = `-- name: Webhook :one
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = ?1
+`
+
+type WebhookRow struct {
+	ID          string
+	Document    string
+	Secrets     []byte
+	Generation  string
+	Disabled    int64
+	Failures    int64
+	ClosedUntil int64
+}
+
+// Webhook reads a configuration.
+func (q *Queries) Webhook(ctx context.Context, id string) (WebhookRow, error) {
+	row := q.db.QueryRowContext(ctx, webhook, id)
+	var i WebhookRow
+	err := row.Scan(
+		&i.ID,
+		&i.Document,
+		&i.Secrets,
+		&i.Generation,
+		&i.Disabled,
+		&i.Failures,
+		&i.ClosedUntil,
+	)
+	return i, err
+}
+
+const webhookAttempt = `-- name: WebhookAttempt :one
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE id = ?1 AND webhook_id = ?2
+`
+
+type WebhookAttemptParams struct {
+	ID        string
+	WebhookID string
+}
+
+type WebhookAttemptRow struct {
+	ID        string
+	WebhookID string
+	At        int64
+	Document  string
+}
+
+// WebhookAttempt reads an attempt.
+func (q *Queries) WebhookAttempt(ctx context.Context, arg WebhookAttemptParams) (WebhookAttemptRow, error) {
+	row := q.db.QueryRowContext(ctx, webhookAttempt, arg.ID, arg.WebhookID)
+	var i WebhookAttemptRow
+	err := row.Scan(
+		&i.ID,
+		&i.WebhookID,
+		&i.At,
+		&i.Document,
+	)
+	return i, err
+}
+
+const webhookAttempts = `-- name: WebhookAttempts :many
+SELECT id, webhook_id, at, document FROM webhook_attempts WHERE webhook_id = ?1
+ORDER BY position DESC
+LIMIT ?3 OFFSET ?2
+`
+
+type WebhookAttemptsParams struct {
+	WebhookID string
+	Skipped   int64
+	AtMost    int64
+}
+
+type WebhookAttemptsRow struct {
+	ID        string
+	WebhookID string
+	At        int64
+	Document  string
+}
+
+// WebhookAttempts reads attempts of a configuration, the latest first.
+func (q *Queries) WebhookAttempts(ctx context.Context, arg WebhookAttemptsParams) ([]WebhookAttemptsRow, error) {
+	rows, err := q.db.QueryContext(ctx, webhookAttempts, arg.WebhookID, arg.Skipped, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookAttemptsRow
+	for rows.Next() {
+		var i WebhookAttemptsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.WebhookID,
+			&i.At,
+			&i.Document,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhooks = `-- name: Webhooks :many
+SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks ORDER BY position
+`
+
+type WebhooksRow struct {
+	ID          string
+	Document    string
+	Secrets     []byte
+	Generation  string
+	Disabled    int64
+	Failures    int64
+	ClosedUntil int64
+}
+
+// Webhooks reads all configurations.
+func (q *Queries) Webhooks(ctx context.Context) ([]WebhooksRow, error) {
+	rows, err := q.db.QueryContext(ctx, webhooks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhooksRow
+	for rows.Next() {
+		var i WebhooksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Document,
+			&i.Secrets,
+			&i.Generation,
+			&i.Disabled,
+			&i.Failures,
+			&i.ClosedUntil,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
