@@ -30,6 +30,10 @@ type Config struct {
 	URL string
 	// Features are what the tenant turned on and off.
 	Features section.Features
+	// Webhooks say how events reach their receivers.
+	Webhooks Webhooks
+	// Retention says how long things are kept.
+	Retention Retention
 	// Instance says who the instance is to its cluster.
 	Instance Instance
 }
@@ -51,11 +55,13 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		CORS struct {
 			AllowedOrigins []string `yaml:"allowedOrigins"`
 		} `yaml:"cors"`
-		Plans    map[string]quota.Limits `yaml:"plans"`
-		Proxies  []string                `yaml:"proxies"`
-		URL      string                  `yaml:"url"`
-		Features features                `yaml:"features"`
-		Instance Instance                `yaml:"instance"`
+		Plans     map[string]quota.Limits `yaml:"plans"`
+		Proxies   []string                `yaml:"proxies"`
+		URL       string                  `yaml:"url"`
+		Features  features                `yaml:"features"`
+		Webhooks  Webhooks                `yaml:"webhooks"`
+		Retention retention               `yaml:"retention"`
+		Instance  Instance                `yaml:"instance"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
@@ -80,7 +86,14 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("url: %w", err)
 	}
-	config.Features, config.Instance = file.Features.section(), file.Instance
+	if err := file.Webhooks.check(); err != nil {
+		return Config{}, warning, fmt.Errorf("webhooks: %w", err)
+	}
+	config.Retention, err = file.Retention.read()
+	if err != nil {
+		return Config{}, warning, fmt.Errorf("retention: %w", err)
+	}
+	config.Features, config.Webhooks, config.Instance = file.Features.section(), file.Webhooks, file.Instance
 	return config, warning, nil
 }
 

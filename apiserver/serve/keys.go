@@ -50,4 +50,10 @@ func (p *process) renewSeals(ctx context.Context) {
 	case renewed > 0:
 		p.log.Info("contact data is sealed with the present keys", "users", renewed)
 	}
+	switch renewed, err := p.webhooks.Renew(ctx); {
+	case err != nil && ctx.Err() == nil:
+		p.log.Error("secrets of webhooks cannot be sealed with the present keys; they stay readable with the former ones", "error", err)
+	case renewed > 0:
+		p.log.Info("secrets of webhooks are sealed with the present keys", "webhooks", renewed)
+	}
 }

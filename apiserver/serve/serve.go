@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/deliver"
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/dispatch"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/people"
@@ -25,6 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 const (
@@ -51,6 +54,9 @@ type process struct {
 	ledger   *quota.Ledger
 	people   *people.Register
 	surveys  *surveys.Register
+	webhooks *webhooks.Register
+	events   *dispatch.Dispatcher
+	sender   *deliver.Sender
 	metrics  *metrics.Metrics
 	limits   guard.Limits
 	guard    *guard.Guard
@@ -88,6 +94,8 @@ func run(ctx context.Context, o options) (err error) {
 	if p.surveys, err = p.newSurveys(); err != nil {
 		return err
 	}
+	p.openEvents()
+	defer p.sender.Close()
 	if o.embedded() {
 		// Nobody else will mend what is wrong with a file of our own.
 		if err := p.keeper.open(ctx); err != nil {
@@ -144,6 +152,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 	background(func() { p.refresh(ctx) })
 	background(func() { p.followKeys(ctx) })
 	background(func() { p.notifier.Run(ctx) })
+	background(func() { p.events.Run(ctx) })
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.flushed(ctx)) })
 }
 
@@ -151,6 +160,7 @@ func (p *process) start(ctx context.Context, work *errgroup.Group) {
 func (p *process) storageCameUp(ctx context.Context) {
 	p.ledger.Refresh(ctx)
 	poke(p.settings.keysTurned)
+	p.events.Wake()
 }
 
 // leave goes on serving for the drain period, while readiness fails and

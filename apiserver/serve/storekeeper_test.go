@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -68,7 +69,12 @@ func (m *moody) UsageTotals(context.Context, civil.Date, civil.Date, []string) (
 	return nil, m.err()
 }
 func (m *moody) Transact(context.Context, func(storage.Tx) error) error { return m.err() }
-func (m *moody) PutFeedback(context.Context, feedback.Interview) error  { return m.err() }
+func (m *moody) Waiting(context.Context) ([]outbox.Waiting, error)      { return nil, m.err() }
+func (m *moody) Enqueued() <-chan struct{}                              { return nil }
+func (m *moody) NewClient(context.Context, outbox.Handlers, *slog.Logger) (outbox.Client, error) {
+	return nil, m.err()
+}
+func (m *moody) PutFeedback(context.Context, feedback.Interview) error { return m.err() }
 func (m *moody) Feedback(context.Context, int64, int64) ([]feedback.Interview, int64, error) {
 	return nil, 0, m.err()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 // Current is the current question of a survey, nil when it is completed.
@@ -152,10 +153,13 @@ func (r *Register) write(ctx context.Context, tx storage.Tx, by audit.Actor, ste
 	return tx.InsertAudit(ctx, r.record(by, audit.Change, audit.Survey, id))
 }
 
-// complete keeps what a survey came to, and fills the record of the patient where it
-// is empty.
+// complete keeps what a survey came to, tells of it, and fills the record of the patient
+// where it is empty.
 func complete(ctx context.Context, tx storage.Tx, moved *survey.Move) error {
 	if err := tx.PutResult(ctx, moved.Survey.ID, *moved.Result); err != nil {
+		return err
+	}
+	if err := webhooks.Finished(ctx, tx, moved.Survey); err != nil {
 		return err
 	}
 	patient, err := tx.LockPatient(ctx, moved.Survey.PatientID)

@@ -9,6 +9,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 // A Change is what a client wants to change of a survey. The language of the patch
@@ -78,6 +79,11 @@ func (r *Register) rewrite(ctx context.Context, tx storage.Tx, by audit.Actor, w
 			return err
 		}
 		if err := tx.DeleteSteps(ctx, id, len(revised.Steps)); err != nil {
+			return err
+		}
+	}
+	if !revised.Survey.NotificationDate.Equal(was.Survey.NotificationDate) {
+		if err := webhooks.Schedule(ctx, tx, revised.Survey); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 // A NewSurvey is what a client says of one. The id and the patient of the creation are
@@ -60,6 +61,11 @@ func (r *Register) Create(ctx context.Context, by audit.Actor, wanted NewSurvey)
 		}
 		if err := tx.PutSteps(ctx, made.Survey.ID, 0, made.Steps); err != nil {
 			return err
+		}
+		if !made.Survey.NotificationDate.IsZero() {
+			if err := webhooks.Schedule(ctx, tx, made.Survey); err != nil {
+				return err
+			}
 		}
 		return tx.InsertAudit(ctx, r.record(by, audit.Create, audit.Survey, made.Survey.ID))
 	})

@@ -76,6 +76,13 @@ const (
 	ChoiceIDUnknown ChoiceID = "unknown"
 )
 
+// Defines values for DeliveryEventType.
+const (
+	DeliveryEventTypeNotification   DeliveryEventType = "notification"
+	DeliveryEventTypePing           DeliveryEventType = "ping"
+	DeliveryEventTypeSurveyFinished DeliveryEventType = "survey_finished"
+)
+
 // Defines values for PatientIntentChannelCategory.
 const (
 	PatientIntentChannelCategoryAudio               PatientIntentChannelCategory = "audio"
@@ -144,6 +151,19 @@ const (
 	SurveyStatusCompleted SurveyStatus = "completed"
 	SurveyStatusNew       SurveyStatus = "new"
 	SurveyStatusPending   SurveyStatus = "pending"
+)
+
+// Defines values for WebhookEvent.
+const (
+	WebhookEventNotification   WebhookEvent = "notification"
+	WebhookEventSurveyFinished WebhookEvent = "survey_finished"
+)
+
+// Defines values for WebhookStatus.
+const (
+	WebhookStatusActive   WebhookStatus = "active"
+	WebhookStatusDisabled WebhookStatus = "disabled"
+	WebhookStatusFailing  WebhookStatus = "failing"
 )
 
 // Defines values for GetFhir200ApplicationFhirPlusJSONResponseBodyResourceType.
@@ -283,6 +303,40 @@ type AuditRecordResource string
 
 // ChoiceID defines model for ChoiceID.
 type ChoiceID string
+
+// Delivery One attempt to tell the receiver of an event.
+type Delivery struct {
+	// Attempt Which attempt it was.
+	Attempt     int       `json:"attempt"`
+	AttemptedAt time.Time `json:"attempted_at"`
+
+	// Error Why it failed; null when it did not.
+	Error     *string            `json:"error"`
+	EventType DeliveryEventType  `json:"event_type"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// NextAttemptAt When it is tried again; null when it is not.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+
+	// StatusCode What the receiver answered; null when it did not.
+	StatusCode *int `json:"status_code"`
+
+	// WebhookID The same for all attempts of one event.
+	WebhookID openapi_types.UUID `json:"webhook_id"`
+}
+
+// DeliveryEventType defines model for Delivery.EventType.
+type DeliveryEventType string
+
+// DeliveryPage defines model for DeliveryPage.
+type DeliveryPage struct {
+	First string     `json:"first"`
+	Items []Delivery `json:"items"`
+	Last  string     `json:"last"`
+	Next  *string    `json:"next"`
+	Prev  *string    `json:"prev"`
+	Self  string     `json:"self"`
+}
 
 // Error defines model for Error.
 type Error struct {
@@ -448,6 +502,21 @@ type NewUser struct {
 	Phone *string `json:"phone,omitempty"`
 }
 
+// NewWebhook defines model for NewWebhook.
+type NewWebhook struct {
+	// AuthorizationToken 1 to 512 visible ASCII characters; required.
+	AuthorizationToken *string `json:"authorization_token,omitempty"`
+
+	// Reference At most 128 visible ASCII characters, kept and given back.
+	Reference *string `json:"reference,omitempty"`
+
+	// SubscribedEvents Left out, all; empty, none.
+	SubscribedEvents *[]string `json:"subscribed_events,omitempty"`
+
+	// URL Where deliveries are sent to, by https, without user and fragment; required.
+	URL *string `json:"url,omitempty"`
+}
+
 // Overview What a clinician wants on one page.
 type Overview struct {
 	Allergies        []NamedItem `json:"allergies"`
@@ -599,6 +668,12 @@ type QuestionMeta struct {
 
 // QuestionMetaComponent For `symptoms`.
 type QuestionMetaComponent string
+
+// SentEvent defines model for SentEvent.
+type SentEvent struct {
+	// WebhookID Which deliveries of it carry as `webhook-id`.
+	WebhookID openapi_types.UUID `json:"webhook_id"`
+}
 
 // SeriousObservation defines model for SeriousObservation.
 type SeriousObservation struct {
@@ -753,8 +828,94 @@ type ValidationError struct {
 	Errors []FieldError `json:"errors"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	ID openapi_types.UUID `json:"id"`
+
+	// Reference Given at creation or by a change.
+	Reference *string `json:"reference"`
+
+	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
+	// receiver said 410, it wants nothing any more, until `url` changes.
+	Status           WebhookStatus  `json:"status"`
+	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
+	URL              string         `json:"url"`
+}
+
+// WebhookChange defines model for WebhookChange.
+type WebhookChange struct {
+	AuthorizationToken *string `json:"authorization_token,omitempty"`
+
+	// Reference `null` takes it away.
+	Reference        nullable.Nullable[string] `json:"reference,omitempty"`
+	SubscribedEvents *[]string                 `json:"subscribed_events,omitempty"`
+	URL              *string                   `json:"url,omitempty"`
+}
+
+// WebhookEvent defines model for WebhookEvent.
+type WebhookEvent string
+
+// WebhookStatus `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
+// receiver said 410, it wants nothing any more, until `url` changes.
+type WebhookStatus string
+
+// WebhookWithSecrets defines model for WebhookWithSecrets.
+type WebhookWithSecrets struct {
+	// AuthorizationToken What each delivery carries as `x-webhook-service-token`.
+	AuthorizationToken string             `json:"authorization_token"`
+	ID                 openapi_types.UUID `json:"id"`
+
+	// Reference Given at creation or by a change.
+	Reference *string `json:"reference"`
+
+	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
+	SigningSecret string `json:"signing_secret"`
+
+	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
+	// receiver said 410, it wants nothing any more, until `url` changes.
+	Status           WebhookStatus  `json:"status"`
+	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
+	URL              string         `json:"url"`
+}
+
+// WebhookWithSigningSecret defines model for WebhookWithSigningSecret.
+type WebhookWithSigningSecret struct {
+	ID openapi_types.UUID `json:"id"`
+
+	// Reference Given at creation or by a change.
+	Reference *string `json:"reference"`
+
+	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
+	SigningSecret string `json:"signing_secret"`
+
+	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
+	// receiver said 410, it wants nothing any more, until `url` changes.
+	Status           WebhookStatus  `json:"status"`
+	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
+	URL              string         `json:"url"`
+}
+
+// WebhookWithToken defines model for WebhookWithToken.
+type WebhookWithToken struct {
+	// AuthorizationToken What each delivery carries as `x-webhook-service-token`.
+	AuthorizationToken *string            `json:"authorization_token,omitempty"`
+	ID                 openapi_types.UUID `json:"id"`
+
+	// Reference Given at creation or by a change.
+	Reference *string `json:"reference"`
+
+	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
+	// receiver said 410, it wants nothing any more, until `url` changes.
+	Status           WebhookStatus  `json:"status"`
+	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
+	URL              string         `json:"url"`
+}
+
 // Cursor defines model for Cursor.
 type Cursor = int
+
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = openapi_types.UUID
 
 // Limit defines model for Limit.
 type Limit = int
@@ -767,6 +928,9 @@ type SurveyID = openapi_types.UUID
 
 // UserID defines model for UserID.
 type UserID = openapi_types.UUID
+
+// WebhookID defines model for WebhookID.
+type WebhookID = openapi_types.UUID
 
 // BadRequest defines model for BadRequest.
 type BadRequest = Error
@@ -823,6 +987,15 @@ type ListAuditParams struct {
 
 	// ResourceID With this very thing.
 	ResourceID *string `form:"resource_id,omitempty" json:"resource_id,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The number of the page, from 0 to that of the link `last`.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
@@ -957,6 +1130,12 @@ type ListUsersParams struct {
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 }
 
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// ChangeWebhookJSONRequestBody defines body for ChangeWebhook for application/json ContentType.
+type ChangeWebhookJSONRequestBody = WebhookChange
+
 // CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
 type CreatePatientJSONRequestBody = NewPatient
 
@@ -1059,6 +1238,91 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWebhooks All webhook configurations, in the order in which they were made
+	//
+	// Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
+	ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhookWithBody A new webhook configuration
+	//
+	// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
+	// has at most 50 configurations; one more is 409.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
+	CreateWebhookWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhook A new webhook configuration
+	//
+	// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
+	// has at most 50 configurations; one more is 409.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
+	CreateWebhook(ctx context.Context, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWebhook Remove a webhook configuration
+	//
+	// What was not delivered yet is not delivered any more.
+	//
+	// Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
+	DeleteWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWebhook A webhook configuration
+	//
+	// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
+	GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeWebhookWithBody Change a webhook configuration
+	//
+	// What is left out stays. A changed `url` makes a disabled configuration active again. The
+	// answer holds `authorization_token` when the change had one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
+	ChangeWebhookWithBody(ctx context.Context, webhookID WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeWebhook Change a webhook configuration
+	//
+	// What is left out stays. A changed `url` makes a disabled configuration active again. The
+	// answer holds `authorization_token` when the change had one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
+	ChangeWebhook(ctx context.Context, webhookID WebhookID, body ChangeWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDeliveries What was sent to the receiver, the latest first
+	//
+	// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
+	ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDelivery Send the event of a delivery once more
+	//
+	// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
+	// nothing: 409.
+	//
+	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
+	ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateWebhookSecret A new signing secret
+	//
+	// The former signs beside it for 24 hours, and one before that no longer.
+	//
+	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhook Send an event of type `ping`
+	//
+	// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
+	// disabled configuration is sent nothing: 409.
+	//
+	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
+	TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListInterviewFeedback What patients meant to do before and after their interviews
 	//
@@ -1369,6 +1633,201 @@ type ClientInterface interface {
 // Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWebhooks All webhook configurations, in the order in which they were made
+//
+// Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
+func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWebhooksRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhookWithBody A new webhook configuration
+//
+// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
+// has at most 50 configurations; one more is 409.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhookWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhook A new webhook configuration
+//
+// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
+// has at most 50 configurations; one more is 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhook(ctx context.Context, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWebhook Remove a webhook configuration
+//
+// What was not delivered yet is not delivered any more.
+//
+// Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
+func (c *Client) DeleteWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWebhookRequest(c.Server, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWebhook A webhook configuration
+//
+// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
+func (c *Client) GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWebhookRequest(c.Server, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeWebhookWithBody Change a webhook configuration
+//
+// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// answer holds `authorization_token` when the change had one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
+func (c *Client) ChangeWebhookWithBody(ctx context.Context, webhookID WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeWebhookRequestWithBody(c.Server, webhookID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeWebhook Change a webhook configuration
+//
+// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// answer holds `authorization_token` when the change had one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
+func (c *Client) ChangeWebhook(ctx context.Context, webhookID WebhookID, body ChangeWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeWebhookRequest(c.Server, webhookID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDeliveries What was sent to the receiver, the latest first
+//
+// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
+func (c *Client) ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDeliveriesRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDelivery Send the event of a delivery once more
+//
+// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
+// nothing: 409.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
+func (c *Client) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDeliveryRequest(c.Server, webhookID, deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateWebhookSecret A new signing secret
+//
+// The former signs beside it for 24 hours, and one before that no longer.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
+func (c *Client) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateWebhookSecretRequest(c.Server, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhook Send an event of type `ping`
+//
+// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
+// disabled configuration is sent nothing: 409.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequest(c.Server, webhookID)
 	if err != nil {
 		return nil, err
 	}
@@ -2185,6 +2644,370 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
+func NewListWebhooksRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateWebhookRequest calls the generic CreateWebhook builder with application/json body
+func NewCreateWebhookRequest(server string, body CreateWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWebhookRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateWebhookRequestWithBody constructs an http.Request for the CreateWebhook method, with any body, and a specified content type
+func NewCreateWebhookRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteWebhookRequest constructs an http.Request for the DeleteWebhook method
+func NewDeleteWebhookRequest(server string, webhookID WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWebhookRequest constructs an http.Request for the GetWebhook method
+func NewGetWebhookRequest(server string, webhookID WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeWebhookRequest calls the generic ChangeWebhook builder with application/json body
+func NewChangeWebhookRequest(server string, webhookID WebhookID, body ChangeWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeWebhookRequestWithBody(server, webhookID, "application/json", bodyReader)
+}
+
+// NewChangeWebhookRequestWithBody constructs an http.Request for the ChangeWebhook method, with any body, and a specified content type
+func NewChangeWebhookRequestWithBody(server string, webhookID WebhookID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
+func NewListDeliveriesRequest(server string, webhookID WebhookID, params *ListDeliveriesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s/deliveries", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReplayDeliveryRequest constructs an http.Request for the ReplayDelivery method
+func NewReplayDeliveryRequest(server string, webhookID WebhookID, deliveryID DeliveryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "delivery_id", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s/deliveries/%s/replay", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRotateWebhookSecretRequest constructs an http.Request for the RotateWebhookSecret method
+func NewRotateWebhookSecretRequest(server string, webhookID WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s/rotate_secret", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestWebhookRequest constructs an http.Request for the TestWebhook method
+func NewTestWebhookRequest(server string, webhookID WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/mgp/v1/config/webhook/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -3737,6 +4560,98 @@ func NewAPI(client *Client) *API { return &API{client} }
 func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, editors ...RequestEditorFn) (AuditPage, error) {
 	response, err := a.client.ListAudit(ctx, params, editors...)
 	return read[AuditPage]("GET /api/mgp/v1/audit", response, err)
+}
+
+// ListWebhooks All webhook configurations, in the order in which they were made
+//
+// Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
+func (a *API) ListWebhooks(ctx context.Context, editors ...RequestEditorFn) ([]Webhook, error) {
+	response, err := a.client.ListWebhooks(ctx, editors...)
+	return read[[]Webhook]("GET /api/mgp/v1/config/webhook", response, err)
+}
+
+// CreateWebhook A new webhook configuration
+//
+// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
+// has at most 50 configurations; one more is 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
+func (a *API) CreateWebhook(ctx context.Context, body NewWebhook, editors ...RequestEditorFn) (WebhookWithSecrets, error) {
+	response, err := a.client.CreateWebhook(ctx, body, editors...)
+	return read[WebhookWithSecrets]("POST /api/mgp/v1/config/webhook", response, err)
+}
+
+// DeleteWebhook Remove a webhook configuration
+//
+// What was not delivered yet is not delivered any more.
+//
+// Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
+func (a *API) DeleteWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (Webhook, error) {
+	response, err := a.client.DeleteWebhook(ctx, webhookID, editors...)
+	return read[Webhook]("DELETE /api/mgp/v1/config/webhook/{webhook_id}", response, err)
+}
+
+// GetWebhook A webhook configuration
+//
+// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
+func (a *API) GetWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (Webhook, error) {
+	response, err := a.client.GetWebhook(ctx, webhookID, editors...)
+	return read[Webhook]("GET /api/mgp/v1/config/webhook/{webhook_id}", response, err)
+}
+
+// ChangeWebhook Change a webhook configuration
+//
+// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// answer holds `authorization_token` when the change had one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
+func (a *API) ChangeWebhook(ctx context.Context, webhookID WebhookID, body WebhookChange, editors ...RequestEditorFn) (WebhookWithToken, error) {
+	response, err := a.client.ChangeWebhook(ctx, webhookID, body, editors...)
+	return read[WebhookWithToken]("PATCH /api/mgp/v1/config/webhook/{webhook_id}", response, err)
+}
+
+// ListDeliveries What was sent to the receiver, the latest first
+//
+// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
+func (a *API) ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, editors ...RequestEditorFn) (DeliveryPage, error) {
+	response, err := a.client.ListDeliveries(ctx, webhookID, params, editors...)
+	return read[DeliveryPage]("GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries", response, err)
+}
+
+// ReplayDelivery Send the event of a delivery once more
+//
+// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
+// nothing: 409.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
+func (a *API) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, editors ...RequestEditorFn) error {
+	response, err := a.client.ReplayDelivery(ctx, webhookID, deliveryID, editors...)
+	return finish("POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay", response, err)
+}
+
+// RotateWebhookSecret A new signing secret
+//
+// The former signs beside it for 24 hours, and one before that no longer.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
+func (a *API) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (WebhookWithSigningSecret, error) {
+	response, err := a.client.RotateWebhookSecret(ctx, webhookID, editors...)
+	return read[WebhookWithSigningSecret]("POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret", response, err)
+}
+
+// TestWebhook Send an event of type `ping`
+//
+// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
+// disabled configuration is sent nothing: 409.
+//
+// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
+func (a *API) TestWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) error {
+	response, err := a.client.TestWebhook(ctx, webhookID, editors...)
+	return finish("POST /api/mgp/v1/config/webhook/{webhook_id}/test", response, err)
 }
 
 // ListInterviewFeedback What patients meant to do before and after their interviews

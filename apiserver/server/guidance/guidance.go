@@ -23,6 +23,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 // Usage reads usage counts; every storage.Store does.
@@ -38,6 +39,9 @@ type Options struct {
 	Feedback  Feedback
 	People    *people.Register
 	Surveys   *surveys.Register
+	Webhooks  *webhooks.Register
+	// PlainReceivers lets receivers of events be called by plain HTTP, in development.
+	PlainReceivers bool
 	// PublicURL is the address of the instance as its users have it; empty where only
 	// those who call know it.
 	PublicURL func() string
@@ -72,10 +76,20 @@ func New(options Options) Handler {
 // few short fields.
 const mostToSignIn = 8 << 10
 
+// pathsWithoutBody are where a POST says all by its address.
+var pathsWithoutBody = []string{
+	"/api/mgp/v1/config/webhook/{webhook_id}/rotate_secret",
+	"/api/mgp/v1/config/webhook/{webhook_id}/test",
+	"/api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay",
+}
+
 func (h handlers) bodies() middleware.Bodies {
 	rules := map[string]middleware.BodyRule{oauthPath: {Most: mostToSignIn, Form: true}}
 	for _, path := range signInPaths {
 		rules[path] = middleware.BodyRule{Most: mostToSignIn}
+	}
+	for _, path := range pathsWithoutBody {
+		rules[path] = middleware.BodyRule{None: true}
 	}
 	return middleware.Bodies{Held: h.Guard.Bodies, Rules: rules, Refuse: refuse}
 }

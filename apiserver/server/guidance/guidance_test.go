@@ -35,6 +35,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -84,8 +85,9 @@ func newRig(t testing.TB, change ...func(*guidance.Options)) *rig {
 	}
 	options := guidance.Options{
 		Guard: roomy(), Meter: &r.meter, Authority: r.authority, Usage: store, Feedback: store, Scheme: "http", Now: clock,
-		People: &people.Register{Storage: store, Keys: sealed, Now: clock},
-		Log:    slog.New(slog.NewTextHandler(r.log, nil)),
+		People:   &people.Register{Storage: store, Keys: sealed, Now: clock},
+		Webhooks: &webhooks.Register{Storage: store, Keys: sealed, Now: clock, Changed: func() {}},
+		Log:      slog.New(slog.NewTextHandler(r.log, nil)),
 	}
 	for _, change := range change {
 		change(&options)

@@ -10,6 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
 // forbiddenToUsers is what end users may not do whatever their scopes are.
@@ -30,6 +31,7 @@ func surveyError(err error) (status int, told error) {
 	for _, conflict := range []error{
 		as[*survey.ClosedError](err), as[*survey.ExpiredError](err), as[*survey.NotCurrentError](err), as[*survey.FrozenError](err),
 		is(err, surveys.ErrNotCompleted), is(err, surveys.ErrNotAssessed),
+		is(err, webhooks.ErrTooMany), is(err, webhooks.ErrDisabled),
 	} {
 		if conflict != nil {
 			return http.StatusConflict, conflict

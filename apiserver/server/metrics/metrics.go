@@ -35,6 +35,7 @@ type Metrics struct {
 	notified  *prometheus.CounterVec
 	surveys   *prometheus.CounterVec
 	answers   *prometheus.CounterVec
+	webhooks  webhookMetrics
 }
 
 // Sources are what metrics are read from when somebody asks for them.
@@ -94,7 +95,9 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_notifications_total",
 			Help: "Messages to people by channel, email or sms, and outcome: sent, failed, or dropped without a try.",
 		}, []string{"channel", "outcome"}),
+		webhooks: newWebhookMetrics(),
 	}
+	m.registry.MustRegister(m.webhooks.all()...)
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned, m.notified, m.surveys, m.answers,

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 )
 
@@ -33,6 +35,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 type BodyRule struct {
 	Most int64 // in bytes
 	Form bool  // that it takes a form, too
+	None bool  // that it takes none, and looks at none
 }
 
 // ordinaryBody is the rule of an address without one of its own.
@@ -42,7 +45,7 @@ var ordinaryBody = BodyRule{Most: maxBody}
 type Bodies struct {
 	// Held bounds what is held of the bodies of all calls.
 	Held *guard.Bytes
-	// Rules are those of paths that take other bodies than JSON of at most 1 MiB.
+	// Rules are those of routes that take other bodies than JSON of at most 1 MiB.
 	Rules map[string]BodyRule
 	// Refuse answers a call whose body is not taken.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, problem string)
@@ -72,6 +75,11 @@ func (b Bodies) Read(next http.Handler) http.Handler {
 			return
 		}
 		rule := b.ruleOf(r)
+		if rule.None {
+			r.Body = http.NoBody
+			next.ServeHTTP(w, r)
+			return
+		}
 		if status, problem := rule.judge(r); status != http.StatusOK {
 			b.Refuse(w, r, status, problem)
 			return
@@ -81,7 +89,11 @@ func (b Bodies) Read(next http.Handler) http.Handler {
 }
 
 func (b Bodies) ruleOf(r *http.Request) BodyRule {
-	if rule, special := b.Rules[r.URL.Path]; special {
+	route := r.URL.Path
+	if context := chi.RouteContext(r.Context()); context != nil {
+		route = context.RoutePattern()
+	}
+	if rule, special := b.Rules[route]; special {
 		return rule
 	}
 	return ordinaryBody
