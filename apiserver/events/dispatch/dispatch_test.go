@@ -32,12 +32,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhooks"
 )
 
-func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
+func TestMain(m *testing.M) {
+	child()
+	os.Exit(postgrestest.Run(m))
+}
 
 var portal = audit.Actor{Application: "portal"}
 
-// eachStorage runs a test on an empty database of each kind.
+// eachStorage runs a test on an instance with an empty database of each kind.
 func eachStorage(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	eachStorageURL(t, func(t *testing.T, url string) { test(t, newRig(t, url)) })
+}
+
+// eachStorageURL runs a test on an empty database of each kind.
+func eachStorageURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	for name, fresh := range map[string]func(testing.TB) string{
 		"embedded":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db") },
@@ -45,7 +54,7 @@ func eachStorage(t *testing.T, test func(t *testing.T, r *rig)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newRig(t, fresh(t)))
+			test(t, fresh(t))
 		})
 	}
 }
@@ -242,7 +251,12 @@ func (r *rig) health(id string) events.Health {
 // until waits for something that comes about by itself.
 func until(t testing.TB, what string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !reached(); time.Sleep(10 * time.Millisecond) {
+	untilAfter(t, 30*time.Second, what, reached)
+}
+
+func untilAfter(t testing.TB, patience time.Duration, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !reached(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it did not come about that %s", what)
 		}
