@@ -19,6 +19,9 @@ go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0
 echo "== surveys killed while they are answered, a hundred times on each storage"
 go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestKilledUnderAnswers' ./apiserver/surveys
 
+echo "== servers killed while they tell receivers, a hundred times on each storage"
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestKilledUnderLoad' ./apiserver/events/dispatch
+
 echo "== the operator killed before each write, and without an API server for $seconds seconds"
 ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance
 
