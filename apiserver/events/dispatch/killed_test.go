@@ -97,7 +97,7 @@ func receiveUntilKilled(ledger string) error {
 		return err
 	}
 	fmt.Println(listener.Addr())
-	return http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // for a test
+	return http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			Content struct {
 				SurveyID string `json:"survey_id"`
