@@ -51,9 +51,11 @@ func (r *Register) revise(ctx context.Context, p survey.Progress, wanted Change)
 		return survey.Progress{}, err
 	}
 	defer w.done()
-	_, earlier, err := r.before(ctx, p.Survey.PatientID)
-	if err != nil {
-		return survey.Progress{}, err
+	var earlier survey.Progress
+	if p.NeedsEarlier(patch) {
+		if _, earlier, err = r.before(ctx, p.Survey.PatientID, true); err != nil {
+			return survey.Progress{}, err
+		}
 	}
 	known := survey.Reported(earlier, w.World)
 	findings := max(len(patch.Evidence), len(p.Survey.Evidence), len(known))

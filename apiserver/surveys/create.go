@@ -35,7 +35,7 @@ func nobody(id string) error {
 
 // Create makes a survey and asks its first question.
 func (r *Register) Create(ctx context.Context, by audit.Actor, wanted NewSurvey) (guidance.Survey, error) {
-	patient, earlier, err := r.before(ctx, wanted.PatientID)
+	patient, earlier, err := r.before(ctx, wanted.PatientID, wanted.NeedsEarlier())
 	if err != nil {
 		return guidance.Survey{}, err
 	}
@@ -78,8 +78,9 @@ func (r *Register) Create(ctx context.Context, by audit.Actor, wanted NewSurvey)
 	return made.Survey, err
 }
 
-// before is a patient, and the latest survey that the patient completed, if any.
-func (r *Register) before(ctx context.Context, patientID string) (patient guidance.Patient, earlier survey.Progress, err error) {
+// before is a patient, and the latest survey that the patient completed, if there is
+// one and it is needed.
+func (r *Register) before(ctx context.Context, patientID string, needsEarlier bool) (patient guidance.Patient, earlier survey.Progress, err error) {
 	if !isID(patientID) {
 		return patient, earlier, nobody(patientID)
 	}
@@ -88,6 +89,9 @@ func (r *Register) before(ctx context.Context, patientID string) (patient guidan
 			return nobody(patientID)
 		} else if err != nil {
 			return err
+		}
+		if !needsEarlier {
+			return nil
 		}
 		earlier, err = lastCompleted(ctx, tx, patientID)
 		return err

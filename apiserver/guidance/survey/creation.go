@@ -35,6 +35,13 @@ type Creation struct {
 	keepsEvidence bool
 }
 
+// NeedsEarlier reports whether Earlier makes a difference: to a follow-up without
+// evidence of its own.
+func (c *Creation) NeedsEarlier() bool {
+	kind, err := readType(c.Type)
+	return err == nil && kind == guidance.FollowUp && len(c.Evidence) == 0
+}
+
 // Create makes a survey and asks its first question.
 func Create(creation Creation, now time.Time, w section.World) (Progress, error) {
 	p := Progress{Survey: guidance.Survey{

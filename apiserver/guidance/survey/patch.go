@@ -54,6 +54,17 @@ func Revise(p Progress, patch Patch, earlier []guidance.Evidence, w section.Worl
 	return p, nil
 }
 
+// NeedsEarlier reports whether what the patient reported earlier makes a difference to
+// what a patch makes of a survey: where a follow-up begins anew that has no evidence of
+// its own.
+func (p Progress) NeedsEarlier(patch Patch) bool {
+	if !patch.asksOtherwise() || len(guidance.Answered(p.Steps)) > 0 {
+		return false
+	}
+	creation := p.creation(patch, nil)
+	return creation.NeedsEarlier() && (patch.Evidence != nil || len(p.Survey.Evidence) == 0)
+}
+
 // asksOtherwise reports whether a patch has to do with what is asked.
 func (patch *Patch) asksOtherwise() bool {
 	return patch.Type != nil || patch.Sections != nil || patch.Evidence != nil || patch.Language
