@@ -15,6 +15,11 @@ import (
 // factors. Without is the number of a complaint to leave out with all its details,
 // as a later release of the same model might; 0 for none.
 func Varied(t modeltest.TB, random *rand.Rand, without int) *model.Release {
+	return VariedDraft(random, without).Build(t)
+}
+
+// VariedDraft is the builder of Varied, to add to.
+func VariedDraft(random *rand.Rand, without int) *modeltest.Builder {
 	b := modeltest.New()
 	conditions := make([]string, 3+random.IntN(5))
 	for c := range conditions {
@@ -31,7 +36,7 @@ func Varied(t modeltest.TB, random *rand.Rand, without int) *model.Release {
 		b.RiskFactor(risk, 0.05+0.3*random.Float64(), vary(random))
 		b.Factor(conditions[random.IntN(len(conditions))], risk, 3, 0.7)
 	}
-	return b.Build(t)
+	return b
 }
 
 // addComplaint adds the symptom s_<number> with details s_<number>1 and on.

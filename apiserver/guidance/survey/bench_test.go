@@ -75,7 +75,7 @@ func midway(b *testing.B, w section.World, present int) []survey.Progress {
 		if err != nil {
 			b.Fatal(err)
 		}
-		move, err := survey.Answer(p, survey.Given{Answer: []byte(itemsOf(patient.Present, nil))}, now, w)
+		move, err := survey.Answer(p, survey.Given{Answer: []byte(guidancetest.ItemsOf(patient.Present, nil))}, now, w)
 		if err == nil && move.Next() != nil {
 			surveys = append(surveys, apply(p, move))
 		}

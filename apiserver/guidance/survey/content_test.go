@@ -68,14 +68,14 @@ func full(t testing.TB, c *client, q *guidance.Question, complaint string, rando
 	case q.AnswerType == guidance.MultipleChoice:
 		return `[{"id":"` + q.Meta.Options[0].ID + `"}]`
 	case q.AnswerType == guidance.Symptoms && q.Meta.Component == guidance.Single:
-		return itemsOf(optionIDs(q.Meta.Options), []string{[]string{"present", "absent", "unknown"}[random.IntN(3)]})
+		return guidancetest.ItemsOf(guidancetest.OptionIDs(q.Meta.Options), []string{[]string{"present", "absent", "unknown"}[random.IntN(3)]})
 	case q.AnswerType == guidance.Symptoms:
 		choices := make([]string, len(q.Meta.Options))
 		for i := range choices {
 			choices[i] = "absent"
 		}
 		choices[random.IntN(len(choices))] = "present"
-		return itemsOf(optionIDs(q.Meta.Options), choices)
+		return guidancetest.ItemsOf(guidancetest.OptionIDs(q.Meta.Options), choices)
 	default:
 		return good(q)
 	}

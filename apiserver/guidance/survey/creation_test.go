@@ -131,7 +131,7 @@ func TestCreationsThatAreRefused(t *testing.T) {
 		"no sections":        {func(c *survey.Creation, _ *section.World) { c.Sections = []string{} }, "sections: expected some of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got none"},
 		"an unknown section": {func(c *survey.Creation, _ *section.World) { c.Sections = []string{"drugs", "x"} }, `sections[1]: expected one of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got "x"`},
 		"a section twice":    {func(c *survey.Creation, _ *section.World) { c.Sections = []string{"notes", "message_to_doctor"} }, "sections[1]: expected each section once, got notes again"},
-		"nothing to ask":     {func(c *survey.Creation, _ *section.World) { c.Sections = []string{"demographics"} }, nothingToAsk},
+		"nothing to ask":     {func(c *survey.Creation, _ *section.World) { c.Sections = []string{"demographics"} }, guidancetest.NothingToAsk},
 		"prefilling is off":  {func(_ *survey.Creation, w *section.World) { w.Features.Prefill = false }, "evidence: expected none: prefilling is off for this instance"},
 		"no sex":             {func(c *survey.Creation, _ *section.World) { c.Patient.Sex = "" }, "evidence: expected none: it needs a patient whose sex and age are known"},
 		"no age":             {func(c *survey.Creation, _ *section.World) { c.Patient.BirthDate = civil.Date{} }, "evidence: expected none: it needs a patient whose sex and age are known"},

@@ -168,7 +168,7 @@ func (c *client) report(ids []string) (sent string) {
 	for _, id := range ids {
 		c.evidence = append(c.evidence, engine.ReportedEvidence{ID: id, Choice: engine.Present, Source: engine.SourceInitial})
 	}
-	return itemsOf(ids, nil)
+	return guidancetest.ItemsOf(ids, nil)
 }
 
 // What was given at creation and what was chosen before counts with the sources

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package survey_test
+package guidancetest
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
-// goodAnswer draws an answer that a question takes.
-func goodAnswer(r *rapid.T, q *guidance.Question, release *model.Release) string {
+// GoodAnswer draws an answer that a question takes, in a world that may be another than
+// when it was asked.
+func GoodAnswer(r *rapid.T, q *guidance.Question, w section.World) string {
 	if !q.Meta.Required && rapid.IntRange(0, 3).Draw(r, "skips") == 0 {
 		return `null`
 	}
@@ -27,9 +30,9 @@ func goodAnswer(r *rapid.T, q *guidance.Question, release *model.Release) string
 	case guidance.Choice:
 		return `{"id":` + quoted(rapid.SampledFrom(q.Meta.Options).Draw(r, "option").ID) + `}`
 	case guidance.MultipleChoice:
-		return itemsOf(someIDs(r, optionIDs(q.Meta.Options), 0), nil)
+		return ItemsOf(someIDs(r, OptionIDs(q.Meta.Options), 0), nil)
 	case guidance.List:
-		return goodItems(r, q, release)
+		return goodItems(r, q, w)
 	default:
 		return goodSymptoms(r, q)
 	}
@@ -43,7 +46,8 @@ func quoted(text string) string {
 	return string(written)
 }
 
-func optionIDs(options []guidance.Option) []string {
+// OptionIDs are the ids of options.
+func OptionIDs(options []guidance.Option) []string {
 	ids := make([]string, len(options))
 	for i, option := range options {
 		ids[i] = option.ID
@@ -57,8 +61,8 @@ func someIDs(r *rapid.T, ids []string, fewest int) []string {
 	return shuffled[:rapid.IntRange(fewest, min(4, len(ids))).Draw(r, "count")]
 }
 
-// itemsOf writes items, with the choices where there are any.
-func itemsOf(ids, choices []string) string {
+// ItemsOf writes items, with the choices where there are any.
+func ItemsOf(ids, choices []string) string {
 	items := make([]string, len(ids))
 	for i, id := range ids {
 		items[i] = `{"id":` + quoted(id) + `}`
@@ -74,20 +78,24 @@ var ofLists = map[string][]string{
 	guidance.ChronicDiseaseList: {"c_1", "c_2"}, guidance.DrugList: {"d_1", "d_2"}, guidance.HospitalizationList: {"p_47"}, guidance.SpecialistList: {"sp_1"},
 }
 
-func goodItems(r *rapid.T, q *guidance.Question, release *model.Release) string {
+func goodItems(r *rapid.T, q *guidance.Question, w section.World) string {
 	fewest := 0
 	if q.Meta.Required {
 		fewest = 1
 	}
 	if q.Meta.SourceList.Name != guidance.SymptomList {
-		return itemsOf(someIDs(r, ofLists[q.Meta.SourceList.Name], fewest), nil)
+		ids := slices.DeleteFunc(slices.Clone(ofLists[q.Meta.SourceList.Name]), func(id string) bool {
+			_, listed := w.Lists.Find(*q.Meta.SourceList, id)
+			return !listed
+		})
+		return ItemsOf(someIDs(r, ids, fewest), nil)
 	}
-	ids := someIDs(r, symptomIDs(release, q.Meta.SourceList), fewest)
+	ids := someIDs(r, symptomIDs(w.Release, q.Meta.SourceList), fewest)
 	choices := make([]string, len(ids))
 	for i := range choices {
 		choices[i] = rapid.SampledFrom([]string{"", "present", "present", "absent", "unknown"}).Draw(r, "choice")
 	}
-	return itemsOf(ids, choices)
+	return ItemsOf(ids, choices)
 }
 
 // symptomIDs are the symptoms and risk factors that apply to whom a list is for.
@@ -104,7 +112,7 @@ func symptomIDs(release *model.Release, list *guidance.SourceList) []string {
 }
 
 func goodSymptoms(r *rapid.T, q *guidance.Question) string {
-	ids := optionIDs(q.Meta.Options)
+	ids := OptionIDs(q.Meta.Options)
 	if q.Meta.Component != guidance.Single {
 		ids = someIDs(r, ids, 0)
 	}
@@ -115,11 +123,11 @@ func goodSymptoms(r *rapid.T, q *guidance.Question) string {
 			choices[i] = "absent"
 		}
 	}
-	return itemsOf(ids, choices)
+	return ItemsOf(ids, choices)
 }
 
-// badAnswer draws an answer that a question does not take.
-func badAnswer(r *rapid.T, q *guidance.Question) string {
+// BadAnswer draws an answer that a question does not take.
+func BadAnswer(r *rapid.T, q *guidance.Question) string {
 	bad := []string{``, `true`, `{`, `[{"id":"nobody"}]`, `[{}]`, `[1]`, `{"id":7}`, `-1`, `0.5`, `[{"id":"x"},{"id":"x"}]`}
 	if q.Meta.Required {
 		bad = append(bad, `null`)
@@ -134,7 +142,7 @@ func badAnswer(r *rapid.T, q *guidance.Question) string {
 	}
 	if q.AnswerType == guidance.Symptoms {
 		one := q.Meta.Options[0].ID
-		bad = append(bad, itemsOf([]string{one}, []string{"maybe"}), itemsOf([]string{one}, nil), itemsOf([]string{one, one}, []string{"absent", "absent"}))
+		bad = append(bad, ItemsOf([]string{one}, []string{"maybe"}), ItemsOf([]string{one}, nil), ItemsOf([]string{one, one}, []string{"absent", "absent"}))
 	}
 	return rapid.SampledFrom(bad).Draw(r, "bad")
 }
