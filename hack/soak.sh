@@ -28,7 +28,13 @@ ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfT
 echo "== properties, 1000 draws each"
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r folder; do
   if grep -qs 'pgregory.net/rapid' "$folder"/*_test.go; then
-    case $folder in */storage/*) continue ;; esac # needs a server: make test-unit runs it
+    case $folder in
+    */storage/*) continue ;; # needs a server: make test-unit runs it
+    */server/guidance)
+      go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 "$folder" -rapid.checks=1000
+      continue
+      ;;
+    esac
     go test -timeout 0 "$folder" -rapid.checks=1000
   fi
 done
