@@ -55,7 +55,7 @@ func newServed(t *testing.T, url string) *served {
 	t.Helper()
 	f := &served{url: url, tmp: t.TempDir()}
 	f.registry = newRegistry(t, func(o *guidance.Options) { f.options = *o })
-	f.rig.store = nil // that of the rig stays unused
+	f.store = nil // that of the rig stays unused
 	words, err := section.ReadVocabulary()
 	f.must(err)
 	f.words = words
