@@ -31,6 +31,10 @@ type Surveys interface {
 	// Survey returns a survey, or ErrNotFound.
 	Survey(ctx context.Context, id string) (guidance.Survey, error)
 
+	// SurveyWithSteps returns a survey and its steps, in their order, both as they are at
+	// one moment, or ErrNotFound.
+	SurveyWithSteps(ctx context.Context, id string) (guidance.Survey, []guidance.Step, error)
+
 	// Surveys leaves out the first skipped surveys that a filter picks, in the order in
 	// which they were made, and returns the next ones, and how many there are in all.
 	// How far down the list the page is makes no difference to how long it takes.

@@ -89,17 +89,25 @@ func visible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (gui
 		return guidance.Survey{}, storage.ErrNotFound
 	}
 	found, err := tx.Survey(ctx, id)
-	if err != nil || by.UserID == "" {
-		return found, err
-	}
-	patient, err := tx.Patient(ctx, found.PatientID)
 	if err != nil {
 		return guidance.Survey{}, err
 	}
-	if patient.UserID != by.UserID {
-		return guidance.Survey{}, storage.ErrNotFound
+	return found, reach(ctx, tx, by, found)
+}
+
+// reach is storage.ErrNotFound where somebody may not see a survey.
+func reach(ctx context.Context, tx storage.Tx, by audit.Actor, found guidance.Survey) error {
+	if by.UserID == "" {
+		return nil
 	}
-	return found, nil
+	patient, err := tx.Patient(ctx, found.PatientID)
+	if err != nil {
+		return err
+	}
+	if patient.UserID != by.UserID {
+		return storage.ErrNotFound
+	}
+	return nil
 }
 
 // Surveys is a part of the surveys, and how many there are: of all, or of those of a
@@ -155,11 +163,14 @@ func (r *Register) Delete(ctx context.Context, by audit.Actor, id string) error 
 // load reads a survey with its steps, and records what is done with it where that is
 // all that is done.
 func (r *Register) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p survey.Progress, err error) {
+	if !isID(id) {
+		return p, storage.ErrNotFound
+	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		if p.Survey, err = visible(ctx, tx, by, id); err != nil {
+		if p.Survey, p.Steps, err = tx.SurveyWithSteps(ctx, id); err != nil {
 			return err
 		}
-		if p.Steps, err = tx.Steps(ctx, id); err != nil {
+		if err := reach(ctx, tx, by, p.Survey); err != nil {
 			return err
 		}
 		for _, act := range acts {

@@ -306,11 +306,7 @@ func drive(t *testing.T, f *served) {
 		m := &racing{guidancetest.Start(r, f, now), f}
 		whole := false
 		defer func() { broke = broke || !whole }()
-		actions := guidancetest.Actions(m)
-		if os.Getenv("ANAMNESIS_SOAK") == "" {
-			delete(actions, "Race") // once on PostgreSQL no order explained what it came to, and why is open
-		}
-		r.Repeat(actions)
+		r.Repeat(guidancetest.Actions(m))
 		whole = true
 		ran++
 	})

@@ -51,6 +51,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"Totals":         testTotals,
 		"TotalsOverflow": testTotalsOverflow,
 
+		"SurveyWithSteps": testSurveyWithSteps,
 		"Webhooks":        testWebhooks,
 		"WebhookAttempts": testWebhookAttempts,
 		"Notifications":   testNotifications,

@@ -309,3 +309,49 @@ func testSurveyPages(t *testing.T, fresh Fresh) {
 		})
 	}
 }
+
+// A survey and its steps are read as they are at one moment, whoever writes meanwhile.
+func testSurveyWithSteps(t *testing.T, fresh Fresh) {
+	store, _, patient := surveyed(t, fresh(t))
+	survey := aSurvey(patient.ID)
+	insertSurveys(t, store, survey)
+	const writes = 200
+	done := make(chan error, 1)
+	go func() {
+		written := survey
+		var err error
+		for n := 0; n < writes && err == nil; n++ {
+			written = moved(written, guidance.Pending)
+			err = store.Transact(t.Context(), func(tx storage.Tx) error {
+				if err := tx.UpdateSurvey(t.Context(), written); err != nil {
+					return err
+				}
+				return tx.PutSteps(t.Context(), written.ID, n, []guidance.Step{{Question: guidance.Question{ID: "q", Index: n}}})
+			})
+		}
+		done <- err
+	}()
+	for version := int64(1); version <= writes; {
+		transact(t, store, func(tx storage.Tx) error {
+			read, steps, err := tx.SurveyWithSteps(t.Context(), survey.ID)
+			if int64(len(steps)) != read.Version-1 {
+				t.Errorf("at version %d it has %d steps", read.Version, len(steps))
+			}
+			version = read.Version
+			return err
+		})
+		if t.Failed() {
+			break
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	err := store.Transact(t.Context(), func(tx storage.Tx) error {
+		_, _, err := tx.SurveyWithSteps(t.Context(), uuid.NewString())
+		return err
+	})
+	if !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("of none: got %v, want storage.ErrNotFound", err)
+	}
+}

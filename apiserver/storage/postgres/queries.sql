@@ -252,6 +252,12 @@ VALUES (@id, @patient_id, @status, @version, @document);
 -- name: Survey :one
 SELECT document FROM surveys WHERE id = @id;
 
+-- SurveyWithSteps reads a survey and its steps in one statement: of two, the second could
+-- see what somebody else wrote after the first.
+-- name: SurveyWithSteps :one
+SELECT document, ARRAY(SELECT step FROM survey_steps WHERE survey_id = surveys.id ORDER BY number)::text[] AS steps
+FROM surveys WHERE id = @id;
+
 -- UpdateSurvey puts a survey in the place of the version before it.
 -- name: UpdateSurvey :execrows
 UPDATE surveys SET status = @status, version = @version, document = @document

@@ -31,6 +31,17 @@ func (t tx) Survey(ctx context.Context, id string) (guidance.Survey, error) {
 	return surveyOf(ctx, document, err)
 }
 
+// SurveyWithSteps implements storage.Surveys.
+func (t tx) SurveyWithSteps(ctx context.Context, id string) (guidance.Survey, []guidance.Step, error) {
+	row, err := t.Queries.SurveyWithSteps(ctx, id)
+	survey, err := surveyOf(ctx, row.Document, err)
+	if err != nil {
+		return guidance.Survey{}, nil, err
+	}
+	steps, err := storage.FromJSON[guidance.Step]("step", row.Steps...)
+	return survey, steps, err
+}
+
 // LastCompletedSurvey implements storage.Surveys.
 func (t tx) LastCompletedSurvey(ctx context.Context, patientID string) (guidance.Survey, error) {
 	document, err := t.Queries.LastCompletedSurvey(ctx, patientID)

@@ -31,6 +31,16 @@ func (t tx) Survey(ctx context.Context, id string) (guidance.Survey, error) {
 	return surveyOf(document, err)
 }
 
+// SurveyWithSteps implements storage.Surveys: nobody writes before the transaction ends.
+func (t tx) SurveyWithSteps(ctx context.Context, id string) (guidance.Survey, []guidance.Step, error) {
+	survey, err := t.Survey(ctx, id)
+	if err != nil {
+		return guidance.Survey{}, nil, err
+	}
+	steps, err := t.Steps(ctx, id)
+	return survey, steps, err
+}
+
 // LastCompletedSurvey implements storage.Surveys.
 func (t tx) LastCompletedSurvey(ctx context.Context, patientID string) (guidance.Survey, error) {
 	document, err := t.Queries.LastCompletedSurvey(ctx, patientID)

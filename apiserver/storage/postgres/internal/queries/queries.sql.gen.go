@@ -1220,6 +1220,25 @@ func (q *Queries) SurveyCounts(ctx context.Context, status string) ([]SurveyCoun
 	return items, nil
 }
 
+const surveyWithSteps = `-- name: SurveyWithSteps :one
+SELECT document, ARRAY(SELECT step FROM survey_steps WHERE survey_id = surveys.id ORDER BY number)::text[] AS steps
+FROM surveys WHERE id = $1
+`
+
+type SurveyWithStepsRow struct {
+	Document string
+	Steps    []string
+}
+
+// SurveyWithSteps reads a survey and its steps in one statement: of two, the second could
+// see what somebody else wrote after the first.
+func (q *Queries) SurveyWithSteps(ctx context.Context, id string) (SurveyWithStepsRow, error) {
+	row := q.db.QueryRow(ctx, surveyWithSteps, id)
+	var i SurveyWithStepsRow
+	err := row.Scan(&i.Document, &i.Steps)
+	return i, err
+}
+
 const surveysByStatusFrom = `-- name: SurveysByStatusFrom :many
 SELECT document FROM surveys
 WHERE status = $1 AND position >= $2::bigint
