@@ -119,7 +119,7 @@ func TestSurveysInJSON(t *testing.T) {
 			Status: Pending, Version: rapid.Int64().Draw(r, "version"), ExpirationDate: moment.Draw(r, "expiration"),
 			Evidence: []Evidence{{ID: "s_1", ChoiceID: Present, Source: Initial}}, TakenOver: []Evidence{{ID: "p_1", ChoiceID: Absent}},
 			Age: Age{Value: rapid.IntRange(0, 130).Draw(r, "age"), Unit: assessment.Month}, Dependent: rapid.Bool().Draw(r, "dependent"),
-			VisitReason: json.RawMessage(`{"a":[1,null]}`), CreatedAt: moment.Draw(r, "created"),
+			VisitReason: json.RawMessage(`{"a":[1,null]}`), CreatedAt: moment.Draw(r, "created"), AskedAt: moment.Draw(r, "asked"),
 		}
 		written, err := json.Marshal(survey)
 		if err != nil {

@@ -64,6 +64,8 @@ type Survey struct {
 	VisitReason json.RawMessage `json:"visit_reason,omitempty"`
 	Specialist  json.RawMessage `json:"specialist,omitempty"`
 	CreatedAt   time.Time       `json:"created_at"`
+	// AskedAt is when the current question was asked; zero where that was not noted.
+	AskedAt time.Time `json:"asked_at,omitzero"`
 }
 
 // Expired reports whether answers are taken no more.

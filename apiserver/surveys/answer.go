@@ -5,6 +5,7 @@ package surveys
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
@@ -114,7 +115,7 @@ func (r *Register) move(ctx context.Context, by audit.Actor, p survey.Progress, 
 	if err != nil {
 		return nil, err
 	}
-	r.observe(&moved)
+	r.observe(&p, &moved)
 	return moved.Next(), nil
 }
 
@@ -172,11 +173,19 @@ func complete(ctx context.Context, tx storage.Tx, moved *survey.Move) error {
 	return nil
 }
 
-func (r *Register) observe(moved *survey.Move) {
+// observe tells of an answer to a survey as it was.
+func (r *Register) observe(was *survey.Progress, moved *survey.Move) {
 	if r.Observer == nil {
 		return
 	}
-	r.Observer.QuestionAnswered(moved.Steps[0].Question.Section)
+	var after time.Duration
+	if asked := was.Survey.AskedAt; moved.From == len(guidance.Answered(was.Steps)) && !asked.IsZero() {
+		after = r.Now().Sub(asked)
+	}
+	r.Observer.QuestionAnswered(moved.Steps[0].Question.Section, after)
+	if next := moved.Next(); next != nil {
+		r.Observer.QuestionAsked(next.Section)
+	}
 	if moved.Result != nil {
 		r.Observer.SurveyCompleted(moved.Survey.Type)
 	}

@@ -74,6 +74,7 @@ func (r *Register) Create(ctx context.Context, by audit.Actor, wanted NewSurvey)
 	}
 	if err == nil && r.Observer != nil {
 		r.Observer.SurveyBegun(made.Survey.Type)
+		r.Observer.QuestionAsked(made.Steps[0].Question.Section)
 	}
 	return made.Survey, err
 }

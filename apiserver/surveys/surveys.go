@@ -53,8 +53,12 @@ type Lane interface {
 type Observer interface {
 	// SurveyBegun is told of each survey that is made.
 	SurveyBegun(kind guidance.Type)
-	// QuestionAnswered is told of each answer that is kept, and in which section.
-	QuestionAnswered(section string)
+	// QuestionAsked is told of each question that is put to a patient, and in which
+	// section.
+	QuestionAsked(section string)
+	// QuestionAnswered is told of each answer that is kept, in which section, and how
+	// long after the question; zero for a changed answer, and where that is not known.
+	QuestionAnswered(section string, after time.Duration)
 	// SurveyCompleted is told of each survey that has no more to ask.
 	SurveyCompleted(kind guidance.Type)
 }

@@ -45,7 +45,7 @@ func (c *Creation) NeedsEarlier() bool {
 // Create makes a survey and asks its first question.
 func Create(creation Creation, now time.Time, w section.World) (Progress, error) {
 	p := Progress{Survey: guidance.Survey{
-		ID: creation.ID, PatientID: creation.Patient.ID, Status: guidance.New, Version: 1, CreatedAt: now,
+		ID: creation.ID, PatientID: creation.Patient.ID, Status: guidance.New, Version: 1, CreatedAt: now, AskedAt: now,
 		Sex: creation.Patient.Sex, Age: creation.Patient.AgeOn(civil.DateOf(now)), Dependent: creation.Patient.Dependent,
 		ExpirationDate: creation.ExpirationDate, NotificationDate: creation.NotificationDate,
 	}}

@@ -57,7 +57,7 @@ func TestCreate(t *testing.T) {
 		VisitDate: json.RawMessage(` "2026-11-22" `), VisitReason: json.RawMessage(`null`), Specialist: json.RawMessage(`{"id" : 7}`),
 	})
 	want := guidance.Survey{
-		ID: "survey-1", PatientID: "patient-1", Type: guidance.Intake, Status: guidance.New, Version: 1, CreatedAt: now,
+		ID: "survey-1", PatientID: "patient-1", Type: guidance.Intake, Status: guidance.New, Version: 1, CreatedAt: now, AskedAt: now,
 		Sections: []string{
 			"demographics", "visit_reason", "symptoms", "chronic_diseases", "drugs", "allergies", "hospitalizations", "risk_factors",
 			"dynamic", "specialists", "notes",

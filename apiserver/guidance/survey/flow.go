@@ -95,7 +95,7 @@ func Answer(p Progress, given Given, now time.Time, w section.World) (Move, erro
 	if current == len(p.Steps) { // a changed release has nothing more to ask
 		return Move{}, &ClosedError{}
 	}
-	return p.answer(current, given.Answer, w)
+	return p.answer(current, given.Answer, now, w)
 }
 
 // Change gives another answer to an answered question. All that followed is
@@ -107,7 +107,7 @@ func Change(p Progress, index int, answer json.RawMessage, now time.Time, w sect
 	if answered := len(guidance.Answered(p.Steps)); index < 0 || index >= answered {
 		return Move{}, &NotAnsweredError{index, answered}
 	}
-	return p.answer(index, answer, w)
+	return p.answer(index, answer, now, w)
 }
 
 // Findings is how many symptoms are present so far, as engine.Patient counts them.
@@ -161,7 +161,7 @@ func nameless(a guidance.Answer) guidance.Answer {
 }
 
 // answer answers the question at an index and finds what comes then.
-func (p *Progress) answer(index int, sent json.RawMessage, w section.World) (Move, error) {
+func (p *Progress) answer(index int, sent json.RawMessage, now time.Time, w section.World) (Move, error) {
 	step := p.Steps[index]
 	answer, err := section.Judge(&step.Question, sent, w.Lists)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *Progress) answer(index int, sent json.RawMessage, w section.World) (Mov
 		return Move{}, err
 	}
 	next.Survey.Version++
-	next.Survey.Status = guidance.Pending
+	next.Survey.Status, next.Survey.AskedAt = guidance.Pending, now
 	move := Move{From: index, Steps: next.Steps[index:]}
 	if len(next.Steps) == index+1 {
 		next.Survey.Status = guidance.Completed

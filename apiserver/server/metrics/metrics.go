@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -33,8 +31,7 @@ type Metrics struct {
 	refused   *prometheus.CounterVec
 	turned    *prometheus.CounterVec
 	notified  *prometheus.CounterVec
-	surveys   *prometheus.CounterVec
-	answers   *prometheus.CounterVec
+	surveys   surveyMetrics
 	webhooks  webhookMetrics
 }
 
@@ -83,24 +80,18 @@ func New(sources Sources) *Metrics {
 			Name: "anamnesis_turned_away_total",
 			Help: "Calls and connections turned away because the server had taken on all that it can, by what there was too much of: calls, body_bytes, assessments or connections.",
 		}, []string{"reason"}),
-		surveys: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anamnesis_surveys_total",
-			Help: "Surveys that were begun and that were completed, by type.",
-		}, []string{"type", "event"}),
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anamnesis_survey_answers_total",
-			Help: "Answers that were kept, by the section of their question.",
-		}, []string{"section"}),
+		surveys: newSurveyMetrics(),
 		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_notifications_total",
 			Help: "Messages to people by channel, email or sms, and outcome: sent, failed, or dropped without a try.",
 		}, []string{"channel", "outcome"}),
 		webhooks: newWebhookMetrics(),
 	}
+	m.registry.MustRegister(m.surveys.all()...)
 	m.registry.MustRegister(m.webhooks.all()...)
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned, m.notified, m.surveys, m.answers,
+		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.refused, m.turned, m.notified,
 		&releaseCollector{sources.Releases},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "anamnesis_usage_buffered_calls",
@@ -164,19 +155,6 @@ func (m *Metrics) TurnedAway(reason guard.Reason) { m.turned.WithLabelValues(str
 func (m *Metrics) Notified(channel notify.Channel, outcome notify.Outcome) {
 	m.notified.WithLabelValues(string(channel), string(outcome)).Inc()
 }
-
-// SurveyBegun counts a survey that was made.
-func (m *Metrics) SurveyBegun(kind guidance.Type) {
-	m.surveys.WithLabelValues(string(kind), "begun").Inc()
-}
-
-// SurveyCompleted counts a survey that has no more to ask.
-func (m *Metrics) SurveyCompleted(kind guidance.Type) {
-	m.surveys.WithLabelValues(string(kind), "completed").Inc()
-}
-
-// QuestionAnswered counts an answer that was kept.
-func (m *Metrics) QuestionAnswered(section string) { m.answers.WithLabelValues(section).Inc() }
 
 func outcome(err error, success, failure string) string {
 	if err != nil {
