@@ -46,7 +46,7 @@ func TestObserver(t *testing.T) {
 			{Answer: json.RawMessage(`"a cough"`), Index: &zero}, // repeated
 			{Answer: json.RawMessage(`5`)},                       // no text
 		} {
-			_, _ = r.Answer(t.Context(), portal, made.ID, given) //nolint:errcheck // what is told is looked at
+			_, _ = r.Answer(t.Context(), portal, made.ID, given)
 		}
 		if _, err := r.AnswerAgain(t.Context(), portal, made.ID, 0, json.RawMessage(`"a bad cough"`)); err != nil {
 			t.Fatal(err)
