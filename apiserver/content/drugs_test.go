@@ -81,6 +81,28 @@ func TestDrugsMeanTheirRiskFactors(t *testing.T) {
 	}
 }
 
+// Patients find what they live with by the name that they know, not as what brought
+// them to a doctor.
+func TestChronicDiseasesAreCalledAsPatientsDo(t *testing.T) {
+	t.Parallel()
+	wants := map[string][]string{
+		"service-en":    {"Asthma", "Epilepsy", "Type 1 diabetes", "Bipolar disorder", "Coeliac disease (gluten intolerance)"},
+		"service-en-us": {"Asthma", "Epilepsy", "Type 1 diabetes", "Bipolar disorder", "Celiac disease (gluten intolerance)"},
+		"service-de":    {"Asthma", "Epilepsie", "Typ-1-Diabetes", "Bipolare Störung", "Zöliakie (Glutenunverträglichkeit)"},
+	}
+	for _, r := range releases(t) {
+		names := map[string]bool{}
+		for _, item := range search.Items(r, search.ListQuery{List: search.ChronicDiseases}) {
+			names[item.Name] = true
+		}
+		for _, want := range wants[r.Meta.ModelID] {
+			if !names[want] {
+				t.Errorf("%s does not list %q", r.Meta.ModelID, want)
+			}
+		}
+	}
+}
+
 func TestListsAreLongEnough(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t) {

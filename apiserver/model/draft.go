@@ -129,6 +129,8 @@ type DraftDrug struct {
 // the same.
 type DraftChronicDisease struct {
 	Condition *DraftCondition
+	Name      string   // empty for the common name of the condition
+	Synonyms  []string // other names of the disease
 	Factors   []*DraftObservation
 }
 

@@ -183,10 +183,13 @@ func walkDrugs(r *Release) float64 {
 	}
 	for _, w := range r.ListWordings {
 		sum += float64(len(r.Text(w.Text)))
-		if i := int(w.Concept); i < len(r.Drugs) {
+		switch i := int(w.Concept); {
+		case i < len(r.Drugs):
 			sum += float64(r.Drugs[i].Number)
-		} else {
+		case i < len(r.Drugs)+len(r.Specialists):
 			sum += float64(r.Specialists[i-len(r.Drugs)].Number)
+		default:
+			sum += float64(r.ChronicDiseases[i-len(r.Drugs)-len(r.Specialists)].Condition)
 		}
 	}
 	for _, w := range r.ListWords {
@@ -201,6 +204,7 @@ func walkDrugs(r *Release) float64 {
 func walkHistory(r *Release) float64 {
 	sum := 0.0
 	for i, d := range r.ChronicDiseases {
+		sum += float64(len(r.Text(d.Name))) + float64(r.ChronicDiseaseRank(i))
 		if at, ok := r.ChronicDiseaseByID(r.ConditionID(d.Condition)); !ok || at != i {
 			panic("a chronic disease is not found by its id")
 		}

@@ -10,9 +10,12 @@ import (
 )
 
 // A ChronicDisease is a condition that patients name when they are asked which
-// illnesses they live with. It goes by the words and the id of the condition.
+// illnesses they live with. It goes by the id of the condition, and by a name of its
+// own: a condition is what brings people to a doctor, such as an epileptic fit, and a
+// disease what they live with, epilepsy.
 type ChronicDisease struct {
 	Condition ConditionIndex
+	Name      StringRef
 	// Factors, of DiseaseFactors and in order of index, are the risk factors
 	// that whoever has the disease has: the answer to their question is yes.
 	Factors Span
@@ -43,10 +46,16 @@ func (l *layout) layChronicDiseases() {
 	for _, d := range l.draft.ChronicDiseases {
 		r.ChronicDiseases = append(r.ChronicDiseases, ChronicDisease{
 			Condition: ConditionIndex(position(conditionAt, d.Condition)),
+			Name:      l.text(d.label()),
 			Factors:   appendSpan(&r.DiseaseFactors, l.sortedIndexes(d.Factors)...),
 		})
 	}
 	r.Hospitalizations = l.indexes(l.draft.Hospitalizations)
+}
+
+// label is what patients know the disease by.
+func (d *DraftChronicDisease) label() string {
+	return cmp.Or(d.Name, d.Condition.CommonName, d.Condition.Name)
 }
 
 // sortedIndexes are those of observations, in order.
@@ -64,7 +73,10 @@ func verifyChronicDiseases(r *Release) error {
 			return fmt.Errorf("chronic disease %d is condition %d behind %d, where there are %d", i, d.Condition, last, len(r.Conditions))
 		}
 		last = d.Condition
-		if err := errors.Join(factors.take(d.Factors), verifyFactorRefs(r, r.DiseaseFactors, d.Factors)); err != nil {
+		if d.Name.Length == 0 {
+			return fmt.Errorf("chronic disease %s: no name", r.ConditionID(d.Condition))
+		}
+		if err := errors.Join(checkTexts(r, d.Name), factors.take(d.Factors), verifyFactorRefs(r, r.DiseaseFactors, d.Factors)); err != nil {
 			return fmt.Errorf("chronic disease %s: %w", r.ConditionID(d.Condition), err)
 		}
 	}

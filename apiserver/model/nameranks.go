@@ -18,6 +18,7 @@ func (l *layout) layNameRanks() {
 	r.NameRanks = appendRanks(r.NameRanks, d.Conditions, func(c *DraftCondition) string { return c.CommonName })
 	r.NameRanks = appendRanks(r.NameRanks, d.Drugs, func(d *DraftDrug) string { return d.Name })
 	r.NameRanks = appendRanks(r.NameRanks, d.Specialists, func(s *DraftNamed) string { return s.Name })
+	r.NameRanks = appendRanks(r.NameRanks, d.ChronicDiseases, (*DraftChronicDisease).label)
 }
 
 // appendRanks adds the ranks of concepts in order of their folded names, equal
@@ -39,8 +40,8 @@ func appendRanks[T any](ranks []uint32, list []T, name func(T) string) []uint32 
 // verifyNameRanks checks that each concept has one. That the order is that of the
 // names it takes on trust: another one does no harm.
 func verifyNameRanks(r *Release) error {
-	if concepts := len(r.Observations) + len(r.Conditions) + len(r.Drugs) + len(r.Specialists); len(r.NameRanks) != concepts {
-		return fmt.Errorf("%d name ranks of %d observations, conditions, drugs and specialists", len(r.NameRanks), concepts)
+	if concepts := len(r.Observations) + len(r.Conditions) + len(r.Drugs) + len(r.Specialists) + len(r.ChronicDiseases); len(r.NameRanks) != concepts {
+		return fmt.Errorf("%d name ranks of %d observations, conditions, drugs, specialists and chronic diseases", len(r.NameRanks), concepts)
 	}
 	return nil
 }
@@ -65,4 +66,10 @@ func (r *Release) DrugRank(i int) uint32 {
 // stands among those of all specialists.
 func (r *Release) SpecialistRank(i int) uint32 {
 	return r.NameRanks[len(r.Observations)+len(r.Conditions)+len(r.Drugs)+i]
+}
+
+// ChronicDiseaseRank is where the name of the chronic disease at a position of
+// ChronicDiseases stands among those of all chronic diseases.
+func (r *Release) ChronicDiseaseRank(i int) uint32 {
+	return r.NameRanks[len(r.Observations)+len(r.Conditions)+len(r.Drugs)+len(r.Specialists)+i]
 }

@@ -313,16 +313,17 @@ type Release struct {
 	// Hospitalizations are the risk factors that people were in hospital for, in
 	// the order in which they are offered.
 	Hospitalizations []ObservationIndex
-	// ListWordings are what drugs and specialists are called, in the same order
-	// as Wordings: their Concept is a position in Drugs or, from len(Drugs) on,
-	// one in Specialists, and none is of a Condition. They are apart from
+	// ListWordings are what drugs, specialists and chronic diseases are called, in the
+	// same order as Wordings: their Concept is a position in Drugs or, from len(Drugs)
+	// on, one in Specialists and then in ChronicDiseases, and none is of a Condition.
+	// They are apart from
 	// Wordings, for a search of symptoms must not find a brand.
 	ListWordings []Wording
 	ListWords    []Word   // of ListWordings, as Words
 	ListWordUses []uint32 // positions in ListWordings
 	// NameRanks are where the common name of each concept stands in order of the
 	// names, folded, of its section: those of Observations, then of Conditions,
-	// Drugs and Specialists.
+	// Drugs, Specialists and ChronicDiseases.
 	NameRanks []uint32
 	strings   []byte
 	trees     trees

@@ -201,6 +201,7 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"factors of no drug", func(r *Release) { r.Drugs[1].Factors.End-- }, "1 of the drug factors belong to nothing"},
 
 		{"a chronic disease there is not", func(r *Release) { r.ChronicDiseases[1].Condition = 2 }, "chronic disease 1 is condition 2 behind 0, where there are 2"},
+		{"a chronic disease without a name", func(r *Release) { r.ChronicDiseases[1].Name = StringRef{} }, "chronic disease c_2: no name"},
 		{"a chronic disease twice", func(r *Release) { r.ChronicDiseases[1].Condition = 0 }, "chronic disease 1 is condition 0 behind 0"},
 		{"a disease's factor that is a symptom", func(r *Release) { r.DiseaseFactors[0] = 1 }, "chronic disease c_2: factor 1 is no risk factor"},
 		{"a disease's factors over the end", func(r *Release) { r.ChronicDiseases[1].Factors.End = 2 }, "disease factors [0,2)"},
@@ -210,13 +211,13 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a hospitalization for a symptom", func(r *Release) { r.Hospitalizations[0] = 0 }, "hospitalization 0 is observation 0"},
 		{"a hospitalization twice", func(r *Release) { r.Hospitalizations = append(r.Hospitalizations, 3) }, "hospitalization 1 is observation 3: no risk factor, or listed before"},
 
-		{"a name of no drug and no specialist", func(r *Release) { r.ListWordings[0].Concept = 3 }, "names of drugs and specialists: wording 0: concept 3, where there are 3"},
-		{"a name of a condition", func(r *Release) { r.ListWordings[0].Condition = true }, "names of drugs and specialists: wording 0: concept 0, where there are 0"},
-		{"names out of order", func(r *Release) { r.ListWordings[0].Concept = 2 }, "names of drugs and specialists: wording 1 is out of order"},
-		{"a word of no name", func(r *Release) { r.ListWordUses[0] = 9 }, "names of drugs and specialists: word 0: used by wording 9"},
-		{"a name of more words", func(r *Release) { r.ListWordings[0].Words = 2 }, "names of drugs and specialists: wording 0: 2 words, and 1 that it uses"},
+		{"a name of nothing that is listed", func(r *Release) { r.ListWordings[0].Concept = 5 }, "names of drugs, specialists and chronic diseases: wording 0: concept 5, where there are 5"},
+		{"a name of a condition", func(r *Release) { r.ListWordings[0].Condition = true }, "names of drugs, specialists and chronic diseases: wording 0: concept 0, where there are 0"},
+		{"names out of order", func(r *Release) { r.ListWordings[0].Concept = 2 }, "names of drugs, specialists and chronic diseases: wording 1 is out of order"},
+		{"a word of no name", func(r *Release) { r.ListWordUses[0] = 99 }, "names of drugs, specialists and chronic diseases: word 0: used by wording 99"},
+		{"a name of more words", func(r *Release) { r.ListWordings[0].Words = 2 }, "names of drugs, specialists and chronic diseases: wording 0: 2 words, and 1 that it uses"},
 
-		{"a concept without a rank", func(r *Release) { r.NameRanks = r.NameRanks[1:] }, "10 name ranks of 11 observations, conditions, drugs and specialists"},
+		{"a concept without a rank", func(r *Release) { r.NameRanks = r.NameRanks[1:] }, "12 name ranks of 13 observations, conditions, drugs, specialists and chronic diseases"},
 
 		{"laboratory tests out of order", func(r *Release) { r.LabTests[0].Number = 0 }, "laboratory test number 0 follows 0"},
 		{"a laboratory test without a name", func(r *Release) { r.LabTests[0].Name = StringRef{} }, "lab_1: no name"},

@@ -24,7 +24,8 @@ func (l *layout) layWordings() {
 	r.Words, r.WordUses = l.wordsOf(r.Wordings)
 }
 
-// layListWordings lists what drugs and specialists are called.
+// layListWordings lists what drugs, specialists and chronic diseases are called, these
+// also as their conditions are.
 func (l *layout) layListWordings() {
 	r := l.release
 	for i, d := range l.draft.Drugs {
@@ -32,6 +33,11 @@ func (l *layout) layListWordings() {
 	}
 	for i, s := range l.draft.Specialists {
 		l.layConcept(&r.ListWordings, Wording{Concept: int32(len(l.draft.Drugs) + i)}, s.Name, "", nil, nil)
+	}
+	for i, d := range l.draft.ChronicDiseases {
+		c := d.Condition
+		synonyms := slices.Concat(d.Synonyms, []string{c.CommonName, c.Name}, c.Synonyms)
+		l.layConcept(&r.ListWordings, Wording{Concept: int32(len(l.draft.Drugs) + len(l.draft.Specialists) + i)}, d.label(), "", synonyms, nil)
 	}
 	r.ListWords, r.ListWordUses = l.wordsOf(r.ListWordings)
 }
@@ -81,14 +87,15 @@ func verifyWordings(r *Release) error {
 	return verifyEachWording(r, r.Wordings, len(r.Observations), len(r.Conditions))
 }
 
-// verifyListWordings checks the names of drugs and specialists and their words.
+// verifyListWordings checks the names of drugs, specialists and chronic diseases and
+// their words.
 func verifyListWordings(r *Release) error {
-	err := verifyEachWording(r, r.ListWordings, len(r.Drugs)+len(r.Specialists), 0)
+	err := verifyEachWording(r, r.ListWordings, len(r.Drugs)+len(r.Specialists)+len(r.ChronicDiseases), 0)
 	if err == nil {
 		err = verifyWordsOf(r, r.ListWordings, r.ListWords, r.ListWordUses)
 	}
 	if err != nil {
-		return fmt.Errorf("names of drugs and specialists: %w", err)
+		return fmt.Errorf("names of drugs, specialists and chronic diseases: %w", err)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ type entry struct {
 func (f *finder) list(r *model.Release, q ListQuery) []Item {
 	defer f.end()
 	in := conceptsOf(r)
-	if q.List == Drugs || q.List == Specialists {
+	if q.List == Drugs || q.List == Specialists || q.List == ChronicDiseases {
 		in = namesOf(r)
 	}
 	entries := entriesOf(r, q)
@@ -193,9 +193,9 @@ func (q *ListQuery) appendObservation(entries []entry, r *model.Release, i model
 
 func chronicDiseases(r *model.Release, q ListQuery) []entry {
 	var entries []entry
-	for _, d := range r.ChronicDiseases {
+	for i, d := range r.ChronicDiseases {
 		if c := &r.Conditions[d.Condition]; q.admits(c.Sex, c.AgeFrom, c.AgeTo) {
-			entries = append(entries, entry{concept: int32(d.Condition), condition: true, rank: r.ConditionRank(d.Condition)})
+			entries = append(entries, entry{concept: int32(len(r.Drugs) + len(r.Specialists) + i), rank: r.ChronicDiseaseRank(i)})
 		}
 	}
 	return entries
@@ -221,8 +221,8 @@ func specialists(r *model.Release) []entry {
 func (e *entry) item(r *model.Release, list List) Item {
 	switch list {
 	case ChronicDiseases:
-		i := model.ConditionIndex(e.concept)
-		return Item{ID: r.ConditionID(i), Name: r.Text(r.Conditions[i].CommonName)}
+		d := &r.ChronicDiseases[int(e.concept)-len(r.Drugs)-len(r.Specialists)]
+		return Item{ID: r.ConditionID(d.Condition), Name: r.Text(d.Name)}
 	case Specialists:
 		i := int(e.concept) - len(r.Drugs)
 		return Item{ID: r.SpecialistID(uint32(i)), Name: r.Text(r.Specialists[i].Name)}

@@ -48,8 +48,7 @@ func (l ReleaseLists) chronicDisease(id string) (ListItem, bool) {
 		return ListItem{}, false
 	}
 	disease := l.Release.ChronicDiseases[position]
-	name := l.Release.Text(l.Release.Conditions[disease.Condition].CommonName)
-	return ListItem{ID: id, Name: strings.Clone(name), RiskFactors: l.ids(l.Release.DiseaseFactors, disease.Factors)}, true
+	return ListItem{ID: id, Name: strings.Clone(l.Release.Text(disease.Name)), RiskFactors: l.ids(l.Release.DiseaseFactors, disease.Factors)}, true
 }
 
 // hospitalization finds a risk factor that people are in hospital for, which is what

@@ -36,6 +36,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		groups:        map[string]*model.DraftGroup{},
 		labTests:      map[string]*model.DraftLabTest{},
 		drugs:         map[string]*model.DraftDrug{},
+		diseases:      map[string]*model.DraftChronicDisease{},
 		observationOf: map[*model.DraftObservation]*observation{},
 		conditionOf:   map[*model.DraftCondition]*condition{},
 	}
@@ -87,11 +88,12 @@ type compiler struct {
 	draft        model.Draft
 	specialists  map[string]*model.DraftNamed
 	categories   map[string]*model.DraftNamed
-	observations map[string]*observation        // by slug
-	conditions   map[string]*condition          // by slug
-	groups       map[string]*model.DraftGroup   // by slug
-	labTests     map[string]*model.DraftLabTest // by slug
-	drugs        map[string]*model.DraftDrug    // by slug
+	observations map[string]*observation               // by slug
+	conditions   map[string]*condition                 // by slug
+	groups       map[string]*model.DraftGroup          // by slug
+	labTests     map[string]*model.DraftLabTest        // by slug
+	drugs        map[string]*model.DraftDrug           // by slug
+	diseases     map[string]*model.DraftChronicDisease // by the slug of the condition
 	// What the parts of the draft come from.
 	observationOf  map[*model.DraftObservation]*observation
 	conditionOf    map[*model.DraftCondition]*condition

@@ -45,6 +45,7 @@ func (c *compiler) addWords() {
 			c.nameDrug(d, s, drugs[s.Slug.Text])
 		}
 	}
+	c.nameChronicDiseases()
 }
 
 // wordsOf is the words by slug.

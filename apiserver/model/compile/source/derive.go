@@ -65,6 +65,7 @@ func derive(base, own *Language, problems *Problems) *Language {
 	derived.Groups = d.words(own.Groups, base.Groups)
 	derived.LabTests = d.words(own.LabTests, base.LabTests)
 	derived.Drugs = d.words(own.Drugs, base.Drugs)
+	derived.ChronicDiseases = d.words(own.ChronicDiseases, base.ChronicDiseases)
 	derived.Articles = d.articles(own.Articles, base.Articles)
 	derived.Lexicons = d.lexicons(own.Lexicons, base.Lexicons)
 	derived.Examples = d.examples(own, base)

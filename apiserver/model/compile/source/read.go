@@ -158,6 +158,10 @@ func (l *Language) add(name string, file wordsFile) {
 		w := file.Drugs[slug]
 		l.Drugs = append(l.Drugs, &Words{File: name, Slug: slug, Name: w.Name, Synonyms: w.Synonyms, Brands: w.Brands})
 	}
+	for _, slug := range byLine(file.ChronicDiseases) {
+		w := file.ChronicDiseases[slug]
+		l.ChronicDiseases = append(l.ChronicDiseases, &Words{File: name, Slug: slug, Name: w.Name, Synonyms: w.Synonyms})
+	}
 }
 
 // byLine are the keys of a mapping as they stand in the file.

@@ -209,7 +209,10 @@ type Language struct {
 	Groups        []*Words      `yaml:"-"`
 	LabTests      []*Words      `yaml:"-"`
 	Drugs         []*Words      `yaml:"-"`
-	Articles      []*Article    `yaml:"-"`
+	// ChronicDiseases are those that patients do not know by the common name of their
+	// condition.
+	ChronicDiseases []*Words   `yaml:"-"`
+	Articles        []*Article `yaml:"-"`
 	// Experimental says that the words are not reviewed yet as those of other
 	// languages are.
 	Experimental  Flag        `yaml:"experimental"`
@@ -276,6 +279,8 @@ type wordsFile struct {
 	Groups       map[Word]groupWords       `yaml:"groups"`
 	LabTests     map[Word]labTestWords     `yaml:"lab_tests"`
 	Drugs        map[Word]drugWords        `yaml:"drugs"`
+
+	ChronicDiseases map[Word]diseaseWords `yaml:"chronic_diseases"`
 }
 
 type conditionWords struct {
@@ -301,6 +306,11 @@ type groupWords struct {
 type labTestWords struct {
 	Name       Word `yaml:"name"`
 	CommonName Word `yaml:"common_name"`
+}
+
+type diseaseWords struct {
+	Name     Word   `yaml:"name"`
+	Synonyms []Word `yaml:"synonyms"`
 }
 
 type drugWords struct {
