@@ -19,7 +19,7 @@ var GroupVersion = schema.GroupVersion{Group: "anamnesis.dev", Version: "v1alpha
 
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Instance{}, &InstanceList{})
+	scheme.AddKnownTypes(GroupVersion, &Instance{}, &InstanceList{}, &WebhookConfig{}, &WebhookConfigList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -143,6 +143,16 @@ type InstanceSpec struct {
 	// +optional
 	Features *Features `json:"features,omitempty"`
 
+	// Webhooks says where the server may send webhooks. Left out: to port 443 of
+	// public addresses. It reaches a running server without a restart.
+	// +optional
+	Webhooks *Webhooks `json:"webhooks,omitempty"`
+
+	// Retention says how long the server keeps what it need not keep for ever. It
+	// reaches a running server without a restart.
+	// +optional
+	Retention *Retention `json:"retention,omitempty"`
+
 	// Resources of the container that serves. Left out: defaults that suit a
 	// small tenant.
 	// +optional

@@ -11,9 +11,9 @@ const (
 	// value changes; any new value does.
 	RetryAnnotation = "anamnesis.dev/retry"
 
-	// WatchLabel set to "true" on a Secret that an Instance refers to makes the
-	// operator react to its changes at once. Without it the Secret is read again
-	// at the next resync.
+	// WatchLabel set to "true" on a Secret that an Instance or a WebhookConfig
+	// refers to makes the operator react to its changes at once. Without it the
+	// Secret is read again at the next resync.
 	WatchLabel = "anamnesis.dev/watch"
 
 	// InstanceUIDLabel marks what outlives an Instance, such as a retained
@@ -27,4 +27,8 @@ const (
 	// Finalizer lets the operator settle what becomes of an Instance's data
 	// before the Instance is gone.
 	Finalizer = "anamnesis.dev/data"
+
+	// SubscriptionFinalizer lets the operator delete the subscription of a
+	// WebhookConfig before the WebhookConfig is gone.
+	SubscriptionFinalizer = "anamnesis.dev/subscription"
 )

@@ -107,6 +107,14 @@ func external(fields string) string { return fmt.Sprintf(onDatabase, ", "+fields
 
 func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
+		"a webhook port that is none":               {onVolume + "webhooks: {allowedPorts: [0]}", "spec.webhooks.allowedPorts[0]"},
+		"a webhook port beyond all":                 {onVolume + "webhooks: {allowedPorts: [65536]}", "spec.webhooks.allowedPorts[0]"},
+		"a webhook port twice":                      {onVolume + "webhooks: {allowedPorts: [443, 443]}", "Duplicate value"},
+		"no webhook port":                           {onVolume + "webhooks: {allowedPorts: []}", "spec.webhooks.allowedPorts"},
+		"too many webhook ports":                    {onVolume + "webhooks: {allowedPorts: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}", "Too many"},
+		"authorities of receivers in a Pod":         {onVolume + "webhooks: {caRef: {name: ca, kind: Pod}}", "Unsupported value"},
+		"deliveries kept for hours":                 {onVolume + "retention: {deliveries: 12h}", "spec.retention.deliveries"},
+		"deliveries kept for no days":               {onVolume + "retention: {deliveries: d}", "spec.retention.deliveries"},
 		"an access mode for many":                   {"storage: {embedded: {accessMode: ReadWriteMany}}", "Unsupported value"},
 		"a key with a slash":                        {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
 		"authorities in a Pod":                      {external("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
@@ -243,6 +251,10 @@ keyOverlap: 0s`},
 		"features that are off": {onVolume + "features: {prefill: {enabled: false}, patientResults: false}", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 features: {prefill: {enabled: false}, patientResults: false}`},
+		"webhooks with all": {onVolume + "webhooks: {allowPrivateAddresses: true, allowedPorts: [443, 8443], caRef: {name: ca}}\nretention: {deliveries: 7d}", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+webhooks: {allowPrivateAddresses: true, allowedPorts: [443, 8443], caRef: {kind: Secret, name: ca, key: ca.crt}}
+retention: {deliveries: 7d}`},
 		"an application that operates": {onVolume + "applications: [{name: operators}]", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 applications: [{name: operators}]`},
@@ -253,7 +265,7 @@ applications: [{name: operators}]`},
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
-			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap", "features"} {
+			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap", "features", "webhooks", "retention"} {
 				want := instance(t, "acme", test.want).Object["spec"].(map[string]any)[field]
 				if diff := cmp.Diff(want, got[field]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", field, diff)
