@@ -38,6 +38,10 @@ const (
 	// ConditionNotificationsReady is True when the server can send messages to people.
 	// Ready does not depend on it.
 	ConditionNotificationsReady = "NotificationsReady"
+	// ConditionWebhooksReady is True when the authorities are known that receivers of
+	// webhooks prove themselves by. It is absent where the spec names none. Ready does
+	// not depend on it.
+	ConditionWebhooksReady = "WebhooksReady"
 	// ConditionServerCurrent is True when the Instance is well with the build of
 	// the server that all are to have; its reason says what keeps it from that,
 	// or how far it has come. Ready does not depend on it.
@@ -486,7 +490,7 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged, KeysTurning, NotificationsReady, ServerCurrent.
+	// Available, Diverged, KeysTurning, NotificationsReady, WebhooksReady, ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -38,11 +38,13 @@ func (p *platform) files() map[string]string {
 	return files
 }
 
-// openPorts are those that the pods of acme reach beside the resolver's.
+// openPorts are those that the pods of acme reach beside the resolver's and those
+// of webhooks.
 func (p *platform) openPorts() []int32 {
 	p.t.Helper()
 	var ports []int32
-	for _, rule := range read(p, "acme", &networkingv1.NetworkPolicy{}).Spec.Egress[1:] {
+	rules := read(p, "acme", &networkingv1.NetworkPolicy{}).Spec.Egress
+	for _, rule := range rules[1 : len(rules)-1] {
 		for _, port := range rule.Ports {
 			ports = append(ports, port.Port.IntVal)
 		}

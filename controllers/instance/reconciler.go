@@ -172,9 +172,9 @@ func (r *Reconciler) report(ctx context.Context, v *steps.Visit, before *v1alpha
 	return nil
 }
 
-// hasReferences says whether the spec refers to Secrets that are not watched.
+// hasReferences says whether the spec refers to what is not watched.
 func hasReferences(instance *v1alpha1.Instance) bool {
-	return len(referencedSecrets(instance)) > 0
+	return len(referencedSecrets(instance)) > 0 || resources.WebhookAuthorities(instance) != nil
 }
 
 // referencedSecrets names the Secrets that a spec refers to.
@@ -185,6 +185,9 @@ func referencedSecrets(instance *v1alpha1.Instance) []string {
 	}
 	for _, sender := range resources.Senders(instance) {
 		names = append(names, sender.Secret)
+	}
+	if reference := resources.WebhookAuthorities(instance); reference != nil && reference.Kind != "ConfigMap" {
+		names = append(names, reference.Name)
 	}
 	return append(names, resources.StorageOf(instance).Secrets...)
 }

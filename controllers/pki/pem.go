@@ -77,6 +77,10 @@ func readableCertificates(text []byte) []*x509.Certificate {
 	return certificates
 }
 
+// OnlyCertificates gives the certificates of a text in PEM and nothing else of it,
+// such as a key that somebody put beside them.
+func OnlyCertificates(text []byte) []byte { return encodeCertificates(readableCertificates(text)) }
+
 // encodeCertificates writes certificates in PEM, in their order.
 func encodeCertificates(certificates []*x509.Certificate) []byte {
 	text := &bytes.Buffer{}

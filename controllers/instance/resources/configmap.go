@@ -18,10 +18,20 @@ type configFile struct {
 	Plans map[string]v1alpha1.MonthlyCalls `json:"plans,omitempty"`
 	// What follows is left out unless it is set: servers that are older than it
 	// would warn of it.
-	URL      v1alpha1.PublicURL `json:"url,omitempty"`
-	Proxies  []v1alpha1.CIDR    `json:"proxies,omitempty"`
-	Features *v1alpha1.Features `json:"features,omitempty"`
-	Instance *instanceConfig    `json:"instance,omitempty"`
+	URL       v1alpha1.PublicURL  `json:"url,omitempty"`
+	Proxies   []v1alpha1.CIDR     `json:"proxies,omitempty"`
+	Features  *v1alpha1.Features  `json:"features,omitempty"`
+	Instance  *instanceConfig     `json:"instance,omitempty"`
+	Webhooks  *webhooksConfig     `json:"webhooks,omitempty"`
+	Retention *v1alpha1.Retention `json:"retention,omitempty"`
+}
+
+// webhooksConfig tells the server where it may send webhooks, and by which
+// authorities, in PEM, receivers prove themselves beside the public ones.
+type webhooksConfig struct {
+	AllowPrivateAddresses bool    `json:"allowPrivateAddresses,omitempty"`
+	AllowedPorts          []int32 `json:"allowedPorts,omitempty"`
+	CA                    string  `json:"ca,omitempty"`
 }
 
 // instanceConfig tells the server whose database it may open: one that is new,
@@ -45,7 +55,10 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 		config.Plans[plan.Name] = plan.MonthlyCalls
 	}
 	config.URL, config.Proxies = in.Instance.Spec.URL, in.Instance.Spec.TrustedProxies
-	config.Features = in.Instance.Spec.Features
+	config.Features, config.Retention = in.Instance.Spec.Features, in.Instance.Spec.Retention
+	if wanted := in.Instance.Spec.Webhooks; wanted != nil {
+		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookAuthorities}
+	}
 	if in.has(tellsClients) {
 		config.Instance = instanceOf(in.Instance)
 	}
@@ -56,6 +69,16 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	return coreapply.ConfigMap(ConfigName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: string(encoded)})
+}
+
+// WebhookAuthoritiesIn are the authorities of receivers in the content of the
+// ConfigMap; none when it says none.
+func WebhookAuthoritiesIn(content map[string]string) string {
+	var config configFile
+	if yaml.Unmarshal([]byte(content[configFileName]), &config) != nil || config.Webhooks == nil {
+		return ""
+	}
+	return config.Webhooks.CA
 }
 
 func instanceOf(instance *v1alpha1.Instance) *instanceConfig {

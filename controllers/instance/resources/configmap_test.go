@@ -37,6 +37,26 @@ data:
       uid: 6f1f7a53
 `,
 		},
+		"webhooks, and for how long they are remembered": {
+			in: besideTheAPI(embedded(webhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true, AllowedPorts: []int32{443, 8443}}))),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    instance:
+      uid: 6f1f7a53
+    retention:
+      deliveries: 7d
+    webhooks:
+      allowPrivateAddresses: true
+      allowedPorts:
+      - 443
+      - 8443
+      ca: |
+        -----BEGIN CERTIFICATE-----
+`,
+		},
 		"origins in the order of the spec": {
 			in: embedded(func(instance *v1alpha1.Instance) {
 				instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example", "http://localhost:3000", "*"}}

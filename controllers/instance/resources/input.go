@@ -46,6 +46,14 @@ type Input struct {
 	// NotificationPorts are where the server connects to for sending messages.
 	NotificationPorts []int32
 
+	// WebhookAuthorities are the certificates, in PEM, that spec.webhooks.caRef names;
+	// empty without it.
+	WebhookAuthorities string
+
+	// ClosedToWebhooks are the addresses of the Kubernetes API that serve it on a port
+	// of webhooks. None is sent there.
+	ClosedToWebhooks []netip.Prefix
+
 	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
 	// when empty.
 	AppliedSpec string

@@ -37,7 +37,8 @@ var metadataNetworks = []netip.Prefix{
 
 // BuildNetworkPolicy lets anyone reach the tenant port, and only what carries
 // AdminAccessLabel the admin port. The pods themselves reach the cluster's
-// resolver, the external database and the senders of messages; nothing else.
+// resolver, the external database, the senders of messages and the receivers of
+// webhooks; nothing else.
 //
 // The resolver is CoreDNS or kube-dns as nearly every cluster has it, in
 // kube-system with the label k8s-app=kube-dns; that of OpenShift; NodeLocal
@@ -62,6 +63,9 @@ func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration 
 	}
 	if notifications := notificationEgress(in); notifications != nil {
 		spec.WithEgress(notifications)
+	}
+	if in.has(sendsWebhooks) {
+		spec.WithEgress(receiverEgress(in))
 	}
 	return networkapply.NetworkPolicy(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).

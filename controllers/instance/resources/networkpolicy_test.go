@@ -304,13 +304,13 @@ func TestSendersAreReachedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	in := embedded()
 	in.KubernetesAPI = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
-	if rules := BuildNetworkPolicy(in).Spec.Egress; len(rules) != 1 {
-		t.Errorf("without senders there are %d rules, want that of the resolver alone", len(rules))
+	if rules := BuildNetworkPolicy(in).Spec.Egress; len(rules) != 2 {
+		t.Errorf("without senders there are %d rules, want those of the resolver and of receivers", len(rules))
 	}
 	in.NotificationPorts = []int32{587, 443, 587}
 	rules := BuildNetworkPolicy(in).Spec.Egress
-	if len(rules) != 2 {
-		t.Fatalf("there are %d rules, want two", len(rules))
+	if len(rules) != 3 {
+		t.Fatalf("there are %d rules, want three", len(rules))
 	}
 	var ports []int32
 	for _, port := range rules[1].Ports {

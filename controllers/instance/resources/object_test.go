@@ -46,6 +46,9 @@ func everything(in Input) []Object {
 		keys[application.Name] = pki.ApplicationKeys{Key: "key of " + application.Name}
 		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name].Key))
 	}
+	if SendsWebhooks(in.Server) {
+		keys[OperatorName] = pki.ApplicationKeys{Key: "key of the operator"}
+	}
 	objects = Append(objects, BuildCredentialsSecret(in, keys, nil))
 	objects = Append(objects, BuildNotificationsSecret(in, notificationFiles(in.Instance)))
 	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))

@@ -2,11 +2,13 @@
 
 package resources
 
+import "github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+
 // Revision of the objects that this operator builds around a server image. An
 // Instance keeps the revision that it is pinned to until it moves to another
 // server image, so that an upgrade of the operator restarts nobody: every
 // revision that an Instance may be pinned to is still built as it was.
-const Revision int32 = 4
+const Revision int32 = 5
 
 // A change is one thing that builders do since some revision, for a reason that
 // is not in the Instance. Its value is that revision.
@@ -50,6 +52,10 @@ const (
 	turnsKeys change = 4
 	// encrypts: the server is given keysets, and where to find Secrets of senders.
 	encrypts change = 4
+
+	// sendsWebhooks: pods reach the receivers of webhooks, and the operator is known
+	// to the server as an application of its own, which subscribes them.
+	sendsWebhooks change = 5
 )
 
 // has says whether a change is part of the revision that the Instance is pinned
@@ -58,3 +64,7 @@ func (in Input) has(c change) bool { return in.Server.Revision >= int32(c) }
 
 // TurnsKeys says whether the server can be told several keys for one thing.
 func (in Input) TurnsKeys() bool { return in.has(turnsKeys) }
+
+// SendsWebhooks says whether a build of the server has webhooks, and knows the
+// operator.
+func SendsWebhooks(server v1alpha1.ServerPin) bool { return Input{Server: server}.has(sendsWebhooks) }

@@ -3,6 +3,7 @@
 package resources
 
 import (
+	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,9 @@ func revisionFixtures() map[string]revisionFixture {
 
 		"embedded-encrypted": {4, encrypted(embedded())},
 		"external-public":    {4, sending(encrypted(external(public)))},
+
+		"embedded-webhooks": {5, embedded(webhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CertificateReference{Name: "receivers-ca"}}))},
+		"external-webhooks": {5, besideTheAPI(sending(guarded(webhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))))},
 	}
 }
 
@@ -45,6 +49,21 @@ func public(instance *v1alpha1.Instance) {
 		SMS:  &v1alpha1.NotificationSender{SecretRef: v1alpha1.SecretReference{Name: "acme-sms"}},
 	}
 	instance.Spec.TrustedProxies = []v1alpha1.CIDR{"10.0.0.0/8", "2001:db8::/32"}
+}
+
+// webhooks may be sent so, and are remembered for a week.
+func webhooks(wanted *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) {
+		instance.Spec.Webhooks = wanted
+		instance.Spec.Retention = &v1alpha1.Retention{Deliveries: "7d"}
+	}
+}
+
+// besideTheAPI is where the Kubernetes API serves on a port of webhooks.
+func besideTheAPI(in Input) Input {
+	in.ClosedToWebhooks = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
+	in.WebhookAuthorities = "-----BEGIN CERTIFICATE-----\n"
+	return in
 }
 
 func sending(in Input) Input {

@@ -50,6 +50,20 @@ func Applications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	return applications
 }
 
+// OperatorName is the id of the application by which the server knows the operator.
+// No application of a spec is called so.
+const OperatorName = "operator"
+
+// KnownApplications are those that the server is told of: the Instance's, and the
+// operator itself, which may look after configurations and do nothing else.
+func KnownApplications(in Input) []v1alpha1.Application {
+	applications := Applications(in.Instance)
+	if !in.has(sendsWebhooks) {
+		return applications
+	}
+	return append(applications, v1alpha1.Application{Name: OperatorName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
+}
+
 func withScopes(application v1alpha1.Application) v1alpha1.Application {
 	if len(application.Scopes) == 0 {
 		application.Scopes = allScopes
@@ -101,12 +115,12 @@ type credentialFile struct {
 }
 
 // BuildCredentialsSecret tells the server who may call it: one file for each of
-// the Instance's applications, with its keys by application name. An application
+// KnownApplications, with its keys by application name. An application
 // without a key is left out, since an empty key must never open anything. notes are
 // annotations, which must hold no key.
 func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
-	for _, application := range Applications(in.Instance) {
+	for _, application := range KnownApplications(in) {
 		if known := keys[application.Name]; known.Key != "" {
 			files[application.Name+".json"] = encodeCredential(application, known)
 		}

@@ -95,6 +95,31 @@ func TestBuildApplicationSecret(t *testing.T) {
 	}
 }
 
+// TestOperatorIsKnown to servers that have webhooks, by a key of its own, with what
+// it needs and no more; it is none of the applications that people are shown.
+func TestOperatorIsKnown(t *testing.T) {
+	t.Parallel()
+	keys := map[string]pki.ApplicationKeys{"default": {Key: "k1"}, OperatorName: {Key: "k2", Others: []string{"k1"}}}
+	got := texts(BuildCredentialsSecret(embedded(), keys, nil).Data)
+	if diff := cmp.Diff(`{"id":"operator","key":"k2","keys":["k1"],"scopes":["config:read","config:write"]}`, got["operator.json"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, known := texts(BuildCredentialsSecret(ofRevision(4, embedded()), keys, nil).Data)["operator.json"]; known {
+		t.Error("a server without webhooks is told of the operator")
+	}
+	if diff := cmp.Diff([]string{"default"}, names(Applications(embedded().Instance))); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+}
+
+func names(applications []v1alpha1.Application) []string {
+	all := make([]string, len(applications))
+	for i, application := range applications {
+		all[i] = application.Name
+	}
+	return all
+}
+
 func TestBuildCredentialsSecret(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

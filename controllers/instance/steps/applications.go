@@ -51,6 +51,7 @@ func (v *Visit) applyApplications(ctx context.Context) error {
 	if len(known.keys) == 0 && unhad != nil {
 		return unhad
 	}
+	v.chooseOperatorKey(known)
 	if err := v.turnApplications(ctx, known); err != nil {
 		return err
 	}
@@ -76,12 +77,14 @@ func (v *Visit) knownApplications(ctx context.Context) (*knownKeys, error) {
 	if credentials != nil {
 		known.turn = keyTurnOf(credentials)
 	}
-	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
-		if credentials != nil {
+	if credentials != nil {
+		for _, application := range resources.KnownApplications(v.input) {
 			if keys := resources.KeysIn(credentials.Data, application.Name); keys.Key != "" {
 				known.keys[application.Name] = keys
 			}
 		}
+	}
+	unhad := eachOf(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
 		secret, err := v.Children.Secret(ctx, resources.ApplicationSecretName(v.Instance, application.Name))
 		if err == nil {
 			known.shown[application.Name] = secret
@@ -124,6 +127,16 @@ func (v *Visit) chooseKeys(ctx context.Context, known *knownKeys) error {
 		known.keys[name] = keys
 		return v.putOrCreate(ctx, secret, resources.BuildApplicationSecret(v.input, application, keys.Key))
 	})
+}
+
+// chooseOperatorKey gives the operator itself a key where the server is to know
+// it. Nobody is shown it: the operator reads it where the server does.
+func (v *Visit) chooseOperatorKey(known *knownKeys) {
+	_, isKnown := known.keys[resources.OperatorName]
+	if isKnown || !resources.SendsWebhooks(v.input.Server) {
+		return
+	}
+	known.keys[resources.OperatorName], known.made = pki.ApplicationKeys{Key: pki.NewApplicationKey()}, true
 }
 
 // turnApplications does what is due about the keys of all.

@@ -35,5 +35,10 @@ func (v *Visit) applyNetwork(ctx context.Context) error {
 	if in.KubernetesAPI, err = v.KubernetesAPI.Serving(ctx, v.Began, slices.Concat(in.DatabasePorts, in.PutBackPorts, in.NotificationPorts)); err != nil {
 		return err
 	}
+	if resources.SendsWebhooks(in.Server) {
+		if in.ClosedToWebhooks, err = v.KubernetesAPI.Serving(ctx, v.Began, resources.WebhookPorts(v.Instance)); err != nil {
+			return err
+		}
+	}
 	return v.put(ctx, "", resources.BuildNetworkPolicy(in))
 }

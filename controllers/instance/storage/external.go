@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -14,14 +13,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 )
 
 const (
-	reasonDatabaseConfigured       = "DatabaseConfigured"
-	reasonDatabaseSecretNotFound   = "DatabaseSecretNotFound"
-	reasonDatabaseSecretInvalid    = "DatabaseSecretInvalid"
-	reasonDatabaseNotVerified      = "DatabaseNotVerified"
-	reasonDatabaseAuthorityInvalid = "DatabaseAuthorityInvalid"
+	reasonDatabaseConfigured        = "DatabaseConfigured"
+	reasonDatabaseSecretNotFound    = "DatabaseSecretNotFound"
+	reasonDatabaseSecretInvalid     = "DatabaseSecretInvalid"
+	reasonDatabaseNotVerified       = "DatabaseNotVerified"
+	reasonDatabaseAuthorityInvalid  = "DatabaseAuthorityInvalid"
+	reasonDatabaseAuthorityNotFound = "DatabaseAuthorityNotFound"
 )
 
 // external keeps the data in a PostgreSQL database that somebody else manages.
@@ -85,16 +86,12 @@ func databaseAuthorities(ctx context.Context, on Ground, reference *v1alpha1.Cer
 	if reference == nil {
 		return "", nil
 	}
-	kind, name, key := cmp.Or(reference.Kind, "Secret"), reference.Name, cmp.Or(reference.Key, resources.DatabaseAuthorityKey)
-	found, err := on.Certificates(ctx, kind, name, key)
-	if err != nil {
-		return "", err
-	}
-	if !x509.NewCertPool().AppendCertsFromPEM(found) {
-		return "", problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseAuthorityInvalid,
-			"%s %s has no certificate in PEM under the key %s: put the database's authority there", kind, name, key)
-	}
-	return string(found), nil
+	return on.Certificates(ctx, *reference, surroundings.CertificateUse{
+		Condition: v1alpha1.ConditionStorageReady,
+		NotFound:  reasonDatabaseAuthorityNotFound,
+		Invalid:   reasonDatabaseAuthorityInvalid,
+		Want:      "the certificate of the database's authority",
+	})
 }
 
 // Release leaves the database to those who manage it.

@@ -7,7 +7,9 @@
 package surroundings
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"fmt"
 	"slices"
 	"time"
@@ -46,15 +48,32 @@ func (s Surroundings) Secret(ctx context.Context, condition, reason, name, want 
 	return secret, nil
 }
 
-// reasonAuthorityNotFound is the reason while the certificates that a database is
-// checked against are not there.
-const reasonAuthorityNotFound = "DatabaseAuthorityNotFound"
+// A CertificateUse is what certificates are for that a spec refers to, and what is
+// said while they are not there or are none.
+type CertificateUse struct {
+	// Condition and the reasons are those of the problem.
+	Condition, NotFound, Invalid string
+	// Want says what they are: the certificate of somebody's authority.
+	Want string
+}
 
-// Certificates reads one key of a Secret or ConfigMap that a spec refers to.
-func (s Surroundings) Certificates(ctx context.Context, kind, name, key string) ([]byte, error) {
-	const want = "the certificate of the database's authority"
+// Certificates reads the certificates, in PEM, that a spec refers to. Where the
+// reference names no key, it is ca.crt.
+func (s Surroundings) Certificates(ctx context.Context, reference v1alpha1.CertificateReference, use CertificateUse) (string, error) {
+	kind, name, key := cmp.Or(reference.Kind, "Secret"), reference.Name, cmp.Or(reference.Key, corev1.ServiceAccountRootCAKey)
+	found, err := s.certificates(ctx, kind, name, key, use)
+	if err != nil {
+		return "", err
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(found) {
+		return "", problem.Stalled(use.Condition, use.Invalid, "%s %s has no certificate in PEM under the key %s: put %s there", kind, name, key, use.Want)
+	}
+	return string(found), nil
+}
+
+func (s Surroundings) certificates(ctx context.Context, kind, name, key string, use CertificateUse) ([]byte, error) {
 	if kind != "ConfigMap" {
-		secret, err := s.Secret(ctx, v1alpha1.ConditionStorageReady, reasonAuthorityNotFound, name, want)
+		secret, err := s.Secret(ctx, use.Condition, use.NotFound, name, use.Want)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +83,7 @@ func (s Surroundings) Certificates(ctx context.Context, kind, name, key string) 
 	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, problem.Waiting(v1alpha1.ConditionStorageReady, reasonAuthorityNotFound, "ConfigMap %s does not exist: make it, with %s", name, want)
+		return nil, problem.Waiting(use.Condition, use.NotFound, "ConfigMap %s does not exist: make it, with %s", name, use.Want)
 	case err != nil:
 		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
 	}
