@@ -96,6 +96,11 @@ var needed = map[string][]string{
 	// the cluster asks for it.
 	"anamnesis.dev/instances/finalizers": {"update"},
 
+	// Those whom its events are sent to, in the same way.
+	"anamnesis.dev/webhookconfigs":            {"get", "list", "watch", "patch"},
+	"anamnesis.dev/webhookconfigs/status":     {"patch"},
+	"anamnesis.dev/webhookconfigs/finalizers": {"update"},
+
 	// What an Instance is made of.
 	"/configmaps":                       {"get", "list", "watch", "create", "patch", "delete"},
 	"/persistentvolumeclaims":           {"get", "list", "watch", "create", "patch", "delete"},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command operator gives every Instance of a cluster its own API server.
+// Command operator gives every Instance of a cluster its own API server, and keeps
+// who is told of its events.
 //
 // Only wiring lives here: flags, the manager with its lease and its probes, and
-// the reconciler of package instance.
+// the reconcilers of packages instance and webhookconfig.
 package main
 
 import (
@@ -26,6 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
 	"github.com/anamnesis-dev/anamnesis/controllers/namespaces"
+	"github.com/anamnesis-dev/anamnesis/controllers/webhookconfig"
 )
 
 func main() {
@@ -78,7 +80,13 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 			return nil, fmt.Errorf("adding the hold of RoleBindings: %w", err)
 		}
 	}
-	return manager, instance.Setup(ctx, manager, registry, options)
+	if options.Referenced, err = instance.ReferencedCache(ctx, manager, options); err != nil {
+		return nil, err
+	}
+	if err := instance.Setup(ctx, manager, registry, options); err != nil {
+		return nil, err
+	}
+	return manager, webhookconfig.Setup(ctx, manager, registry, options)
 }
 
 func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.Manager, error) {
@@ -92,9 +100,11 @@ func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.M
 	if err != nil {
 		return nil, err
 	}
+	caches := instance.CacheOptions(options)
+	webhookconfig.AddToCache(&caches, options)
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         instance.CacheOptions(options),
+		Cache:                         caches,
 		NewCache:                      options.NewCache,
 		Metrics:                       metricsserver.Options{BindAddress: f.MetricsBindAddress},
 		HealthProbeBindAddress:        "0", // see addProbes

@@ -22,7 +22,7 @@ type flags struct {
 	Namespace                 string        `env:"POD_NAMESPACE" default:"anamnesis-system" help:"The operator's own namespace, where its authority and its lease are."`
 	Namespaces                []string      `help:"Namespaces whose Instances are reconciled; none: all. Those that are missing are taken up when they appear."`
 	RoleBinding               string        `help:"Name of the RoleBinding, in each of --namespaces, from which the operator has its rights there. It is held by a finalizer while there are Instances, so that they can leave a namespace that is deleted. None: nothing is held."`
-	WatchLabelSelector        string        `help:"Label selector of the Instances that are reconciled, so that several operators can share a cluster."`
+	WatchLabelSelector        string        `help:"Label selector of the Instances and WebhookConfigs that are reconciled, so that several operators can share a cluster."`
 	Concurrency               int           `default:"10" help:"How many Instances are reconciled at a time."`
 	Resync                    time.Duration `default:"10m" help:"How often to look at Secrets that Instances refer to and that are not watched, give or take a fifth."`
 	ClusterDomain             string        `default:"cluster.local" help:"What the names of Services of this cluster end in."`

@@ -68,6 +68,10 @@ var hints = map[string]hint{
 	"spec.rollout.window.timeZone":           {first: "Europe/Berlin", second: "Asia/Tokyo", silent: "nothing waits to be rolled out"},
 	"spec.trustedProxies[]":                  {first: "10.20.0.0/16", second: "10.30.0.0/16"},
 	"spec.url":                               {first: "https://one.example", second: "https://other.example"},
+	"spec.retention.deliveries":              {first: "7d", second: "90d"},
+	"spec.webhooks.caRef.key":                {first: "ca.crt", second: "other.crt"},
+	"spec.webhooks.caRef.kind":               {first: "Secret", second: "ConfigMap", silent: "both hold the same certificates"},
+	"spec.webhooks.caRef.name":               {first: "one-ca", second: "other-ca"},
 	// A volume that grew is never made smaller than it is.
 	"spec.storage.embedded.size":             {first: "2Gi", second: "3Gi", leftOut: []string{"Stalled=True RefusedByAPIServer"}},
 	"spec.storage.embedded.storageClassName": {first: "one", second: "other", immutable: true},

@@ -239,7 +239,7 @@ func TestWhatIsNoLongerWantedIsPruned(t *testing.T) {
 	}).Should(gomega.BeFalse())
 	p.reaches("acme", "Ready=True Ready")
 	p.Expect(read(p, "acme-app-portal", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key), "an application that stays keeps its key")
-	p.Expect(read(p, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.HaveLen(1)))
+	p.Expect(read(p, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.HaveKey("operator.json"), gomega.HaveLen(2)))
 	for _, entry := range read(p, "acme", &v1alpha1.Instance{}).Status.Inventory {
 		p.Expect(entry.Name).NotTo(gomega.ContainSubstring("kiosk"))
 		p.Expect(entry.Kind).NotTo(gomega.Equal("Job"), "the preflight Job is cleaned up")

@@ -23,7 +23,7 @@ import (
 const reasonsPage = "../../charts/anamnesis/docs/conditions.md"
 
 // TestEveryReasonIsExplained holds the page of conditions complete: what the
-// operator can say is explained there, and what is explained there can be said.
+// operator can say, of WebhookConfigs too, is explained there, and what is explained there can be said.
 func TestEveryReasonIsExplained(t *testing.T) {
 	t.Parallel()
 	said := reasonsInSource(t)
@@ -64,7 +64,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 		})
 		return nil
 	}
-	for _, root := range []string{".", "../../api/v1alpha1"} {
+	for _, root := range []string{".", "../webhookconfig", "../../api/v1alpha1"} {
 		if err := filepath.WalkDir(root, visit); err != nil {
 			t.Fatal(err)
 		}

@@ -75,6 +75,8 @@ type Options struct {
 	// before it issues, and how long the one before stays trusted after; zero for
 	// a day.
 	AuthorityOverlap time.Duration
+	// Referenced is the cache that ReferencedCache made; nil: one is made.
+	Referenced cache.Cache
 	// NewCache makes the operator's caches; nil: cache.New.
 	NewCache cache.NewCacheFunc
 	// Around gives what is run around the reconciler, if anything is.
@@ -176,9 +178,12 @@ func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Op
 	if err := r.means.Applier.ForgetDeleted(ctx, manager.GetCache(), children.Objects()...); err != nil {
 		return err
 	}
-	referenced, err := referencedCache(ctx, manager, options)
-	if err != nil {
-		return err
+	referenced := options.Referenced
+	if referenced == nil {
+		var err error
+		if referenced, err = ReferencedCache(ctx, manager, options); err != nil {
+			return err
+		}
 	}
 	if err := manager.Add(r.wave); err != nil {
 		return fmt.Errorf("adding the wave: %w", err)
@@ -205,9 +210,9 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// referencedCache holds the names of those Secrets of other people that ask for
+// ReferencedCache holds the names of those Secrets of other people that ask for
 // being watched, and nothing of their content.
-func referencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
+func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
 	newCache := options.NewCache
 	if newCache == nil {
 		newCache = cache.New
@@ -224,7 +229,7 @@ func referencedCache(ctx context.Context, manager ctrl.Manager, options Options)
 		return nil, fmt.Errorf("making the cache of referenced Secrets: %w", err)
 	}
 	// Asked for here, so that it is listed when the cache says that it is filled.
-	if _, err := watched.GetInformer(ctx, referencedSecret(), cache.BlockUntilSynced(false)); err != nil {
+	if _, err := watched.GetInformer(ctx, ReferencedSecret(), cache.BlockUntilSynced(false)); err != nil {
 		return nil, fmt.Errorf("watching referenced Secrets: %w", err)
 	}
 	if err := manager.Add(watched); err != nil {
@@ -233,9 +238,9 @@ func referencedCache(ctx context.Context, manager ctrl.Manager, options Options)
 	return watched, nil
 }
 
-// referencedSecret is the kind of object that the cache of referenced Secrets
+// ReferencedSecret is the kind of object that the cache of referenced Secrets
 // holds.
-func referencedSecret() *metav1.PartialObjectMetadata {
+func ReferencedSecret() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
 }
 
@@ -267,7 +272,7 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfData)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(instanceOfData), builder.WithPredicates(predicate.NewPredicateFuncs(isData))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
-		WatchesRawSource(source.Kind(referenced, referencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
+		WatchesRawSource(source.Kind(referenced, ReferencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
 		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").

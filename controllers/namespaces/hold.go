@@ -10,6 +10,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -74,9 +75,9 @@ func NewHold(manager ctrl.Manager, name string, namespaces []string, health *Hea
 	return hold
 }
 
-// Around gives a reconciler of Instances before which the RoleBinding of the
-// Instance's namespace is held, so that it is before the Instance has its
-// finalizer, and let go of when the Instance was the last.
+// Around gives a reconciler of Instances or WebhookConfigs before which the
+// RoleBinding of the namespace is held, so that it is before the object has its
+// finalizer, and let go of when that was the last.
 func (h *Hold) Around(next reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		if err := h.settle(ctx, request.Namespace); err != nil {
@@ -103,8 +104,8 @@ func (h *Hold) settleAll(ctx context.Context) {
 	}
 }
 
-// settle holds the RoleBinding of a namespace that has Instances, and lets go of
-// that of one that has none.
+// settle holds the RoleBinding of a namespace that has Instances or WebhookConfigs,
+// and lets go of that of one that has none.
 func (h *Hold) settle(ctx context.Context, namespace string) error {
 	found, ours := h.bindings[namespace]
 	if !ours {
@@ -112,7 +113,7 @@ func (h *Hold) settle(ctx context.Context, namespace string) error {
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	wanted, err := h.hasInstances(ctx, namespace)
+	wanted, err := h.isNeeded(ctx, namespace)
 	if err != nil {
 		return err
 	}
@@ -126,13 +127,19 @@ func (h *Hold) settle(ctx context.Context, namespace string) error {
 	return nil
 }
 
-func (h *Hold) hasInstances(ctx context.Context, namespace string) (bool, error) {
-	var list v1alpha1.InstanceList
-	err := h.client.List(ctx, &list, client.InNamespace(namespace), client.Limit(1), client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return false, fmt.Errorf("looking for Instances in namespace %s: %w", namespace, err)
+// isNeeded says whether there is anything in a namespace that cannot leave without
+// the operator: Instances, and WebhookConfigs, which may outlive theirs.
+func (h *Hold) isNeeded(ctx context.Context, namespace string) (bool, error) {
+	for _, list := range []client.ObjectList{&v1alpha1.InstanceList{}, &v1alpha1.WebhookConfigList{}} {
+		err := h.client.List(ctx, list, client.InNamespace(namespace), client.Limit(1), client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return false, fmt.Errorf("looking for Instances and WebhookConfigs in namespace %s: %w", namespace, err)
+		}
+		if meta.LenList(list) > 0 {
+			return true, nil
+		}
 	}
-	return len(list.Items) > 0, nil
+	return false, nil
 }
 
 // put gives the RoleBinding the finalizer, or takes it away. That it cannot is

@@ -21,7 +21,7 @@ const callTimeout = time.Second
 // Instance's own server from another's that has taken over the address of an
 // earlier pod. Nothing is sent but the handshake.
 func Call(ctx context.Context, hostPort string, certificates []byte) error {
-	config, err := expect(certificates)
+	config, err := Expect(certificates, nil)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,12 @@ func Call(ctx context.Context, hostPort string, certificates []byte) error {
 	return conn.Close()
 }
 
-// expect trusts one certificate and no authority, under a name that it has:
-// which names clients use is not known of a certificate that somebody brought.
-func expect(certificates []byte) (*tls.Config, error) {
+// Expect trusts the first of certificates, in PEM, under a name that it has: which
+// names clients use is not known of a certificate that somebody brought. Beside it
+// are trusted, under the same name, those whom authorities in PEM vouch for; nil for
+// nobody. With the authority of the Instance, its server is known also while it
+// shows the certificate before.
+func Expect(certificates, authorities []byte) (*tls.Config, error) {
 	block, _ := pem.Decode(certificates)
 	if block == nil {
 		return nil, errors.New("there is no certificate to expect in PEM")
@@ -47,6 +50,7 @@ func expect(certificates []byte) (*tls.Config, error) {
 	}
 	trusted := x509.NewCertPool()
 	trusted.AddCert(certificate)
+	trusted.AppendCertsFromPEM(authorities)
 	return &tls.Config{RootCAs: trusted, ServerName: nameOf(certificate), MinVersion: tls.VersionTLS12}, nil
 }
 

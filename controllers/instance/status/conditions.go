@@ -30,10 +30,14 @@ const (
 
 // Mark sets a condition of an Instance as of its generation and a time.
 func Mark(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&instance.Status.Conditions, metav1.Condition{
+	set(&instance.Status.Conditions, instance.Generation, now, kind, status, reason, message)
+}
+
+func set(conditions *[]metav1.Condition, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type:               kind,
 		Status:             status,
-		ObservedGeneration: instance.Generation,
+		ObservedGeneration: generation,
 		LastTransitionTime: metav1.NewTime(now),
 		Reason:             reason,
 		Message:            message,
@@ -45,8 +49,7 @@ func Mark(instance *v1alpha1.Instance, now time.Time, kind string, status metav1
 const transientGrace = 2 * time.Minute
 
 // Summarize says in Ready, Reconciling and Stalled how a visit ended, by the
-// worst of what kept its steps from coming to their end. Of Reconciling and
-// Stalled at most one is there, and none when all is well, as kstatus reads them.
+// worst of what kept its steps from coming to their end.
 func Summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
 	instance.Status.ObservedGeneration = instance.Generation
 	for _, failure := range failures {
@@ -54,39 +57,47 @@ func Summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
 			Mark(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
 		}
 	}
-	conditions := &instance.Status.Conditions
-	worst := problem.Worst(failures)
+	reason, message := readiness(instance)
+	Conclude(&instance.Status.Conditions, instance.Generation, now, problem.Worst(failures), reason, message)
+}
+
+// Conclude says in Ready, Reconciling and Stalled of an object's conditions how a
+// visit ended, as of its generation: by the worst of what was met, else by why it
+// is ready. Of Reconciling and Stalled at most one is there, and none when all is
+// well, as kstatus reads them.
+func Conclude(conditions *[]metav1.Condition, generation int64, now time.Time, worst error, reason, message string) {
+	mark := func(kind string, status metav1.ConditionStatus, reason, message string) {
+		set(conditions, generation, now, kind, status, reason, message)
+	}
 	found := problem.Of(worst)
 	switch {
 	case worst == nil:
-		reason, message := readiness(instance)
-		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
+		mark(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	case found == nil:
-		meetAccident(instance, now, worst)
+		meetAccident(conditions, generation, now, worst)
 	case found.Stalled:
-		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
-		Mark(instance, now, v1alpha1.ConditionStalled, metav1.ConditionTrue, found.Reason, found.Message)
+		mark(v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
+		mark(v1alpha1.ConditionStalled, metav1.ConditionTrue, found.Reason, found.Message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 	default:
-		Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
-		Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, found.Reason, found.Message)
+		mark(v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
+		mark(v1alpha1.ConditionReconciling, metav1.ConditionTrue, found.Reason, found.Message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	}
 }
 
 // meetAccident says that a transient error was met. Ready says what was known
 // before, until the errors have lasted for transientGrace.
-func meetAccident(instance *v1alpha1.Instance, now time.Time, err error) {
-	conditions := &instance.Status.Conditions
-	Mark(instance, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
+func meetAccident(conditions *[]metav1.Condition, generation int64, now time.Time, err error) {
+	set(conditions, generation, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
 	meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	since := meta.FindStatusCondition(*conditions, v1alpha1.ConditionReconciling).LastTransitionTime
 	if meta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionReady) && now.Sub(since.Time) < transientGrace {
 		return
 	}
-	Mark(instance, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
+	set(conditions, generation, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
 }
 
 func readiness(instance *v1alpha1.Instance) (reason, message string) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookconfig
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+)
+
+// An outcome is how a visit ended.
+type outcome string
+
+const (
+	outcomeReady     outcome = "ready"
+	outcomeWaiting   outcome = "waiting"
+	outcomeStalled   outcome = "stalled"
+	outcomeTransient outcome = "transient"
+	outcomeSuspended outcome = "suspended"
+	outcomeDeleted   outcome = "deleted"
+	outcomeRace      outcome = "race"
+)
+
+// outcomeOf names how a visit ended, by the worst of what was met.
+func outcomeOf(config *v1alpha1.WebhookConfig, failures []error) outcome {
+	worst := problem.Worst(failures)
+	found := problem.Of(worst)
+	switch {
+	case config.Spec.Suspend && config.DeletionTimestamp.IsZero():
+		return outcomeSuspended
+	case worst == nil:
+		return outcomeReady
+	case found == nil:
+		return outcomeTransient
+	case found.Stalled:
+		return outcomeStalled
+	}
+	return outcomeWaiting
+}
+
+// measurements are what the operator tells Prometheus about WebhookConfigs.
+type measurements struct{ reconciles *prometheus.CounterVec }
+
+// newMeasurements registers them, together with the count of the WebhookConfigs
+// that reader finds.
+func newMeasurements(registry prometheus.Registerer, reader client.Reader) (*measurements, error) {
+	made := &measurements{reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "anamnesis_operator_webhookconfig_reconciles_total",
+		Help: "Reconciles of WebhookConfigs by outcome.",
+	}, []string{"outcome"})}
+	for _, collector := range []prometheus.Collector{made.reconciles, conditionCollector{reader}} {
+		if err := registry.Register(collector); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	return made, nil
+}
+
+// count counts one reconcile.
+func (m *measurements) count(outcome outcome) {
+	m.reconciles.WithLabelValues(string(outcome)).Inc()
+}
+
+// configsDescription is the metric that conditionCollector gives.
+var configsDescription = prometheus.NewDesc("anamnesis_operator_webhookconfigs",
+	"WebhookConfigs by condition, status and reason.", []string{"condition", "status", "reason"}, nil)
+
+// A conditionCollector counts WebhookConfigs by their conditions when it is asked
+// to, from the cache, so that no count can drift.
+type conditionCollector struct{ reader client.Reader }
+
+// Describe implements prometheus.Collector.
+func (c conditionCollector) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- configsDescription
+}
+
+// Collect implements prometheus.Collector.
+func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var list v1alpha1.WebhookConfigList
+	if err := c.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return // the cache is not filled yet: no count is better than no metrics at all
+	}
+	for key, count := range countConditions(list.Items) {
+		counts <- prometheus.MustNewConstMetric(configsDescription, prometheus.GaugeValue, float64(count), key.kind, string(key.status), key.reason)
+	}
+}
+
+type conditionKey struct {
+	kind   string
+	status metav1.ConditionStatus
+	reason string
+}
+
+func countConditions(configs []v1alpha1.WebhookConfig) map[conditionKey]int {
+	counts := map[conditionKey]int{}
+	for i := range configs {
+		for _, condition := range configs[i].Status.Conditions {
+			counts[conditionKey{condition.Type, condition.Status, condition.Reason}]++
+		}
+	}
+	return counts
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookconfig
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// serving is an Instance that can be asked.
+func serving() *v1alpha1.Instance {
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme"}}
+	instance.Status.Server.Revision = resources.Revision
+	instance.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: metav1.ConditionTrue}}
+	return instance
+}
+
+func TestJudgeInstance(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		instance *v1alpha1.Instance
+		want     string
+	}{
+		"it serves":                 {serving(), ""},
+		"it is not there":           {nil, reasonInstanceNotFound},
+		"it goes":                   {altered(serving(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceDeleted},
+		"it hibernates":             {altered(serving(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
+		"its server is an old one":  {altered(serving(), func(i *v1alpha1.Instance) { i.Status.Server.Revision = 4 }), reasonInstanceTooOld},
+		"it has no server yet":      {&v1alpha1.Instance{}, reasonInstanceTooOld},
+		"no pod serves":             {altered(serving(), func(i *v1alpha1.Instance) { i.Status.Conditions[0].Status = metav1.ConditionFalse }), reasonInstanceNotReady},
+		"it serves, but is stalled": {altered(serving(), func(i *v1alpha1.Instance) { stall(i) }), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			if found := judgeInstance("acme", test.instance); found != nil {
+				got = found.Reason
+				if found.Stalled {
+					t.Error("nobody has to change anything of the WebhookConfig")
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if test.instance != nil && (test.want == "") == isJudgedOtherwise(event.UpdateEvent{ObjectOld: serving(), ObjectNew: test.instance}) {
+				t.Error("the change is not seen, or what is none is")
+			}
+		})
+	}
+}
+
+func altered(instance *v1alpha1.Instance, change func(*v1alpha1.Instance)) *v1alpha1.Instance {
+	change(instance)
+	return instance
+}
+
+func stall(instance *v1alpha1.Instance) {
+	instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue})
+}
+
+// TestOverdue: the time counts while the Instance should answer, and not while it
+// hibernates.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	since := func(ago time.Duration) *v1alpha1.Instance {
+		instance := serving()
+		instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, LastTransitionTime: metav1.NewTime(noon.Add(-ago))})
+		return instance
+	}
+	for name, test := range map[string]struct {
+		deleted  time.Duration
+		instance *v1alpha1.Instance
+		want     bool
+	}{
+		"just deleted":                    {time.Minute, since(time.Hour), false},
+		"deleted a day ago":               {25 * time.Hour, since(1000 * time.Hour), true},
+		"of another operator":             {25 * time.Hour, nil, true},
+		"the Instance woke an hour ago":   {1000 * time.Hour, since(time.Hour), false},
+		"the Instance woke long ago":      {1000 * time.Hour, since(25 * time.Hour), true},
+		"the Instance hibernates for now": {1000 * time.Hour, altered(since(1000*time.Hour), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), false},
+	} {
+		config := configTo("a", somePlace, 0)
+		config.DeletionTimestamp = &metav1.Time{Time: noon.Add(-test.deleted)}
+		v := &visit{config: &config, instance: test.instance, began: noon}
+		if got := v.isOverdue(); got != test.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
