@@ -37,6 +37,42 @@ func TestNamespaceIsDeletedWithItsInstances(t *testing.T) {
 	i.Eventually(i.cared("deleted")).Should(gomega.Equal([]string{v1alpha1.Finalizer}), "the namespace is not taken up again")
 }
 
+// TestNamespaceIsDeletedWithItsWebhookConfigs, of an Instance that goes along and
+// of one that is gone: they must be able to leave, and keep the rights for that.
+func TestNamespaceIsDeletedWithItsWebhookConfigs(t *testing.T) {
+	t.Parallel()
+	i := newInstall(t, []string{"told"})
+	operator := i.start()
+	i.createInstance("told")
+	for _, name := range []string{"acme", "bygone"} {
+		config := &v1alpha1.WebhookConfig{
+			// As it is once it was subscribed.
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "told", Finalizers: []string{v1alpha1.SubscriptionFinalizer}},
+			Spec: v1alpha1.WebhookConfigSpec{
+				InstanceRef: v1alpha1.InstanceReference{Name: name}, URL: "https://portal.example/",
+				AuthorizationTokenSecretRef: v1alpha1.TokenReference{Name: "portal-token"},
+			},
+		}
+		if err := i.Create(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(name string) func() []string {
+		return func() []string { return i.finalizers(&v1alpha1.WebhookConfig{}, "told", name) }
+	}
+	i.Eventually(i.cared("told")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+	i.Eventually(i.binding("told")).Should(gomega.Equal([]string{namespaces.Finalizer}))
+	i.deleteNamespace("told")
+	for _, name := range []string{"acme", "bygone"} {
+		i.Eventually(left(name)).Should(gone, "WebhookConfig "+name+" cannot leave")
+	}
+	i.Eventually(i.cared("told")).Should(gone)
+	i.Eventually(i.binding("told")).Should(gone, "the RoleBinding stays when nothing needs it any more")
+	if got := operator.log.count("webhookconfigs.anamnesis.dev is forbidden"); got > 0 {
+		t.Errorf("the chart's rights lack something: %d refusals in the log", got)
+	}
+}
+
 // TestNamespaceIsDeletedWhileNobodyWorks is the same, with an operator that only
 // starts afterwards and knows the namespace by what it may still read.
 func TestNamespaceIsDeletedWhileNobodyWorks(t *testing.T) {

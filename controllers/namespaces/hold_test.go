@@ -97,6 +97,10 @@ func tenant() *v1alpha1.Instance {
 	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: "clinic", Name: "acme"}}
 }
 
+func receiver() *v1alpha1.WebhookConfig {
+	return &v1alpha1.WebhookConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "clinic", Name: "portal"}}
+}
+
 func TestHold(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -107,6 +111,7 @@ func TestHold(t *testing.T) {
 		"an Instance":                                 {[]client.Object{roleBinding(), tenant()}, []string{Finalizer}, ""},
 		"an Instance, held already":                   {[]client.Object{roleBinding(Finalizer), tenant()}, []string{Finalizer}, ""},
 		"somebody else holds it too":                  {[]client.Object{roleBinding("else.example/x"), tenant()}, []string{"else.example/x", Finalizer}, ""},
+		"a WebhookConfig, whose Instance is gone":     {[]client.Object{roleBinding(), receiver()}, []string{Finalizer}, ""},
 		"no Instance":                                 {[]client.Object{roleBinding()}, nil, ""},
 		"no Instance any more":                        {[]client.Object{roleBinding("else.example/x", Finalizer)}, []string{"else.example/x"}, ""},
 		"the namespace goes, with an Instance":        {[]client.Object{going(Finalizer), tenant()}, []string{Finalizer}, ""},

@@ -8,18 +8,21 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/go-logr/logr"
 	"github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -369,6 +372,44 @@ func (p *platform) state(name string) []string {
 func (p *platform) reaches(name string, conditions ...string) {
 	p.t.Helper()
 	p.Eventually(func() []string { return p.state(name) }).Should(gomega.ConsistOf(conditions), func() string { return p.message(name) })
+	if want, told := kstatusOf(conditions); told {
+		p.Eventually(func() kstatus.Status { return p.kstatus(name) }).Should(gomega.Equal(want))
+	}
+}
+
+// kstatusOf is what Flux and others should make of some conditions; it is not told
+// of a resource that is gone, or whose Ready is False for no more than being
+// suspended.
+func kstatusOf(conditions []string) (want kstatus.Status, told bool) {
+	is := func(text string) bool {
+		return slices.ContainsFunc(conditions, func(condition string) bool { return strings.HasPrefix(condition, text) })
+	}
+	switch {
+	case is("Stalled=True"):
+		return kstatus.FailedStatus, true
+	case is("Reconciling=True"):
+		return kstatus.InProgressStatus, true
+	case is("Ready=True"):
+		return kstatus.CurrentStatus, true
+	}
+	return "", false
+}
+
+// kstatus reads a WebhookConfig as those do who know nothing of it; one that is
+// being deleted is in progress to them as to us, by another name.
+func (p *platform) kstatus(name string) kstatus.Status {
+	p.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindWebhookConfig))
+	p.get(name, object)
+	result, err := kstatus.Compute(object)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if result.Status == kstatus.TerminatingStatus {
+		return kstatus.InProgressStatus
+	}
+	return result.Status
 }
 
 func (p *platform) message(name string) string {

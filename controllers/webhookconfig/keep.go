@@ -15,6 +15,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
@@ -125,7 +126,7 @@ func (v *visit) settle(ctx context.Context, w *work, unhad error) (*subscription
 	if w.plan.kept == nil && unhad != nil {
 		return nil, nil // which is told already
 	}
-	if err := v.isNewest(ctx, w.plan); err != nil {
+	if err := v.isNewest(ctx, w); err != nil {
 		return w.plan.kept, err
 	}
 	if err := v.hold(ctx); err != nil {
@@ -139,9 +140,14 @@ func (v *visit) settle(ctx context.Context, w *work, unhad error) (*subscription
 
 // isNewest is a race unless what a plan rests on is what the API server has: an
 // earlier visit may have done what it says, and have said so a moment ago.
-func (v *visit) isNewest(ctx context.Context, planned plan) error {
-	if planned.isNothing() {
+func (v *visit) isNewest(ctx context.Context, w *work) error {
+	if w.plan.isNothing() {
 		return nil
+	}
+	if w.signing != nil {
+		if err := authority.IsNewest(ctx, v.live, w.signing); err != nil {
+			return err
+		}
 	}
 	newest := &v1alpha1.WebhookConfig{}
 	if err := v.live.Get(ctx, client.ObjectKeyFromObject(v.config), newest); client.IgnoreNotFound(err) != nil {
@@ -181,7 +187,7 @@ func (v *visit) subscribe(ctx context.Context, w *work) (*subscription, error) {
 		v.config.Status.ID, v.config.Status.TokenHash = "", ""
 		return nil, err
 	}
-	if _, err := v.vault.put(ctx, v.config, w.signing, made.id, secret); err != nil {
+	if err := v.vault.put(ctx, v.config, w.signing, made.id, secret); err != nil {
 		return &made, err
 	}
 	v.config.Status.TokenHash = hashToken(secret, w.wanted.token)
@@ -197,7 +203,7 @@ func (v *visit) repair(ctx context.Context, w *work) (*subscription, error) {
 		if err != nil {
 			return kept, err
 		}
-		if _, err := v.vault.put(ctx, v.config, w.signing, kept.id, rotated); err != nil {
+		if err := v.vault.put(ctx, v.config, w.signing, kept.id, rotated); err != nil {
 			return kept, err
 		}
 		secret = rotated

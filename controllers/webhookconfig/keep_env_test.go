@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
@@ -208,10 +209,57 @@ func TestSigningSecretIsLost(t *testing.T) {
 	p.Expect(p.Delete(t.Context(), &corev1.Secret{ObjectMeta: p.meta("portal-signing")})).To(gomega.Succeed())
 	p.Eventually(func() string { return p.signs("portal") }).ShouldNot(gomega.BeElementOf("", first))
 	p.Eventually(p.verifies("portal", api)).Should(gomega.BeTrue())
-	edit(p, "portal-signing", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = map[string][]byte{"secret": []byte("x")} })
-	p.Eventually(p.verifies("portal", api)).Should(gomega.BeTrue())
+	for _, content := range []map[string][]byte{nil, {"secret": []byte("x")}, {"secret": []byte(newSecret())}} {
+		edit(p, "portal-signing", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = content })
+		p.Eventually(p.verifies("portal", api)).Should(gomega.BeTrue())
+	}
 	p.rests(api)
 	p.Expect(api.shows()).To(gomega.Equal(asWished(config)))
+}
+
+// TestKubectlShows what people look for first, in a line.
+func TestKubectlShows(t *testing.T) {
+	p, api, _ := subscribed(t)
+	api.delivered(time.Now().Add(-90*time.Second), 204)
+	p.Eventually(func() *v1alpha1.LastDelivery { return p.read("portal").Status.LastDelivery }).ShouldNot(gomega.BeNil())
+	columns, row := p.table("webhookconfigs")
+	p.Expect(columns).To(gomega.Equal([]string{"Name", "Ready", "Reason", "Instance", "URL", "Events", "Last Delivery", "Code", "Age"}))
+	p.Expect(row[:6]).To(gomega.Equal([]any{"portal", "True", "Subscribed", "acme", somePlace, "survey_finished,notification"}))
+	p.Expect(row[6]).To(gomega.MatchRegexp("^[0-9]+s$"))
+	p.Expect(row[7]).To(gomega.BeEquivalentTo(204))
+}
+
+// table gives the names of the columns, with those of -o wide, and the first line
+// of what kubectl get shows.
+func (p *platform) table(resource string) (columns []string, row []any) {
+	p.t.Helper()
+	shared, err := controlPlane()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	admin := shared.Admin()
+	caller, err := rest.HTTPClientFor(admin)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, strings.TrimSuffix(admin.Host, "/")+"/apis/anamnesis.dev/v1alpha1/namespaces/"+p.namespace+"/"+resource, http.NoBody)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	request.Header.Set("Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
+	response, err := caller.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var table metav1.Table
+	if err := json.NewDecoder(response.Body).Decode(&table); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, column := range table.ColumnDefinitions {
+		columns = append(columns, column.Name)
+	}
+	return columns, table.Rows[0].Cells
 }
 
 // TestNameOfSigningSecretIsTaken: what is not ours is refused, and left alone.

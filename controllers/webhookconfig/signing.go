@@ -4,6 +4,8 @@ package webhookconfig
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +25,10 @@ const (
 	SigningSecretKey = "secret"
 	// SubscriptionAnnotation on that Secret names the subscription that it is of.
 	SubscriptionAnnotation = "anamnesis.dev/subscription"
+
+	// checksumAnnotation on it is that of its signing secret, by which one is known
+	// that somebody put in its place.
+	checksumAnnotation = "anamnesis.dev/checksum"
 
 	reasonSigningSecretNotOurs = "SigningSecretNotOurs"
 
@@ -71,23 +77,25 @@ func isOfEarlier(secret *corev1.Secret, config *v1alpha1.WebhookConfig) bool {
 
 // put gives a receiver the signing secret of a subscription, in place of what it
 // had; nil for nothing. Somebody who was faster makes it fail.
-func (v vault) put(ctx context.Context, config *v1alpha1.WebhookConfig, had *corev1.Secret, id, secret string) (*corev1.Secret, error) {
+func (v vault) put(ctx context.Context, config *v1alpha1.WebhookConfig, had *corev1.Secret, id, secret string) error {
 	if had == nil {
 		made := buildSigningSecret(config, id, secret)
 		if err := v.client.Create(ctx, made, client.FieldOwner(instance.FieldManager)); err != nil {
-			return nil, fmt.Errorf("creating Secret %s: %w", made.Name, err)
+			return fmt.Errorf("creating Secret %s: %w", made.Name, err)
 		}
-		return made, nil
+		return nil
 	}
 	after := had.DeepCopy()
-	metav1.SetMetaDataAnnotation(&after.ObjectMeta, SubscriptionAnnotation, id)
+	for name, value := range signingNotes(id, secret) {
+		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
+	}
 	metav1.SetMetaDataLabel(&after.ObjectMeta, resources.ManagedByLabel, resources.ManagedByValue)
 	after.Data = map[string][]byte{SigningSecretKey: []byte(secret)}
 	patch := client.MergeFromWithOptions(had, client.MergeFromWithOptimisticLock{})
 	if err := v.client.Patch(ctx, after, patch, client.FieldOwner(instance.FieldManager)); err != nil {
-		return nil, fmt.Errorf("patching Secret %s: %w", had.Name, err)
+		return fmt.Errorf("patching Secret %s: %w", had.Name, err)
 	}
-	return after, nil
+	return nil
 }
 
 func buildSigningSecret(config *v1alpha1.WebhookConfig, id, secret string) *corev1.Secret {
@@ -98,12 +106,19 @@ func buildSigningSecret(config *v1alpha1.WebhookConfig, id, secret string) *core
 				resources.ManagedByLabel: resources.ManagedByValue,
 				resources.InstanceLabel:  config.Spec.InstanceRef.Name,
 			},
-			Annotations:     map[string]string{SubscriptionAnnotation: id},
+			Annotations:     signingNotes(id, secret),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(config, v1alpha1.GroupVersion.WithKind(kindWebhookConfig))},
 		},
 		Type: corev1.SecretTypeOpaque,
 		Data: map[string][]byte{SigningSecretKey: []byte(secret)},
 	}
+}
+
+// signingNotes are the annotations of the Secret. A checksum gives nothing away of
+// what was made by chance.
+func signingNotes(id, secret string) map[string]string {
+	sum := sha256.Sum256([]byte(secret))
+	return map[string]string{SubscriptionAnnotation: id, checksumAnnotation: hex.EncodeToString(sum[:])}
 }
 
 // remember is what is known of a subscription beside the API.
@@ -112,8 +127,9 @@ func remember(config *v1alpha1.WebhookConfig, signing *corev1.Secret) memory {
 	if signing == nil {
 		return known
 	}
-	if secret := string(signing.Data[SigningSecretKey]); checkSecret(secret) == nil {
-		known.signedID, known.secret = signing.Annotations[SubscriptionAnnotation], secret
+	id, secret := signing.Annotations[SubscriptionAnnotation], string(signing.Data[SigningSecretKey])
+	if signing.Annotations[checksumAnnotation] == signingNotes(id, secret)[checksumAnnotation] {
+		known.signedID, known.secret = id, secret
 	}
 	return known
 }

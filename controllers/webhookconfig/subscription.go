@@ -144,7 +144,7 @@ func (s subscriptions) lastDelivery(ctx context.Context, id string) (*v1alpha1.L
 	// In whole seconds, as a status has it: what is finer would differ for ever.
 	last := &v1alpha1.LastDelivery{Time: metav1.NewTime(page.Items[0].AttemptedAt.UTC().Truncate(time.Second))}
 	if code := page.Items[0].StatusCode; code != nil {
-		last.StatusCode = int32(min(max(*code, 0), 999)) //nolint:gosec // G115: bounded
+		last.StatusCode = int32(min(max(*code, 0), 999))
 	}
 	return last, nil
 }
@@ -191,7 +191,8 @@ func (s subscriptions) explain(doing string, err error) error {
 var errNotThere = errors.New("the Instance says that there is no such thing")
 
 func describe(refused *anamnesis.Error) string {
-	words := []string{refused.Message}
+	words := make([]string, 0, 1+len(refused.Fields))
+	words = append(words, refused.Message)
 	for _, field := range refused.Fields {
 		words = append(words, field.Field+": "+field.Message)
 	}

@@ -34,6 +34,63 @@ func issue(t *testing.T, names ...string) pki.KeyPair {
 	return issued
 }
 
+// TestExpectKnowsTheCertificateBefore, which is still served while the kubelet hands
+// out the next: by the authority, under the same name, and nobody else's.
+func TestExpectKnowsTheCertificateBefore(t *testing.T) {
+	t.Parallel()
+	own, err := pki.NewAuthority(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := pki.ParseAuthority(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := func(name string) *x509.Certificate {
+		issued, err := authority.Issue([]string{name}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parse(t, issued)
+	}
+	next, err := authority.Issue([]string{"acme.tenants.svc"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, others, stranger := leaf("acme.tenants.svc"), leaf("other.tenants.svc"), parse(t, issue(t, "acme.tenants.svc"))
+	for name, test := range map[string]struct {
+		authorities []byte
+		shown       *x509.Certificate
+		want        bool
+	}{
+		"the next":                              {own.Certificate, parse(t, next), true},
+		"the one before":                        {own.Certificate, before, true},
+		"another Instance's":                    {own.Certificate, others, false},
+		"one of another authority":              {own.Certificate, stranger, false},
+		"the one before, without the authority": {nil, before, false},
+		"the next, without the authority":       {nil, parse(t, next), true},
+	} {
+		config, err := Expect(next.Certificate, test.authorities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = test.shown.Verify(x509.VerifyOptions{DNSName: config.ServerName, Roots: config.RootCAs})
+		if got := err == nil; got != test.want {
+			t.Errorf("%s: trusted %v (%v)", name, got, err)
+		}
+	}
+}
+
+func parse(t *testing.T, pair pki.KeyPair) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode(pair.Certificate)
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
 // issueForAddress makes a certificate without a name.
 func issueForAddress(t *testing.T) pki.KeyPair {
 	t.Helper()
