@@ -451,21 +451,25 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instances := map[string]string{}
+	found := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, object := range parse(t, string(content)) {
-			if object.GetKind() == "Instance" {
+			switch object.GetKind() {
+			case "Instance":
 				sample := as[v1alpha1.Instance](t, object)
-				instances[sample.Namespace+"/"+sample.Name] = filepath.Base(file)
+				found[sample.Namespace+"/"+sample.Name] = filepath.Base(file)
+			case "WebhookConfig":
+				sample := as[v1alpha1.WebhookConfig](t, object)
+				found[sample.Namespace+"/"+sample.Name] = filepath.Base(file)
 			}
 		}
 	}
-	want := map[string]string{"anamnesis-demo/demo": "demo.yaml", "anamnesis-acme/acme": "external-postgres.yaml"}
-	if diff := cmp.Diff(want, instances); diff != "" {
+	want := map[string]string{"anamnesis-demo/demo": "demo.yaml", "anamnesis-acme/acme": "external-postgres.yaml", "anamnesis-demo/portal": "webhook.yaml"}
+	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}
 }

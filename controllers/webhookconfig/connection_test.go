@@ -27,13 +27,15 @@ func TestAnswersAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	if read, err := io.Copy(io.Discard, response.Body); err != nil || read != mostAnswer {
 		t.Errorf("%d bytes were read (%v), want %d", read, err, mostAnswer)
 	}
 	failure := errors.New("not reached")
 	failing := bounded{roundTripper(func(*http.Request) (*http.Response, error) { return nil, failure })}
-	if _, err := failing.RoundTrip(nil); !errors.Is(err, failure) {
+	if response, err := failing.RoundTrip(nil); !errors.Is(err, failure) {
 		t.Errorf("got error %v", err)
+		_ = response.Body.Close()
 	}
 }
 

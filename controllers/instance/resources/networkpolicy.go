@@ -160,10 +160,13 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 // and before that of senders of messages.
 const databaseRule = 1
 
-// OpenPorts are the TCP ports that a policy lets pods reach and that are neither
-// those of the resolver nor of senders: what databases were reached by when it was
-// written.
-func OpenPorts(policy *networkingv1.NetworkPolicy) []int32 {
+// OpenPorts are the TCP ports that a policy lets the pods of an Instance reach its
+// database by, as it was when that was written; none for one without. They are those
+// that are neither of the resolver, nor of senders or receivers.
+func OpenPorts(instance *v1alpha1.Instance, policy *networkingv1.NetworkPolicy) []int32 {
+	if StorageOf(instance).database == nil {
+		return nil
+	}
 	var open []int32
 	for place, rule := range policy.Spec.Egress {
 		if place > databaseRule {

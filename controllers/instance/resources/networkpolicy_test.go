@@ -276,6 +276,7 @@ func TestOpenPortsAreThoseOfTheDatabase(t *testing.T) {
 			ports []int32
 		}{
 			"embedded": {embedded(), nil},
+			"embedded, with receivers at other ports": {embedded(webhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443}})), nil},
 			"external": {external(), []int32{5432, 6543}},
 		} {
 			in := test.in
@@ -291,7 +292,7 @@ func TestOpenPortsAreThoseOfTheDatabase(t *testing.T) {
 			if err := json.Unmarshal(encoded, policy); err != nil {
 				t.Fatal(err)
 			}
-			if got := OpenPorts(policy); !slices.Equal(got, test.ports) {
+			if got := OpenPorts(in.Instance, policy); !slices.Equal(got, test.ports) {
 				t.Errorf("revision %d, %s: got %v, want %v", revision, name, got, test.ports)
 			}
 		}

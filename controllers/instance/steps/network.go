@@ -28,7 +28,7 @@ func (v *Visit) applyNetwork(ctx context.Context) error {
 	}
 	state, _ := rollout.Judge(deployment, v.Instance.Status.Rollout.LastReady)
 	if policy != nil && (!v.knows(place) || state != rollout.Settled) {
-		in.PutBackPorts = append(in.PutBackPorts, resources.OpenPorts(policy)...)
+		in.PutBackPorts = append(in.PutBackPorts, resources.OpenPorts(v.Instance, policy)...)
 	}
 	in.Resolvers = v.Resolvers
 	var err error
