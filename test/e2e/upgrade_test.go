@@ -99,7 +99,7 @@ func goBack(t *testing.T, old platform.Platform, images platform.Images) {
 		t.Fatal(err)
 	}
 	for _, arguments := range [][]string{
-		{"delete", "--wait", "customresourcedefinition", "instances.anamnesis.dev"},
+		{"delete", "--wait", "customresourcedefinition", "instances.anamnesis.dev", "webhookconfigs.anamnesis.dev"},
 		{"delete", "--ignore-not-found", "--wait", "--namespace", platform.Namespace, "secret", "anamnesis-authority"},
 	} {
 		if _, err := cluster.Kubectl(t.Context(), arguments...); err != nil {
