@@ -45,6 +45,7 @@ func TestAdminPortIsClosed(t *testing.T) {
 func probe(t *testing.T, namespace, name, image string, labels map[string]string, addresses ...string) map[string]string {
 	t.Helper()
 	pod := onePod(namespace, name, image, labels, addresses...)
+	pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PROBE_AFTER", Value: "5s"}}
 	if err := kube.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}

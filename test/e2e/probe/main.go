@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command probe runs in a pod of the end-to-end test: it connects to the
-// addresses it is given and says of each whether it was let in.
+// addresses it is given and says of each whether it was let in. PROBE_AFTER is how
+// long it waits before, so that policies know of the pod.
 package main
 
 import (
@@ -13,6 +14,9 @@ import (
 )
 
 func main() {
+	if wait, err := time.ParseDuration(os.Getenv("PROBE_AFTER")); err == nil {
+		time.Sleep(wait)
+	}
 	for _, address := range os.Args[1:] {
 		fmt.Println(address, reach(address))
 	}
