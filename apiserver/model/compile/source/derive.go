@@ -157,12 +157,7 @@ func (d *derivation) entry(own, base *Words) *Words {
 			derived.Synonyms = append(derived.Synonyms, d.pick(Word{}, synonym, line(synonym)))
 		}
 	}
-	// A brand is a name: no word of it is replaced.
-	if derived.Brands = own.Brands; len(own.Brands) == 0 {
-		for _, brand := range base.Brands {
-			derived.Brands = append(derived.Brands, Word{Text: brand.Text, Line: line(brand)})
-		}
-	}
+	derived.Brands = own.Brands // those of the base are sold where that is spoken
 	return derived
 }
 
