@@ -25,6 +25,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/events"
 	"github.com/anamnesis-dev/anamnesis/apiserver/events/deliver"
 	"github.com/anamnesis-dev/anamnesis/apiserver/events/dispatch"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/sealing"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -440,6 +441,59 @@ func TestToldByTheNext(t *testing.T) {
 		r.run()
 		until(t, "it is told of all", func() bool { return len(slices.Compact(slices.Sorted(slices.Values(e.told())))) == 20 })
 	})
+}
+
+// A notification that fell due while no server was there is given by the next one.
+func TestNotificationAfterDowntime(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, r *rig) {
+		e := newReceiver(t, nil)
+		id := r.subscribe(e)
+		due := time.Now().Add(-time.Hour)
+		user := storage.User{ID: uuid.NewString(), Contact: []byte{1}, Generation: "g", CreatedAt: due}
+		patient := guidance.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: due}
+		survey := guidance.Survey{ID: uuid.NewString(), PatientID: patient.ID, Type: guidance.Triage, Status: guidance.New, Version: 1, NotificationDate: due}
+		err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
+			return errors.Join(tx.InsertUser(t.Context(), user, nil), tx.InsertPatient(t.Context(), patient),
+				tx.InsertSurvey(t.Context(), survey), webhooks.Schedule(t.Context(), tx, survey))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.run()
+		until(t, "it is told", func() bool { return len(r.attempts(id)) == 1 })
+		want := `{"survey_id":"` + survey.ID + `","user_id":"` + user.ID + `"}`
+		if got := r.attempts(id)[0].Event; got.Type != events.Notification || string(got.Content) != want {
+			t.Errorf("told is %s %s, want %s", got.Type, got.Content, want)
+		}
+	})
+}
+
+// Two replicas tell each receiver of each event once, and both leave one alone that
+// fails.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.Database(t)
+	one, other := newRig(t, url), newRig(t, url)
+	other.register.Keys = one.register.Keys
+	one.run()
+	other.run()
+	well, down := newReceiver(t, nil), newReceiver(t, answering(500))
+	one.subscribe(well)
+	fails := other.subscribe(down)
+	one.finish(30)
+	other.finish(30)
+	until(t, "it is told of all", func() bool { return len(well.told()) >= 60 })
+	until(t, "the other is left alone", func() bool { return one.health(fails).Status() == events.Failing })
+	time.Sleep(4 * time.Second) // and then both replicas have looked
+	told := len(down.told())
+	time.Sleep(time.Second)
+	if again := len(down.told()); again != told {
+		t.Errorf("one that is left alone was told %d times more", again-told)
+	}
+	if ids := well.told(); len(ids) != 60 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 60 {
+		t.Errorf("of 60 events was told %d times", len(ids))
+	}
 }
 
 // Attempts are erased that were kept for long enough.
