@@ -48,14 +48,17 @@ func newEvent(id string, kind Type, ids map[string]string) Event {
 	return Event{ID: id, Type: kind, Content: content}
 }
 
-// Body is what a receiver is sent of an event, in JSON. It is some hundred bytes long.
+// Body is what a receiver is sent of an event, in JSON. It is some hundred bytes long, and
+// the same whatever a store made of the order of the ids.
 func (e Event) Body() []byte {
-	body, err := json.Marshal(struct {
-		Type    Type            `json:"event_type"`
-		Content json.RawMessage `json:"content"`
-	}{e.Type, e.Content})
-	if err != nil {
-		panic(err) // the content was made by newEvent, and is JSON
+	said := struct {
+		Type    Type              `json:"event_type"`
+		Content map[string]string `json:"content"`
+	}{Type: e.Type}
+	err := json.Unmarshal(e.Content, &said.Content)
+	body, encodeErr := json.Marshal(said)
+	if err != nil || encodeErr != nil {
+		panic("an event whose content newEvent did not make")
 	}
 	return body
 }

@@ -57,6 +57,9 @@ func TestBodies(t *testing.T) {
 		if diff := cmp.Diff(test.want, string(test.event.Body())); diff != "" {
 			t.Error(diff)
 		}
+		if other := (Event{Type: Notification, Content: json.RawMessage(`{"user_id": "u1", "survey_id":"s1"}`)}); test.event.Type == Notification && string(other.Body()) != test.want {
+			t.Errorf("in another order it is %s", other.Body())
+		}
 		kept, err := json.Marshal(test.event)
 		var again Event
 		if err := errors.Join(err, json.Unmarshal(kept, &again)); err != nil || string(again.Body()) != test.want {

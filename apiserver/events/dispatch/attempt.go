@@ -20,6 +20,9 @@ import (
 // everywhere that its receiver is left alone: then it waits with all others.
 const untilResting = time.Second
 
+// untilKnown is how long a delivery is put off whose receiver cannot be told now.
+const untilKnown = 5 * time.Second
+
 // errForgotten says that nobody is told any more.
 var errForgotten = errors.New("the webhook configuration is gone or disabled")
 
@@ -27,7 +30,7 @@ var errForgotten = errors.New("the webhook configuration is gone or disabled")
 func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, attempt int) outbox.Outcome {
 	to, known := d.receivers.find(delivery.Receiver)
 	if !known {
-		return outbox.Outcome{Err: errForgotten}
+		return d.unknown(ctx, delivery.Receiver)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +43,7 @@ func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, atte
 		case <-ctx.Done():
 		}
 		if to, known = d.receivers.find(delivery.Receiver); !known {
-			return outbox.Outcome{Err: errForgotten}
+			return d.unknown(ctx, delivery.Receiver)
 		}
 	}
 	if !to.health.Sends(d.Now()) {
@@ -55,7 +58,7 @@ func (d *Dispatcher) attempt(ctx context.Context, to receiver, delivery outbox.D
 	result := d.Sender.Send(ctx, to.Receiver, delivery.Event)
 	switch {
 	case errors.Is(result.Err, context.Canceled) && to.gone.Err() != nil:
-		return outbox.Outcome{Err: errForgotten}
+		return d.unknown(context.WithoutCancel(ctx), delivery.Receiver)
 	case errors.Is(result.Err, context.Canceled):
 		return outbox.Outcome{Err: context.Canceled}
 	}
@@ -63,6 +66,23 @@ func (d *Dispatcher) attempt(ctx context.Context, to receiver, delivery outbox.D
 	outcome := outcomeOf(result, number, d.Now(), rand.Float64()) //nolint:gosec // guessing it is of no use
 	d.told(ctx, delivery, number, at, result, outcome)
 	return outcome
+}
+
+// unknown is what becomes of a delivery to a receiver that is not told now: it is
+// forgotten where the receiver is gone or wants nothing any more, and else put off, as
+// where its secrets cannot be opened for a while.
+func (d *Dispatcher) unknown(ctx context.Context, id string) outbox.Outcome {
+	limited, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	var kept storage.Webhook
+	err := d.Storage.Transact(limited, func(tx storage.Tx) (err error) {
+		kept, err = tx.Webhook(limited, id)
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Health.Disabled {
+		return outbox.Outcome{Err: errForgotten}
+	}
+	return outbox.Outcome{PostponeFor: untilKnown}
 }
 
 // outcomeOf is what becomes of a delivery after an attempt that went so.

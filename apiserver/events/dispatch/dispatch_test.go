@@ -68,6 +68,7 @@ type rig struct {
 	skew     atomic.Int64 // by how much its clock is ahead
 	seen     observed
 	log      logged
+	sealed   atomic.Bool // says that secrets cannot be opened now
 }
 
 // logged is a log that is read while it is written.
@@ -134,6 +135,14 @@ func newRig(t testing.TB, url string) *rig {
 
 func (r *rig) now() time.Time { return time.Now().Add(time.Duration(r.skew.Load())) }
 
+// open opens secrets, unless they cannot be.
+func (r *rig) open(webhook storage.Webhook) (events.Secrets, error) {
+	if r.sealed.Load() {
+		return events.Secrets{}, sealing.ErrSealed
+	}
+	return r.register.Open(webhook)
+}
+
 // run tells receivers of events until it is stopped, or the test ends.
 func (r *rig) run() (stop func()) {
 	sender := &deliver.Sender{
@@ -143,7 +152,7 @@ func (r *rig) run() (stop func()) {
 		Now: time.Now, Patience: time.Second,
 	}
 	d := dispatch.New(dispatch.Options{
-		Storage: r.store, Sender: sender, Open: r.register.Open, Notify: r.register.Notify, Now: r.now,
+		Storage: r.store, Sender: sender, Open: r.open, Notify: r.register.Notify, Now: r.now,
 		Retention: func() time.Duration { return time.Hour }, Observer: &r.seen,
 		Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 	})
@@ -462,9 +471,9 @@ func TestNotificationAfterDowntime(t *testing.T) {
 		}
 		r.run()
 		until(t, "it is told", func() bool { return len(r.attempts(id)) == 1 })
-		want := `{"survey_id":"` + survey.ID + `","user_id":"` + user.ID + `"}`
-		if got := r.attempts(id)[0].Event; got.Type != events.Notification || string(got.Content) != want {
-			t.Errorf("told is %s %s, want %s", got.Type, got.Content, want)
+		want := events.NewNotification("", survey.ID, user.ID).Body()
+		if got := r.attempts(id)[0].Event.Body(); string(got) != string(want) {
+			t.Errorf("told is %s, want %s", got, want)
 		}
 	})
 }
@@ -535,6 +544,58 @@ func TestUnreadableSecrets(t *testing.T) {
 		until(t, "the other is told", func() bool { return len(well.told()) == 1 })
 		until(t, "it is said", func() bool { return strings.Contains(r.log.String(), broken.ID) })
 	})
+}
+
+// What cannot be unsealed for a while, as when a replica learns late of new keys, loses
+// nothing of what is under way.
+func TestUnreadableForAWhile(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, r *rig) {
+		r.run()
+		var hangs atomic.Bool
+		hangs.Store(true)
+		release := make(chan struct{})
+		e := newReceiver(t, func(w http.ResponseWriter, _ int) {
+			if hangs.Load() {
+				<-release
+			}
+		})
+		t.Cleanup(func() { close(release) })
+		r.subscribe(e)
+		r.finish(20)
+		until(t, "some are under way", func() bool { return len(e.told()) >= 4 })
+		r.sealed.Store(true)
+		r.register.Changed()
+		until(t, "it is said", func() bool { return strings.Contains(r.log.String(), "open the secrets") })
+		hangs.Store(false)
+		r.sealed.Store(false)
+		r.register.Changed()
+		until(t, "it is told of all", func() bool { return r.seen.count("delivered") == 20 })
+	})
+}
+
+// A server ends in time although storage is gone.
+func TestEndsWithoutStorage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
+	stop := r.run()
+	e := newReceiver(t, nil)
+	r.subscribe(e)
+	r.finish(5)
+	until(t, "it is told", func() bool { return len(e.told()) > 0 })
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		stop()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(40 * time.Second):
+		t.Fatal("it did not end")
+	}
 }
 
 // An embedded instance that has nothing to tell writes nothing and asks nothing.

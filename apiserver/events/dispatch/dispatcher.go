@@ -89,7 +89,8 @@ const (
 // Run tells receivers of events until the context ends. It waits for what is under way,
 // and for it to be written down.
 func (d *Dispatcher) Run(ctx context.Context) {
-	lasting := context.WithoutCancel(ctx)
+	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
 	var writing sync.WaitGroup
 	writing.Go(func() { d.keepRecord(lasting) })
 	for ctx.Err() == nil {
@@ -99,6 +100,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	defer cancel()
 	d.fault.note(d.Log, d.sleep(limited))
 	close(d.made)
+	defer time.AfterFunc(stopTimeout, giveUp).Stop() // where storage is down
 	writing.Wait()
 }
 
