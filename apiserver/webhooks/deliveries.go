@@ -15,15 +15,13 @@ import (
 
 // Deliveries is a part of what was sent to a receiver, the latest first, and how many
 // attempts there were.
-func (r *Register) Deliveries(ctx context.Context, by audit.Actor, id string, page Page) (attempts []storage.WebhookAttempt, total int64, err error) {
+func (r *Register) Deliveries(ctx context.Context, id string, page Page) (attempts []storage.WebhookAttempt, total int64, err error) {
 	if !isID(id) {
 		return nil, 0, storage.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		if attempts, total, err = tx.WebhookAttempts(ctx, id, page.Skipped, page.AtMost); err != nil {
-			return err
-		}
-		return tx.InsertAudit(ctx, r.record(by, audit.Read, id))
+		attempts, total, err = tx.WebhookAttempts(ctx, id, page.Skipped, page.AtMost)
+		return err
 	})
 	return attempts, total, err
 }

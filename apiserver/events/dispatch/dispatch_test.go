@@ -237,7 +237,7 @@ func (r *rig) finish(many int) {
 
 func (r *rig) attempts(id string) []storage.WebhookAttempt {
 	r.t.Helper()
-	attempts, _, err := r.register.Deliveries(r.t.Context(), portal, id, webhooks.Page{AtMost: 50})
+	attempts, _, err := r.register.Deliveries(r.t.Context(), id, webhooks.Page{AtMost: 50})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
 	part := webhooks.Page{Skipped: wanted.skipped(), AtMost: wanted.limit}
-	attempts, total, err := h.Webhooks.Deliveries(limited, actor(ctx), request.WebhookID, part)
+	attempts, total, err := h.Webhooks.Deliveries(limited, request.WebhookID, part)
 	if err != nil {
 		return nil, kept("what was sent to receivers", err)
 	}

@@ -62,7 +62,7 @@ func (h handlers) readWebhook(url, token, reference *string, subscribed *[]strin
 func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksRequestObject) (contract.ListWebhooksResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
-	all, err := h.Webhooks.List(limited, actor(ctx))
+	all, err := h.Webhooks.List(limited)
 	if err != nil {
 		return nil, kept("webhook configurations", err)
 	}
@@ -77,7 +77,7 @@ func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksReque
 func (h handlers) GetWebhook(ctx context.Context, request contract.GetWebhookRequestObject) (contract.GetWebhookResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storagePatience)
 	defer cancel()
-	webhook, err := h.Webhooks.Get(limited, actor(ctx), request.WebhookID)
+	webhook, err := h.Webhooks.Get(limited, request.WebhookID)
 	if err != nil {
 		return nil, kept("webhook configurations", err)
 	}
