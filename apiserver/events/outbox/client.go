@@ -77,7 +77,7 @@ func NewClient[Tx any](driver riverdriver.Driver[Tx], handlers Handlers, log *sl
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliverer{handlers: handlers})
 	river.AddWorker(workers, &notifier{handlers: handlers})
-	made, err := river.NewClient(driver, &river.Config{
+	made, err := river.NewClient(ending[Tx]{driver}, &river.Config{
 		ID:      uuid.NewString(),
 		Logger:  slog.New(warnings{log.Handler()}),
 		Workers: workers,
