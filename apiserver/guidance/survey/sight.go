@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// A Sight is what a patient is shown of a survey: how far it is, and whether what was
+// said so far is an emergency.
+type Sight struct {
+	// Progress has the current question last, unless the survey is completed.
+	Progress
+	// Age is the patient's, as far as it is known.
+	Age guidance.Age
+	// Emergency is the triage level, emergency or emergency_ambulance, where what was
+	// said is one or makes one likely; else it is empty. That one is possible, as after
+	// the first words it often is, does not count: the questions that follow tell.
+	Emergency string
+}
+
+// See is what a patient is shown of a survey.
+func See(p Progress, w section.World) (Sight, error) {
+	if p.Survey.Status != guidance.Completed {
+		if err := p.ask(w); err != nil {
+			return Sight{}, err
+		}
+	}
+	c := p.answered(w)
+	return Sight{Progress: p, Age: c.Age(), Emergency: emergency(c)}, nil
+}
+
+// emergency is the level of an emergency that is known.
+func emergency(c *section.Case) string {
+	patient, evidence, err := c.Patient()
+	if err != nil || len(evidence) == 0 { // of unknown sex or age, or nothing was said
+		return ""
+	}
+	found := c.Engine.Triage(c.Release, patient, engine.Options{})
+	known := found.RootCause == engine.EmergencyEvidencePresent || found.RootCause == engine.EmergencyConditionLikely
+	if !known || found.Level < model.Emergency {
+		return ""
+	}
+	return found.Level.String()
+}
+
+// A Reason is why a question of the interview is asked, as engine.Rationale says it.
+// The names are those that patients know.
+type Reason struct {
+	Type         string // r0 to r6
+	Observations []string
+	Conditions   []string
+}
+
+// Why is the reason of the current question; known is false where the interview does
+// not ask it, or where there is none.
+func Why(p Progress, w section.World) (reason Reason, known bool, err error) {
+	if err := p.ask(w); err != nil {
+		return Reason{}, false, err
+	}
+	last := len(p.Steps) - 1
+	if last < 0 || !p.Steps[last].Answer.IsZero() || p.Steps[last].Question.Section != section.Dynamic {
+		return Reason{}, false, nil
+	}
+	patient, _, err := p.answered(w).Patient()
+	if err != nil {
+		return Reason{}, false, err
+	}
+	found, known := w.Engine.Rationale(w.Release, patient, engine.Options{})
+	return describeReason(w.Release, found), known, nil
+}
+
+func describeReason(r *model.Release, found engine.Rationale) Reason {
+	reason := Reason{Type: found.Type.String()}
+	for _, o := range found.Observations {
+		reason.Observations = append(reason.Observations, strings.Clone(assessment.ItemName(r, o)))
+	}
+	for _, c := range found.Conditions {
+		reason.Conditions = append(reason.Conditions, strings.Clone(assessment.ConditionName(r, c).CommonName))
+	}
+	return reason
+}
