@@ -34,6 +34,8 @@ type Config struct {
 	Webhooks Webhooks
 	// Retention says how long things are kept.
 	Retention Retention
+	// Page is how the pages that patients see look.
+	Page Page
 	// Instance says who the instance is to its cluster.
 	Instance Instance
 }
@@ -94,6 +96,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		return Config{}, warning, fmt.Errorf("retention: %w", err)
 	}
 	config.Features, config.Webhooks, config.Instance = file.Features.section(), file.Webhooks, file.Instance
+	config.Page = defaultPage
 	return config, warning, nil
 }
 
