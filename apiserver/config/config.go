@@ -63,6 +63,7 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		Features  features                `yaml:"features"`
 		Webhooks  Webhooks                `yaml:"webhooks"`
 		Retention retention               `yaml:"retention"`
+		Page      page                    `yaml:"page"`
 		Instance  Instance                `yaml:"instance"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
@@ -95,8 +96,11 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("retention: %w", err)
 	}
+	config.Page, err = file.Page.read()
+	if err != nil {
+		return Config{}, warning, fmt.Errorf("page: %w", err)
+	}
 	config.Features, config.Webhooks, config.Instance = file.Features.section(), file.Webhooks, file.Instance
-	config.Page = defaultPage
 	return config, warning, nil
 }
 
