@@ -18,8 +18,8 @@ var userScopes = []Scope{KnowledgeRead, QuestionRead, QuestionWrite, SurveyRead,
 var (
 	// userTokens are the access tokens of end users.
 	userTokens = tokenKind{name: "the access token", typ: "user+jwt", maxSize: 8 << 10}
-	// sessions are those of the survey page: each reaches one survey, and no other
-	// endpoint takes it.
+	// sessions are those of the survey page: each reaches one survey, or all of one
+	// user, and no other endpoint takes it.
 	sessions = tokenKind{name: "the session", typ: "session+jwt", maxSize: 2 << 10}
 )
 
@@ -32,13 +32,21 @@ func (a *Authority) IssueUserToken(userID string) (token string, err error) {
 	})
 }
 
-// Session says who is at the survey page, and at which survey.
-type Session struct{ UserID, SurveyID string }
+// Session says who is at the survey page, and at which survey, or that it is at all
+// that are the user's own.
+type Session struct {
+	UserID, SurveyID string
+	Own              bool
+}
+
+// Reaches says whether a session is one at a survey, which has to be the user's.
+func (s Session) Reaches(surveyID string) bool { return s.Own || s.SurveyID == surveyID }
 
 // sessionClaims are what a session says.
 type sessionClaims struct {
 	jwt.RegisteredClaims
-	Survey string `json:"survey"`
+	Survey string `json:"survey,omitempty"`
+	Own    bool   `json:"own,omitempty"`
 }
 
 // IssueSession makes a session, good for SessionLifetime and not longer than until
@@ -51,8 +59,14 @@ func (a *Authority) IssueSession(session Session, surveyEnds time.Time) (token s
 	}
 	return a.Keys.sign(sessions, now, sessionClaims{
 		RegisteredClaims: a.registered(session.UserID, a.page(), now, until),
-		Survey:           session.SurveyID,
+		Survey:           session.SurveyID, Own: session.Own,
 	})
+}
+
+// IssueOwnSession makes a session at all surveys of a user who signed in, good for
+// SessionLifetime.
+func (a *Authority) IssueOwnSession(userID string) (token string, err error) {
+	return a.IssueSession(Session{UserID: userID, Own: true}, a.now().Add(SessionLifetime))
 }
 
 // VerifySession returns what a session is good for. Any error is an
@@ -62,10 +76,10 @@ func (a *Authority) VerifySession(token string) (Session, error) {
 	if err := a.Keys.verify(sessions, token, a.page(), a.now(), &said); err != nil {
 		return Session{}, err
 	}
-	if said.Subject == "" || said.Survey == "" {
+	if said.Subject == "" || said.Own == (said.Survey != "") {
 		return Session{}, sessions.invalid("names no survey")
 	}
-	return Session{UserID: said.Subject, SurveyID: said.Survey}, nil
+	return Session{UserID: said.Subject, SurveyID: said.Survey, Own: said.Own}, nil
 }
 
 // userCaller returns the end user who calls with an access token.

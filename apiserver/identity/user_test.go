@@ -50,6 +50,32 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// A session is at one survey or at all of a user, and at nothing else.
+func TestSessionReaches(t *testing.T) {
+	t.Parallel()
+	authority := newAuthority(t)
+	own, err := authority.IssueOwnSession("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := authority.VerifySession(own)
+	if err != nil || !at.Reaches("s1") || !at.Reaches("s2") {
+		t.Errorf("a session of a user is %+v, %v", at, err)
+	}
+	if one := (Session{UserID: "ada", SurveyID: "s1"}); !one.Reaches("s1") || one.Reaches("s2") {
+		t.Error("a session at one survey is not at that one alone")
+	}
+	for _, odd := range []Session{{UserID: "ada"}, {UserID: "ada", SurveyID: "s1", Own: true}, {Own: true}} {
+		token, err := authority.IssueSession(odd, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := authority.VerifySession(token); err == nil {
+			t.Errorf("%+v is a session", odd)
+		}
+	}
+}
+
 // No token passes for one of another kind, wherever it is shown.
 func TestKindsOfTokensAreApart(t *testing.T) {
 	t.Parallel()
