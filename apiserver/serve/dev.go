@@ -30,6 +30,7 @@ func greeting(s started) string {
     http://%[1]s/v3/diagnosis
 
 Read what else it answers, and try it out: http://%[1]s/docs
+See what patients see, in a survey of your own: http://%[1]s/survey/demo
 
 `, s.tenant, application.ID, application.Key, s.symptom)
 }

@@ -41,6 +41,7 @@ func (p *process) tenantHandler() http.Handler {
 		Log:          p.log,
 		Shown:        p.shownApplication(),
 		LoopbackOnly: p.Dev,
+		Page:         p.pages(authority, guessers),
 		Guidance: guidance.New(guidance.Options{
 			Authority:      authority,
 			Usage:          p.store,

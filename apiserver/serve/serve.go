@@ -24,6 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 	"github.com/anamnesis-dev/anamnesis/apiserver/usage"
@@ -46,22 +47,23 @@ const (
 // A process is a running server with all that it stands on.
 type process struct {
 	options
-	library  *model.Library
-	settings *settings
-	store    storage.Store
-	keeper   *storeKeeper
-	recorder *usage.Recorder
-	ledger   *quota.Ledger
-	people   *people.Register
-	surveys  *surveys.Register
-	webhooks *webhooks.Register
-	events   *dispatch.Dispatcher
-	sender   *deliver.Sender
-	metrics  *metrics.Metrics
-	limits   guard.Limits
-	guard    *guard.Guard
-	notifier *notify.Notifier // tells people, such as their codes to sign in
-	leaving  atomic.Bool
+	library   *model.Library
+	settings  *settings
+	store     storage.Store
+	keeper    *storeKeeper
+	recorder  *usage.Recorder
+	ledger    *quota.Ledger
+	people    *people.Register
+	surveys   *surveys.Register
+	pageWords *page.Vocabulary
+	webhooks  *webhooks.Register
+	events    *dispatch.Dispatcher
+	sender    *deliver.Sender
+	metrics   *metrics.Metrics
+	limits    guard.Limits
+	guard     *guard.Guard
+	notifier  *notify.Notifier // tells people, such as their codes to sign in
+	leaving   atomic.Bool
 }
 
 // run serves until ctx ends, and then leaves as clients and counts need it.
@@ -92,6 +94,9 @@ func run(ctx context.Context, o options) (err error) {
 	})
 	defer func() { err = errors.Join(err, p.store.Close()) }()
 	if p.surveys, err = p.newSurveys(); err != nil {
+		return err
+	}
+	if p.pageWords, err = page.ReadVocabulary(); err != nil {
 		return err
 	}
 	p.openEvents()

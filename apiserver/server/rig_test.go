@@ -19,6 +19,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
@@ -28,7 +30,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/metrics"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
-	"github.com/go-chi/chi/v5"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,8 +109,8 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 		edit(r.guard)
 	}
 	r.handler = server.New(server.Options{
-		Guidance: guidanceAnswers(),
-		Models:   r.models, Engine: engine.New(), Tokens: r.tokens, Feedback: r.feedback,
+		Guidance: guidanceAnswers(), Page: http.NotFoundHandler(),
+		Models: r.models, Engine: engine.New(), Tokens: r.tokens, Feedback: r.feedback,
 		Applications: applications, Usage: r.usage, Now: func() time.Time { return today },
 		AllowsOrigin: func(origin string) bool {
 			allowed := r.origin.Load()

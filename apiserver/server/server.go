@@ -30,7 +30,9 @@ import (
 // required.
 type Options struct {
 	// Guidance answers under /api and /.well-known.
-	Guidance     API
+	Guidance API
+	// Page is what people see: it answers under /survey and at /.
+	Page         http.Handler
 	Models       v3.Models
 	Engine       *engine.Engine
 	Tokens       v3.InterviewTokens
@@ -78,7 +80,7 @@ func New(o Options) http.Handler {
 		middleware.Leave(o.Leaving),
 		middleware.Recover(o.Log, internalError),
 		local(o.LoopbackOnly),
-	).Handler(byPath(unstored(shared(o.Guidance)), unstored(shared(engine)), reference(o.Shown)))
+	).Handler(byPath(unstored(shared(o.Guidance)), unstored(shared(engine)), reference(o.Shown), o.Page))
 }
 
 // local keeps calls to other names than this machine's out, where only programs
@@ -100,9 +102,9 @@ func unstored(next http.Handler) http.Handler {
 	})
 }
 
-// byPath tells the interfaces apart, and the reference pages, which are for no
-// other origin. Each has a router of its own, since their errors differ.
-func byPath(guidance, assessment, reference http.Handler) http.Handler {
+// byPath tells the interfaces apart, and the pages, which are for no other origin. Each
+// has a router of its own, since their errors differ.
+func byPath(guidance, assessment, reference, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		under := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
 		switch {
@@ -110,6 +112,8 @@ func byPath(guidance, assessment, reference http.Handler) http.Handler {
 			guidance.ServeHTTP(w, r)
 		case r.URL.Path == "/docs", under("/docs/"), under("/openapi/"):
 			reference.ServeHTTP(w, r)
+		case r.URL.Path == "/", r.URL.Path == "/survey", under("/survey/"):
+			page.ServeHTTP(w, r)
 		default:
 			assessment.ServeHTTP(w, r)
 		}

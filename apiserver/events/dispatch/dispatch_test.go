@@ -65,7 +65,7 @@ type rig struct {
 	t        testing.TB
 	store    storage.Store
 	register *webhooks.Register
-	skew     atomic.Int64 // by how much its clock is ahead
+	skew     atomic.Int64  // by how much its clock is ahead
 	patience time.Duration // with receivers; zero for a server's
 	seen     observed
 	log      logged

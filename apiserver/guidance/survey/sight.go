@@ -23,6 +23,8 @@ type Sight struct {
 	// said is one or makes one likely; else it is empty. That one is possible, as after
 	// the first words it often is, does not count: the questions that follow tell.
 	Emergency string
+	// EmergencyIsNew says that it is known since the last answer.
+	EmergencyIsNew bool
 }
 
 // See is what a patient is shown of a survey.
@@ -33,7 +35,12 @@ func See(p Progress, w section.World) (Sight, error) {
 		}
 	}
 	c := p.answered(w)
-	return Sight{Progress: p, Age: c.Age(), Emergency: emergency(c)}, nil
+	sight := Sight{Progress: p, Age: c.Age(), Emergency: emergency(c)}
+	if last := len(c.Steps) - 1; sight.Emergency != "" && last >= 0 {
+		before := &section.Case{World: w, Survey: &p.Survey, Steps: c.Steps[:last]}
+		sight.EmergencyIsNew = emergency(before) == ""
+	}
+	return sight, nil
 }
 
 // emergency is the level of an emergency that is known.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package surveys
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// Advice is what a completed survey comes to, for the patient to read.
+type Advice struct {
+	guidance.Summary
+	// Assessment is nil for a survey that asks for no symptoms. Its conditions are left
+	// out where the tenant hides them; how urgent it is and what to do never is.
+	Assessment *guidance.Assessment
+	// Hidden says that conditions are left out.
+	Hidden bool
+}
+
+// Advice is that of a survey. It is ErrNotCompleted.
+func (r *Register) Advice(ctx context.Context, by audit.Actor, id string) (Advice, error) {
+	advice := Advice{Hidden: !r.Features().PatientResults}
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		found, err := r.completed(ctx, tx, by, id)
+		if err != nil {
+			return err
+		}
+		steps, err := tx.Steps(ctx, id)
+		if err != nil {
+			return err
+		}
+		result, err := tx.Result(ctx, id)
+		advice.Summary, advice.Assessment = guidance.Summarize(found, steps), result.Assessment
+		return err
+	})
+	if advice.Hidden && advice.Assessment != nil {
+		shown := *advice.Assessment
+		shown.Conditions = nil
+		advice.Assessment = &shown
+	}
+	return advice, err
+}
+
+// Article is that about a condition of the advice of a survey. It is
+// storage.ErrNotFound where there is none, or where the condition is not among those
+// that the patient sees.
+func (r *Register) Article(ctx context.Context, by audit.Actor, id, conditionID string) (guidance.Article, error) {
+	advice, err := r.Advice(ctx, by, id)
+	if err != nil {
+		return guidance.Article{}, err
+	}
+	isShown := advice.Assessment != nil && slices.ContainsFunc(advice.Assessment.Conditions, func(c guidance.RankedCondition) bool {
+		return c.ID == conditionID
+	})
+	w, err := r.worldOf(&advice.Survey)
+	if err != nil {
+		return guidance.Article{}, err
+	}
+	defer w.done()
+	condition, known := w.Release.ConditionByID(conditionID)
+	if !isShown || !known || w.Release.Conditions[condition].Article == model.None {
+		return guidance.Article{}, storage.ErrNotFound
+	}
+	return describeArticle(w.Release, &w.Release.Articles[w.Release.Conditions[condition].Article]), nil
+}
+
+// describeArticle copies an article, which outlives the lease of its release.
+func describeArticle(r *model.Release, article *model.Article) guidance.Article {
+	described := guidance.Article{Title: plainText(r, article.Title)}
+	for _, section := range model.Part(r.ArticleSections, article.Sections) {
+		described.Sections = append(described.Sections, guidance.ArticleSection{
+			Name: section.Name.String(), Title: plainText(r, section.Title), Content: describeNodes(r, section.Content),
+		})
+	}
+	return described
+}
+
+// plainText is the text of a node with all that it holds.
+func plainText(r *model.Release, i uint32) string {
+	n := &r.Nodes[i]
+	text := strings.Clone(r.Text(n.Text))
+	for child := n.Children.Start; child < n.Children.End; child++ {
+		text += plainText(r, child)
+	}
+	return text
+}
+
+func describeNode(r *model.Release, i uint32) guidance.Node {
+	n := &r.Nodes[i]
+	return guidance.Node{Type: n.Type.String(), Text: strings.Clone(r.Text(n.Text)), Children: describeNodes(r, n.Children)}
+}
+
+func describeNodes(r *model.Release, span model.Span) []guidance.Node {
+	var nodes []guidance.Node
+	for i := span.Start; i < span.End; i++ {
+		nodes = append(nodes, describeNode(r, i))
+	}
+	return nodes
+}
