@@ -45,8 +45,10 @@ const (
 	Back  Side = "back"
 )
 
-// A Drawing is a figure seen from a side. All drawings have one scale, and lengths
-// are CSS pixels where a drawing is shown as wide as its view box.
+// A Drawing is a figure seen from a side; from the front it has the head once more,
+// larger, as the parts of the face are too small to be pointed at in the figure. All
+// drawings have one scale, and lengths are CSS pixels where a drawing is shown as wide
+// as its view box.
 type Drawing struct {
 	ViewBox string // as the attribute of svg
 	Outline string // path data, a line without a filling
@@ -67,7 +69,8 @@ type view struct {
 
 func (v view) file() string { return fmt.Sprintf("drawings/%s-%s.svg", v.figure, v.side) }
 
-// Drawing is the drawing of a figure, seen from a side.
+// Drawing is the drawing of a figure, seen from a side. Its areas are shared: read
+// only.
 func (m *Map) Drawing(figure Figure, side Side) Drawing { return m.drawings[view{figure, side}] }
 
 func (m *Map) readDrawings(from fs.FS) error {
