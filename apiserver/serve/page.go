@@ -20,7 +20,7 @@ import (
 // pages is what patients see.
 func (p *process) pages(sessions page.Sessions, guessers *throttle.Throttle) http.Handler {
 	options := page.Options{
-		Surveys: p.surveys, People: p.people, Sessions: sessions, Words: p.pageWords,
+		Surveys: p.surveys, People: p.people, Sessions: sessions, Content: p.pageContent,
 		Look: func() *config.Page { return &p.settings.config.Load().Page },
 		Now:  time.Now, Guard: p.guard, Throttle: guessers, Log: p.log,
 	}

@@ -47,23 +47,23 @@ const (
 // A process is a running server with all that it stands on.
 type process struct {
 	options
-	library   *model.Library
-	settings  *settings
-	store     storage.Store
-	keeper    *storeKeeper
-	recorder  *usage.Recorder
-	ledger    *quota.Ledger
-	people    *people.Register
-	surveys   *surveys.Register
-	pageWords *page.Vocabulary
-	webhooks  *webhooks.Register
-	events    *dispatch.Dispatcher
-	sender    *deliver.Sender
-	metrics   *metrics.Metrics
-	limits    guard.Limits
-	guard     *guard.Guard
-	notifier  *notify.Notifier // tells people, such as their codes to sign in
-	leaving   atomic.Bool
+	library     *model.Library
+	settings    *settings
+	store       storage.Store
+	keeper      *storeKeeper
+	recorder    *usage.Recorder
+	ledger      *quota.Ledger
+	people      *people.Register
+	surveys     *surveys.Register
+	pageContent *page.Content
+	webhooks    *webhooks.Register
+	events      *dispatch.Dispatcher
+	sender      *deliver.Sender
+	metrics     *metrics.Metrics
+	limits      guard.Limits
+	guard       *guard.Guard
+	notifier    *notify.Notifier // tells people, such as their codes to sign in
+	leaving     atomic.Bool
 }
 
 // run serves until ctx ends, and then leaves as clients and counts need it.
@@ -96,7 +96,7 @@ func run(ctx context.Context, o options) (err error) {
 	if p.surveys, err = p.newSurveys(); err != nil {
 		return err
 	}
-	if p.pageWords, err = page.ReadVocabulary(); err != nil {
+	if p.pageContent, err = page.ReadContent(); err != nil {
 		return err
 	}
 	p.openEvents()

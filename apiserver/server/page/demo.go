@@ -19,7 +19,7 @@ type Demonstration struct {
 
 // offerDemonstration lets somebody say what to try.
 func (h *handlers) offerDemonstration(w http.ResponseWriter, r *http.Request) {
-	h.render(w, r, http.StatusOK, "demo", h.Words.In(r.Header.Get("Accept-Language")), nil)
+	h.render(w, r, http.StatusOK, "demo", h.words.In(r.Header.Get("Accept-Language")), nil)
 }
 
 // demonstrate makes a survey and opens it.

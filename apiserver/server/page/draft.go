@@ -30,6 +30,7 @@ const (
 	doUnderstand = "understand"
 	doFind       = "find"
 	doAdd        = "add"
+	doRegion     = "region:" // with the id of a region of the body
 )
 
 // mostFound is how many items of a list are shown at a time, and mostShown up to how many
@@ -46,6 +47,9 @@ type draft struct {
 	More          bool // whether more was found
 	Looked        bool // whether something was looked for
 	Understood    bool // whether words were read
+	// Of a list of symptoms:
+	Body   *bodyView
+	Region string // the name of what was pointed at; empty for nothing
 }
 
 // A chip is an item of a list that can be ticked.
@@ -66,6 +70,9 @@ func isDrafting(q *guidance.Question, form url.Values) bool {
 		return true
 	case "skip":
 		return false
+	}
+	if strings.HasPrefix(form.Get(doField), doRegion) {
+		return true
 	}
 	return unread(form, wordsField, understoodField) || unread(form, phraseField, lookedField) && len(form[answerField]) == 0
 }
@@ -105,6 +112,11 @@ func (h *handlers) draftOf(q *guidance.Question, form url.Values) (*draft, error
 			return nil, err
 		}
 	}
+	if q.Meta.SourceList.Name == guidance.SymptomList {
+		if err := h.point(d, q, strings.TrimPrefix(form.Get(doField), doRegion)); err != nil {
+			return nil, err
+		}
+	}
 	return d, h.find(d, q, strings.TrimSpace(form.Get(phraseField)))
 }
 
@@ -133,6 +145,9 @@ func (h *handlers) understand(d *draft, q *guidance.Question, words string) erro
 
 // find looks a phrase up; a short list it shows whole.
 func (h *handlers) find(d *draft, q *guidance.Question, phrase string) error {
+	if d.Region != "" {
+		return nil // that was looked for last
+	}
 	list := *q.Meta.SourceList
 	kind, err := search.ParseList(list.Name)
 	if err != nil {
@@ -152,11 +167,7 @@ func (h *handlers) find(d *draft, q *guidance.Question, phrase string) error {
 		items = items[:mostFound]
 	}
 	d.More = total > int64(len(items))
-	for _, item := range items {
-		if !d.has(item.ID) {
-			d.Found = append(d.Found, chipOf(item, false))
-		}
-	}
+	d.offer(items)
 	return nil
 }
 

@@ -6,5 +6,5 @@ import "net/http"
 
 // index says what is where.
 func (h *handlers) index(w http.ResponseWriter, r *http.Request) {
-	h.render(w, r, http.StatusOK, "index", h.Words.In(r.Header.Get("Accept-Language")), nil)
+	h.render(w, r, http.StatusOK, "index", h.words.In(r.Header.Get("Accept-Language")), nil)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/body"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 )
@@ -51,12 +52,29 @@ type Sessions interface {
 	VerifySession(token string) (identity.Session, error)
 }
 
+// Content is what the pages say and show, whoever's they are.
+type Content struct {
+	words *vocabulary
+	body  *body.Map
+}
+
+// ReadContent reads what the program was built with. The error names what does not fit
+// together. It is meant for the start of a program, which keeps what it gives.
+func ReadContent() (*Content, error) {
+	words, err := readVocabulary(wordFiles)
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := body.Read()
+	return &Content{words, bodies}, err
+}
+
 // Options are what the pages stand on. All but the last two are required.
 type Options struct {
 	Surveys  Surveys
 	People   People
 	Sessions Sessions
-	Words    *Vocabulary
+	Content  *Content
 	// Look is the tenant's, the same pointer for as long as it is the same look.
 	Look  func() *config.Page
 	Now   func() time.Time
@@ -71,6 +89,8 @@ type Options struct {
 
 type handlers struct {
 	Options
+	words *vocabulary
+	body  *body.Map
 	looks looks
 }
 
@@ -93,7 +113,11 @@ const (
 
 // New serves the pages, and what says what is where.
 func New(options Options) http.Handler {
-	h := &handlers{Options: options, looks: looks{wanted: options.Look}}
+	h := &handlers{Options: options, words: options.Content.words, body: options.Content.body, looks: looks{wanted: options.Look}}
+	return h.router()
+}
+
+func (h *handlers) router() http.Handler {
 	router := chi.NewRouter()
 	router.NotFound(h.missing)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, func(w http.ResponseWriter, _ string) {
@@ -104,7 +128,7 @@ func New(options Options) http.Handler {
 	router.Get(scriptPath+"{version}", h.serveScript)
 	router.Get(logoPath+"{version}", h.serveLogo)
 	router.Group(func(r chi.Router) {
-		r.Use(middleware.Admit(options.Guard.Calls, h.busy))
+		r.Use(middleware.Admit(h.Guard.Calls, h.busy))
 		h.mount(r)
 	})
 	return router

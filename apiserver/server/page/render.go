@@ -99,7 +99,7 @@ func (f frame) Date(moment time.Time) string { return f.Words.date(moment) }
 // renderOf writes a page of a survey, in its language.
 func (h *handlers) renderOf(w http.ResponseWriter, r *http.Request, status int, name string, sight *survey.Sight, data any) {
 	h.write(w, r, status, frame{
-		Name: name, Words: h.Words.In(sight.Survey.Language), Who: whoOf(&sight.Survey, sight.Age),
+		Name: name, Words: h.words.In(sight.Survey.Language), Who: whoOf(&sight.Survey, sight.Age),
 		Survey: pathOf(sight.Survey.ID), ID: sight.Survey.ID, Emergency: sight.Emergency, Data: data,
 	})
 }
@@ -140,7 +140,7 @@ func (h *handlers) note(w http.ResponseWriter, r *http.Request, status int, note
 
 func (h *handlers) noteIn(w http.ResponseWriter, r *http.Request, status int, view noteView) {
 	view.Request = middleware.CallOf(r.Context()).RequestID
-	h.render(w, r, status, "note", h.Words.In(r.Header.Get("Accept-Language")), view)
+	h.render(w, r, status, "note", h.words.In(r.Header.Get("Accept-Language")), view)
 }
 
 func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ func (h *handlers) busy(w http.ResponseWriter, r *http.Request) {
 func (h *handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	path := pathOf(surveyID(r))
 	if expired, ok := errors.AsType[*survey.ExpiredError](err); ok {
-		words := h.Words.In(r.Header.Get("Accept-Language"))
+		words := h.words.In(r.Header.Get("Accept-Language"))
 		h.noteIn(w, r, http.StatusConflict, noteView{Note: "expired", Date: words.date(expired.Since)})
 		return
 	}

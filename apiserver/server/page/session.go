@@ -81,7 +81,7 @@ func actorOf(r *http.Request) audit.Actor {
 // is not exchanged before somebody says so, since mail scanners follow links.
 func (h *handlers) enter(w http.ResponseWriter, r *http.Request) {
 	if code := r.URL.Query().Get("magicCode"); code != "" {
-		h.render(w, r, http.StatusOK, "link", h.Words.In(r.Header.Get("Accept-Language")), linkView{Code: code, Path: pathOf(surveyID(r))})
+		h.render(w, r, http.StatusOK, "link", h.words.In(r.Header.Get("Accept-Language")), linkView{Code: code, Path: pathOf(surveyID(r))})
 		return
 	}
 	h.authorize(http.HandlerFunc(h.begin)).ServeHTTP(w, r)

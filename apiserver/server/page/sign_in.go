@@ -19,7 +19,7 @@ import (
 
 // showSurveys lists the surveys of somebody who signed in, and lets others do so.
 func (h *handlers) showSurveys(w http.ResponseWriter, r *http.Request) {
-	words := h.Words.In(r.Header.Get("Accept-Language"))
+	words := h.words.In(r.Header.Get("Accept-Language"))
 	session, ok := h.sessionFor(r, func(session identity.Session) bool { return session.Own })
 	if !ok {
 		h.render(w, r, http.StatusOK, "sign-in", words, signInView{Demo: h.Demonstrate != nil})
@@ -114,7 +114,7 @@ func (h *handlers) showSignIn(w http.ResponseWriter, r *http.Request, view signI
 	if view.Problem != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	h.render(w, r, status, "sign-in", h.Words.In(r.Header.Get("Accept-Language")), view)
+	h.render(w, r, status, "sign-in", h.words.In(r.Header.Get("Accept-Language")), view)
 }
 
 // welcome gives a session to somebody who signed in.

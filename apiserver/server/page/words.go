@@ -57,15 +57,15 @@ func (w *Words) text(id string, namesAndValues ...string) string {
 	return text
 }
 
-// A Vocabulary is the words in all languages, complete.
-type Vocabulary struct {
+// A vocabulary is the words in all languages, complete.
+type vocabulary struct {
 	words   []*Words // English first
 	matcher language.Matcher
 }
 
 // In are the words in the language that fits best one that is wanted: a BCP 47 tag, or a
 // list as in the header Accept-Language.
-func (v *Vocabulary) In(wanted string) *Words {
+func (v *vocabulary) In(wanted string) *Words {
 	tags, _, err := language.ParseAcceptLanguage(wanted)
 	if err != nil {
 		return v.words[0]
@@ -74,11 +74,8 @@ func (v *Vocabulary) In(wanted string) *Words {
 	return v.words[position]
 }
 
-// ReadVocabulary reads the words that the program was built with. The error names what is
-// missing. It is meant for the start of a program, which keeps what it gives.
-func ReadVocabulary() (*Vocabulary, error) { return readVocabulary(wordFiles) }
-
-func readVocabulary(from fs.FS) (*Vocabulary, error) {
+// readVocabulary reads words. The error names what is missing.
+func readVocabulary(from fs.FS) (*vocabulary, error) {
 	english, err := readWords(from, fallback)
 	if err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func readVocabulary(from fs.FS) (*Vocabulary, error) {
 		return nil, fmt.Errorf("reading the words of the page: %w", err)
 	}
 	read := map[string]map[string]string{fallback: english}
-	v := &Vocabulary{words: []*Words{{fallback, english}}}
+	v := &vocabulary{words: []*Words{{fallback, english}}}
 	tags := []language.Tag{language.English}
 	slices.SortFunc(names, func(a, b string) int { return len(a) - len(b) }) // a language before its kinds
 	for _, name := range names {
