@@ -60,7 +60,7 @@ test-unit: $(CLUSTER) models ## Unit tests, storage on real PostgreSQL, envtest;
 	@echo "== tests, with the race detector"
 	@$(CLUSTER) build assets
 	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; export $(COMPILED); \
-	  go run ./hack/setup postgres -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
+	  go run ./hack/setup postgres browser -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
 	@echo "== tests that judge the content, without the race detector"
 	@export $(COMPILED); go test -timeout 20m $(JUDGES)
 

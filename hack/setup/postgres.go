@@ -6,86 +6,76 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/exec"
-	"time"
+	"path/filepath"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// postgresCommand runs a server: for the time of a command, which finds its
-// URL in ANAMNESIS_TEST_POSTGRES, or in the foreground.
-type postgresCommand struct {
-	Listen  string   `default:"127.0.0.1:0" help:"Where the server listens; port 0 is any free one (${default})."`
-	Dir     string   `placeholder:"DIR" help:"Where data, password and log are kept, and taken up again. Left out: a new directory that is removed afterwards."`
-	Command []string `arg:"" optional:"" help:"What to run while the server does, after --. Left out: the URL is printed once the server answers, and it runs until it is interrupted."`
+// clusterSettings is read by Debian's postgresql-common. Without this file in
+// it, installing the server makes a cluster "main" and starts it.
+const clusterSettings = "/etc/postgresql-common/createcluster.d/anamnesis-setup.conf"
+
+// postgresServer is the PostgreSQL server that is wanted.
+type postgresServer struct {
+	Listen string `default:"127.0.0.1:0" help:"Where PostgreSQL listens; port 0 is any free one (${default})."`
+	Dir    string `placeholder:"DIR" help:"Where PostgreSQL's data, password and log are kept, and taken up again. Left out: a new directory that is removed afterwards."`
 }
 
-// Run implements the command.
-func (c *postgresCommand) Run(ctx context.Context) error {
-	if err := ensureInstalled(ctx); err != nil {
-		return err
+// provide starts the server, installed first when it is missing. It outlives
+// ctx, until it is stopped.
+func (p postgresServer) provide(ctx context.Context) (*provision, error) {
+	if err := ensurePostgres(ctx); err != nil {
+		return nil, err
 	}
-	return c.run(ctx, os.Stdout)
-}
-
-// run runs the server until the command ends, or until ctx does. In either
-// case the server ends last.
-func (c *postgresCommand) run(ctx context.Context, output io.Writer) (err error) {
-	server, err := postgrestest.Start(context.WithoutCancel(ctx), postgrestest.Options{Listen: c.Listen, Dir: c.Dir})
+	server, err := postgrestest.Start(context.WithoutCancel(ctx), postgrestest.Options{Listen: p.Listen, Dir: p.Dir})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	if len(c.Command) > 0 {
-		return runWith(ctx, server.URL(), c.Command)
-	}
-	if _, err := fmt.Fprintln(output, server.URL()); err != nil {
-		return fmt.Errorf("say where the server is: %w", err)
-	}
-	select {
-	case <-ctx.Done():
-	case <-server.Done():
-	}
-	return nil
+	return &provision{
+		environment: []string{postgrestest.Variable + "=" + server.URL()},
+		place:       server.URL(),
+		done:        server.Done(),
+		stop:        server.Stop,
+	}, nil
 }
 
-// runWith runs a command that finds the server's URL in its environment. When
-// ctx ends, the command is interrupted and has ten seconds to end.
-func runWith(ctx context.Context, url string, command []string) error {
-	child := exec.CommandContext(ctx, command[0], command[1:]...)
-	child.Env = append(os.Environ(), postgrestest.Variable+"="+url)
-	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
-	child.WaitDelay = 10 * time.Second
-	if err := child.Run(); err != nil {
-		return fmt.Errorf("%s: %w", command[0], err)
-	}
-	return nil
-}
-
-// ensureInstalled installs PostgreSQL when it is missing.
-func ensureInstalled(ctx context.Context) error {
+// ensurePostgres installs PostgreSQL when it is missing.
+func ensurePostgres(ctx context.Context) error {
 	_, err := postgrestest.Programs(ctx)
 	if !errors.Is(err, postgrestest.ErrNotInstalled) {
 		return err
 	}
-	if !debian() || os.Geteuid() != 0 {
+	if !installable() {
 		return fmt.Errorf("%w; elsewhere install the PostgreSQL server of your system, and its initdb and postgres will be found", err)
 	}
 	slog.InfoContext(ctx, "installing Debian's PostgreSQL, without a cluster of its own")
-	if err := install(ctx); err != nil {
-		return fmt.Errorf("install Debian's package postgresql: %w", err)
+	if err := installPostgres(ctx); err != nil {
+		return err
 	}
 	_, err = postgrestest.Programs(ctx)
 	return err
 }
 
-// debian reports whether this system has Debian's packages.
-func debian() bool {
-	_, err := os.Stat("/etc/debian_version")
-	_, aptErr := exec.LookPath("apt-get")
-	return err == nil && aptErr == nil
+// installPostgres installs Debian's package and leaves nothing running.
+func installPostgres(ctx context.Context) (err error) {
+	undo, err := withoutCluster()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, undo()) }()
+	return install(ctx, "postgresql")
+}
+
+// withoutCluster keeps the installation from making a cluster, until undo. The
+// directory stays; it is one of Debian's.
+func withoutCluster() (undo func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(clusterSettings), 0o755); err != nil { //nolint:gosec // as all of /etc
+		return nil, err
+	}
+	if err := os.WriteFile(clusterSettings, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // as all of /etc
+		return nil, err
+	}
+	return func() error { return os.Remove(clusterSettings) }, nil
 }

@@ -31,17 +31,17 @@ func answers(t *testing.T, url string) bool {
 }
 
 // parse reads a command line.
-func parse(t *testing.T, args ...string) *postgresCommand {
+func parse(t *testing.T, args ...string) *commandLine {
 	t.Helper()
-	var all commands
-	parser, err := kong.New(&all)
+	var line commandLine
+	parser, err := kong.New(&line)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parser.Parse(append([]string{"postgres"}, args...)); err != nil {
+	if err := line.parse(parser, args); err != nil {
 		t.Fatal(err)
 	}
-	return &all.Postgres
+	return &line
 }
 
 // A command finds the server's URL, its own flags stay with it, and the server
@@ -50,7 +50,7 @@ func TestRunsACommand(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "url")
 	const script = `test "$1" = -flag && printf %s "$ANAMNESIS_TEST_POSTGRES" > "$0"`
-	if err := parse(t, "--", "sh", "-c", script, file, "-flag").run(t.Context(), io.Discard); err != nil {
+	if err := parse(t, "postgres", "--", "sh", "-c", script, file, "-flag").run(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	url, err := os.ReadFile(file)
@@ -64,12 +64,12 @@ func TestRunsACommand(t *testing.T) {
 
 func TestCommandFails(t *testing.T) {
 	t.Parallel()
-	err := parse(t, "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
+	err := parse(t, "postgres", "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 7 {
 		t.Errorf("got error %v, want that of a command that exits with 7", err)
 	}
-	if err := parse(t, "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
+	if err := parse(t, "postgres", "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got error %v, want one that says that there is no such command", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestCommandInterrupted(t *testing.T) {
 	go func() {
 		// Ends by itself only when it is interrupted.
 		script := `trap 'exit 9' INT; : > "$0"; while :; do sleep 0.05; done`
-		ended <- parse(t, "--", "sh", "-c", script, ready).run(ctx, io.Discard)
+		ended <- parse(t, "postgres", "--", "sh", "-c", script, ready).run(ctx, io.Discard)
 	}()
 	for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
 		select {
@@ -107,7 +107,7 @@ func TestRunsInTheForeground(t *testing.T) {
 	reader, writer := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { writer.CloseWithError(parse(t).run(ctx, writer)) }()
+	go func() { writer.CloseWithError(parse(t, "postgres").run(ctx, writer)) }()
 	output := bufio.NewReader(reader)
 	url, err := output.ReadString('\n')
 	if err != nil {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser/programs"
+)
+
+// A command finds both the server and the browser.
+func TestSeveralNeeds(t *testing.T) {
+	t.Parallel()
+	const script = `test -n "$ANAMNESIS_TEST_POSTGRES" && test -x "$ANAMNESIS_BROWSER" && grep -q axe "$ANAMNESIS_AXE"`
+	if err := parse(t, "postgres", "browser", "--", "sh", "-c", script).run(t.Context(), io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the environment names is used, and nothing is looked for or fetched.
+func TestNamedBrowser(t *testing.T) {
+	dir := t.TempDir()
+	chromium, axe := filepath.Join(dir, "chromium"), filepath.Join(dir, "axe.js")
+	for _, file := range []string{chromium, axe} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(programs.Browser, chromium)
+	t.Setenv(programs.Axe, axe)
+	t.Setenv("PATH", "")
+	var output bytes.Buffer
+	if err := parse(t, "browser").run(t.Context(), &output); err != nil {
+		t.Fatal(err)
+	}
+	want := programs.Browser + "=" + chromium + "\n" + programs.Axe + "=" + axe + "\n"
+	if output.String() != want {
+		t.Errorf("got %q, want %q", &output, want)
+	}
+}
+
+// A cache that has the script is not asked to fetch it, and one that has not
+// says what is missing.
+func TestAxeInTheCache(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("PATH", "")
+	if _, err := ensureAxe(t.Context()); err == nil || !strings.Contains(err.Error(), "npm") {
+		t.Errorf("got error %v without npm", err)
+	}
+	want := filepath.Join(cache, "anamnesis", "axe-core-"+axeVersion, "axe.min.js")
+	if err := os.MkdirAll(filepath.Dir(want), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(want, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ensureAxe(t.Context()); err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestMissingChromium(t *testing.T) {
+	t.Setenv("PATH", "")
+	if _, err := ensureChromium(t.Context()); err == nil || !strings.Contains(err.Error(), programs.Browser) {
+		t.Errorf("got error %v, want one that says how to name a browser", err)
+	}
+}
+
+func TestUnknownNeed(t *testing.T) {
+	t.Parallel()
+	var line commandLine
+	err := line.parse(kong.Must(&line), []string{"postgres", "horse"})
+	if err == nil || !strings.Contains(err.Error(), "horse") {
+		t.Errorf("got error %v", err)
+	}
+}
