@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The whole page is drawn, below the window too.
+func TestScreenshot(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "pictures")
+	t.Setenv(screenshots, folder)
+	tab := show(t, Options{Width: 500, Height: 300}, `<table height="2000"><tr><td>high</td></tr></table>`)
+	path := tab.Screenshot("high")
+	if want := filepath.Join(folder, "high.png"); path != want {
+		t.Errorf("drawn into %s, want %s", path, want)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	image, err := png.DecodeConfig(file)
+	if err != nil || image.Width != 500 || image.Height < 2000 {
+		t.Errorf("got %d by %d pixels, %v", image.Width, image.Height, err)
+	}
+}
+
+// Without a folder for them, screenshots are the test's artifacts.
+func TestScreenshotAsArtifact(t *testing.T) {
+	t.Setenv(screenshots, "")
+	path := show(t, Options{}, "<p>short</p>").Screenshot("short")
+	if filepath.Dir(path) != t.ArtifactDir() {
+		t.Errorf("drawn into %s, want the folder %s", path, t.ArtifactDir())
+	}
+}
