@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/guard"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/middleware"
@@ -31,12 +32,19 @@ var script = []byte(fileOf("assets/page.js"))
 
 func parseTemplates(names ...string) map[string]*template.Template {
 	parsed := map[string]*template.Template{}
-	shared := template.Must(template.New("").ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
+	shared := template.Must(template.New("").Funcs(template.FuncMap{"first": first, "rest": rest}).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	for _, name := range names {
 		parsed[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return parsed
 }
+
+// mostReasons is how many reasons for and against a condition stand at first: the
+// strongest come first, and more are a list that nobody reads.
+const mostReasons = 5
+
+func first(names []guidance.Naming) []guidance.Naming { return names[:min(len(names), mostReasons)] }
+func rest(names []guidance.Naming) []guidance.Naming  { return names[min(len(names), mostReasons):] }
 
 // A frame is what every page has, with the data of one.
 type frame struct {

@@ -7,10 +7,10 @@
 (() => {
   const typingPause = 250; // milliseconds
 
-  // focusOn moves the focus to where somebody goes on: to what is wrong, or to the
-  // question.
+  // focusOn moves the focus to where somebody goes on: to what is wrong, to what was
+  // found, or to the question.
   const focusOn = (main) => {
-    const target = main.querySelector('#problems') || main.querySelector('h1') || main;
+    const target = main.querySelector('#problems') || main.querySelector('[data-next]') || main.querySelector('h1') || main;
     target.tabIndex = -1;
     target.focus();
   };
@@ -63,7 +63,7 @@
       if (loaded.url !== location.href) {
         history.pushState(null, '', loaded.url);
       }
-      scrollTo(0, 0);
+      scrollTo({top: 0, behavior: 'instant'});
       focusOn(document.getElementById('main'));
     } catch {
       otherwise();

@@ -3,6 +3,8 @@
 package browser
 
 import (
+	"fmt"
+
 	"github.com/chromedp/chromedp"
 )
 
@@ -21,7 +23,9 @@ func click(selector string) chromedp.Action[chromedp.Void] {
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
 	field := chromedp.CSS(selector)
-	do(tab, "fill "+selector, chromedp.Steps(chromedp.Clear(field, chromedp.NodeVisible), chromedp.SendKeys(field, text)))
+	do(tab, "find "+selector, chromedp.WaitVisible(field))
+	Evaluate[string](tab, fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)) // Clear wants a text in a textarea
+	do(tab, "fill "+selector, chromedp.SendKeys(field, text))
 }
 
 // Await waits until an element is there to be seen, as one that a script of
