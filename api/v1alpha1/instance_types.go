@@ -42,6 +42,10 @@ const (
 	// webhooks prove themselves by. It is absent where the spec names none. Ready does
 	// not depend on it.
 	ConditionWebhooksReady = "WebhooksReady"
+	// ConditionPageReady is True when the pages that patients see look as the spec
+	// says. It is absent where the spec says nothing of them. Ready does not depend on
+	// it.
+	ConditionPageReady = "PageReady"
 	// ConditionServerCurrent is True when the Instance is well with the build of
 	// the server that all are to have; its reason says what keeps it from that,
 	// or how far it has come. Ready does not depend on it.
@@ -156,6 +160,11 @@ type InstanceSpec struct {
 	// reaches a running server without a restart.
 	// +optional
 	Retention *Retention `json:"retention,omitempty"`
+
+	// Page is how the pages look that patients see, and where they lead. It reaches a
+	// running server without a restart.
+	// +optional
+	Page *Page `json:"page,omitempty"`
 
 	// Resources of the container that serves. Left out: defaults that suit a
 	// small tenant.
@@ -490,7 +499,8 @@ type InstanceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged, KeysTurning, NotificationsReady, WebhooksReady, ServerCurrent.
+	// Available, Diverged, KeysTurning, NotificationsReady, WebhooksReady, PageReady,
+	// ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

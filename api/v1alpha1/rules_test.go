@@ -115,6 +115,25 @@ func TestRefused(t *testing.T) {
 		"authorities of receivers in a Pod":         {onVolume + "webhooks: {caRef: {name: ca, kind: Pod}}", "Unsupported value"},
 		"deliveries kept for hours":                 {onVolume + "retention: {deliveries: 12h}", "spec.retention.deliveries"},
 		"deliveries kept for no days":               {onVolume + "retention: {deliveries: d}", "spec.retention.deliveries"},
+		"a page of no name":                         {onVolume + "page: {name: ''}", "spec.page.name"},
+		"a page of a blank name":                    {onVolume + "page: {name: ' Acme'}", "a name is one line"},
+		"a page of a name in two lines":             {onVolume + "page: {name: \"Acme\\nHealth\"}", "a name is one line"},
+		"a page of a long name":                     {onVolume + "page: {name: " + strings.Repeat("a", 101) + "}", "Too long"},
+		"a colour by its name":                      {onVolume + "page: {colors: {primary: blue}}", "spec.page.colors.primary"},
+		"a colour that lets through":                {onVolume + "page: {colors: {accent: '#00703c80'}}", "spec.page.colors.accent"},
+		"a logo of nothing":                         {onVolume + "page: {logo: {}}", "spec.page.logo.configMapRef"},
+		"a logo of no name":                         {onVolume + "page: {logo: {configMapRef: {key: logo}}}", "spec.page.logo.configMapRef.name"},
+		"a logo under a path":                       {onVolume + "page: {logo: {configMapRef: {name: acme, key: a/b}}}", "spec.page.logo.configMapRef.key"},
+		"privacy over http":                         {onVolume + "page: {privacyURL: 'http://acme.example'}", "the address of a page is https://"},
+		"privacy by telephone":                      {onVolume + "page: {privacyURL: 'tel:112'}", "the address of a page is https://"},
+		"privacy at nobody's":                       {onVolume + "page: {privacyURL: 'https:///privacy'}", "the address of a page is https://"},
+		"privacy of a user":                         {onVolume + "page: {privacyURL: 'https://me@acme.example'}", "the address of a page is https://"},
+		"help by a program":                         {onVolume + "page: {helpURL: 'javascript:alert(1)'}", "help is at https://"},
+		"help by telephone with a name":             {onVolume + "page: {helpURL: 'tel:acme'}", "help is at https://"},
+		"help by mail with a copy":                  {onVolume + "page: {helpURL: 'mailto:help@acme.example?bcc=me@acme.example'}", "help is at https://"},
+		"an emergency in words":                     {onVolume + "page: {emergencyNumber: call us}", "a telephone number is digits"},
+		"a crisis in too many digits":               {onVolume + "page: {crisisLine: '123456789012345678901'}", "Too long"},
+		"a crisis with nothing between blanks":      {onVolume + "page: {crisisLine: '116  123'}", "a telephone number is digits"},
 		"an access mode for many":                   {"storage: {embedded: {accessMode: ReadWriteMany}}", "Unsupported value"},
 		"a key with a slash":                        {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
 		"authorities in a Pod":                      {external("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
@@ -255,6 +274,14 @@ features: {prefill: {enabled: false}, patientResults: false}`},
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 webhooks: {allowPrivateAddresses: true, allowedPorts: [443, 8443], caRef: {kind: Secret, name: ca, key: ca.crt}}
 retention: {deliveries: 7d}`},
+		"a page": {onVolume + "page: {}", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+page: {}`},
+		"a page in one colour": {onVolume + "page: {colors: {accent: '#FFDD00'}, helpURL: 'tel:+49-30-1234567'}", `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
+page: {colors: {primary: '#005ea5', accent: '#FFDD00'}, helpURL: 'tel:+49-30-1234567'}`},
+		"a page with all": {onVolume + pageWithAll, `
+storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}` + strings.Replace(pageWithAll, "acme-logo", "acme-logo, key: logo", 1)},
 		"an application that operates": {onVolume + "applications: [{name: operators}]", `
 storage: {embedded: {size: 1Gi, accessMode: ReadWriteOnce}}
 applications: [{name: operators}]`},
@@ -265,7 +292,7 @@ applications: [{name: operators}]`},
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
-			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap", "features", "webhooks", "retention"} {
+			for _, field := range []string{"storage", "rollout", "pods", "url", "trustedProxies", "applications", "keyOverlap", "features", "webhooks", "retention", "page"} {
 				want := instance(t, "acme", test.want).Object["spec"].(map[string]any)[field]
 				if diff := cmp.Diff(want, got[field]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", field, diff)
@@ -275,6 +302,16 @@ applications: [{name: operators}]`},
 		})
 	}
 }
+
+const pageWithAll = `
+page:
+  name: Ärztehaus "Süd" 🩺
+  logo: {configMapRef: {name: acme-logo}}
+  colors: {primary: '#1d1d1d', accent: '#767676'}
+  privacyURL: https://acme.example:8443/privacy?lang=en#cookies
+  helpURL: mailto:help@acme.example
+  emergencyNumber: "112"
+  crisisLine: +49 30 116-123`
 
 const podsWithAll = `
 pods:
