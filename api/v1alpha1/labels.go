@@ -12,8 +12,8 @@ const (
 	RetryAnnotation = "anamnesis.dev/retry"
 
 	// WatchLabel set to "true" on a Secret that an Instance or a WebhookConfig
-	// refers to makes the operator react to its changes at once. Without it the
-	// Secret is read again at the next resync.
+	// refers to, or a ConfigMap that an Instance does, makes the operator react to its
+	// changes at once. Without it the object is read again at the next resync.
 	WatchLabel = "anamnesis.dev/watch"
 
 	// InstanceUIDLabel marks what outlives an Instance, such as a retained

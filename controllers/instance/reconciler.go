@@ -174,7 +174,7 @@ func (r *Reconciler) report(ctx context.Context, v *steps.Visit, before *v1alpha
 
 // hasReferences says whether the spec refers to what is not watched.
 func hasReferences(instance *v1alpha1.Instance) bool {
-	return len(referencedSecrets(instance)) > 0 || resources.WebhookAuthorities(instance) != nil
+	return len(referencedSecrets(instance)) > 0 || len(referencedConfigMaps(instance)) > 0
 }
 
 // referencedSecrets names the Secrets that a spec refers to.
@@ -190,4 +190,19 @@ func referencedSecrets(instance *v1alpha1.Instance) []string {
 		names = append(names, reference.Name)
 	}
 	return append(names, resources.StorageOf(instance).Secrets...)
+}
+
+// referencedConfigMaps names the ConfigMaps that a spec refers to.
+func referencedConfigMaps(instance *v1alpha1.Instance) []string {
+	var names []string
+	references := []*v1alpha1.CertificateReference{resources.WebhookAuthorities(instance)}
+	if external := instance.Spec.Storage.External; external != nil {
+		references = append(references, external.CARef)
+	}
+	for _, reference := range references {
+		if reference != nil && reference.Kind == "ConfigMap" {
+			names = append(names, reference.Name)
+		}
+	}
+	return names
 }

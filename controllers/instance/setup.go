@@ -42,9 +42,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
-// secretIndex is the name of the index of Instances by the Secrets that they
-// refer to.
-const secretIndex = "spec.secretRefs"
+// secretIndex and configMapIndex are the names of the indexes of Instances by the
+// Secrets and the ConfigMaps that they refer to.
+const (
+	secretIndex    = "spec.secretRefs"
+	configMapIndex = "spec.configMapRefs"
+)
 
 // Options are what an administrator decides about the operator.
 type Options struct {
@@ -197,21 +200,23 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 			return fmt.Errorf("indexing each %s: %w", kind.Name, err)
 		}
 	}
-	err := indexer.IndexField(ctx, &v1alpha1.Instance{}, secretIndex, func(object client.Object) []string {
-		instance, ok := object.(*v1alpha1.Instance)
-		if !ok {
-			return nil
+	for index, referenced := range map[string]func(*v1alpha1.Instance) []string{secretIndex: referencedSecrets, configMapIndex: referencedConfigMaps} {
+		err := indexer.IndexField(ctx, &v1alpha1.Instance{}, index, func(object client.Object) []string {
+			instance, ok := object.(*v1alpha1.Instance)
+			if !ok {
+				return nil
+			}
+			return referenced(instance)
+		})
+		if err != nil {
+			return fmt.Errorf("indexing Instances by %s: %w", index, err)
 		}
-		return referencedSecrets(instance)
-	})
-	if err != nil {
-		return fmt.Errorf("indexing Instances by the Secrets that they refer to: %w", err)
 	}
 	return nil
 }
 
-// ReferencedCache holds the names of those Secrets of other people that ask for
-// being watched, and nothing of their content.
+// ReferencedCache holds the names of those Secrets and ConfigMaps of other people
+// that ask for being watched, and nothing of their content.
 func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
 	newCache := options.NewCache
 	if newCache == nil {
@@ -226,22 +231,27 @@ func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options)
 		DefaultTransform:     cache.TransformStripManagedFields(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the cache of referenced Secrets: %w", err)
+		return nil, fmt.Errorf("making the cache of referenced objects: %w", err)
 	}
-	// Asked for here, so that it is listed when the cache says that it is filled.
-	if _, err := watched.GetInformer(ctx, ReferencedSecret(), cache.BlockUntilSynced(false)); err != nil {
-		return nil, fmt.Errorf("watching referenced Secrets: %w", err)
+	// Asked for here, so that they are listed when the cache says that it is filled.
+	for _, kind := range []*metav1.PartialObjectMetadata{ReferencedSecret(), referencedConfigMap()} {
+		if _, err := watched.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
+			return nil, fmt.Errorf("watching each %s that is referred to: %w", kind.Kind, err)
+		}
 	}
 	if err := manager.Add(watched); err != nil {
-		return nil, fmt.Errorf("adding the cache of referenced Secrets: %w", err)
+		return nil, fmt.Errorf("adding the cache of referenced objects: %w", err)
 	}
 	return watched, nil
 }
 
-// ReferencedSecret is the kind of object that the cache of referenced Secrets
-// holds.
-func ReferencedSecret() *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: children.KindSecret}}
+// ReferencedSecret is a kind of object that the cache of referenced objects holds.
+func ReferencedSecret() *metav1.PartialObjectMetadata { return referencedKind(children.KindSecret) }
+
+func referencedConfigMap() *metav1.PartialObjectMetadata { return referencedKind("ConfigMap") }
+
+func referencedKind(kind string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}}
 }
 
 // around gives what the manager runs: the reconciler, and what an administrator's
@@ -272,7 +282,8 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfData)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(instanceOfData), builder.WithPredicates(predicate.NewPredicateFuncs(isData))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
-		WatchesRawSource(source.Kind(referenced, ReferencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferringTo))).
+		WatchesRawSource(source.Kind(referenced, ReferencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesBy(secretIndex)))).
+		WatchesRawSource(source.Kind(referenced, referencedConfigMap(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesBy(configMapIndex)))).
 		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").
@@ -330,9 +341,12 @@ func instanceItself(_ context.Context, instance *v1alpha1.Instance) []reconcile.
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(instance)}}
 }
 
-// instancesReferringTo finds the Instances whose specs name a Secret.
-func (r *Reconciler) instancesReferringTo(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
-	return r.requests(ctx, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name})
+// instancesBy finds the Instances whose specs name an object, by the index of its
+// kind.
+func (r *Reconciler) instancesBy(index string) handler.TypedMapFunc[*metav1.PartialObjectMetadata, reconcile.Request] {
+	return func(ctx context.Context, object *metav1.PartialObjectMetadata) []reconcile.Request {
+		return r.requests(ctx, client.InNamespace(object.Namespace), client.MatchingFields{index: object.Name})
+	}
 }
 
 // allInstances are all whose certificates a new authority must issue again.
@@ -343,7 +357,7 @@ func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconc
 func (r *Reconciler) requests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.InstanceList
 	if err := r.means.Client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "listing the Instances that a Secret concerns")
+		ctrl.LoggerFrom(ctx).Error(err, "listing the Instances that an object concerns")
 		return nil
 	}
 	requests := make([]reconcile.Request, len(list.Items))
