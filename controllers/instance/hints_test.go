@@ -49,6 +49,15 @@ var hints = map[string]hint{
 	"spec.models[].version":                  {first: olderVersion, second: newestVersion},
 	"spec.notifications.sms.secretRef.name":  {first: "one-sms", second: "other-sms", beside: object("notifications", object("smtp", object("secretRef", object("name", "one-smtp"))))},
 	"spec.notifications.smtp.secretRef.name": {first: "one-smtp", second: "other-smtp", beside: object("notifications", object("sms", object("secretRef", object("name", "one-sms"))))},
+	"spec.page.colors.accent":                {first: "#1d1d1d", second: "#767676"},
+	"spec.page.colors.primary":               {first: "#1d1d1d", second: "#767676"},
+	"spec.page.crisisLine":                   {first: "116 123", second: "988"},
+	"spec.page.emergencyNumber":              {first: "112", second: "911"},
+	"spec.page.helpURL":                      {first: "tel:112", second: "https://other.example/help"},
+	"spec.page.logo.configMapRef.key":        {first: "logo", second: "other"},
+	"spec.page.logo.configMapRef.name":       {first: "one-logo", second: "other-logo"},
+	"spec.page.name":                         {first: "One Health", second: "Other Health"},
+	"spec.page.privacyURL":                   {first: "https://one.example/privacy", second: "https://other.example/privacy"},
 	"spec.plans[].name":                      {first: "gold", second: "silver"},
 	"spec.pods.affinity":                     {first: inZone("one"), second: inZone("other")},
 	"spec.pods.annotations":                  {first: object("example.com/team", "one"), second: object("example.com/team", "other")},
@@ -127,6 +136,10 @@ func (p *platform) furnish() {
 		p.create(&corev1.ConfigMap{
 			ObjectMeta: objectMeta(p.namespace, name+"-ca"),
 			Data:       map[string]string{"ca.crt": string(authority), "other.crt": string(other)},
+		})
+		p.create(&corev1.ConfigMap{
+			ObjectMeta: objectMeta(p.namespace, name+"-logo"),
+			Data:       map[string]string{"logo": drawing(name), "other": drawing(name + " other")},
 		})
 	}
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: p.growingClass()}, Provisioner: "test.example/none", AllowVolumeExpansion: new(true)}

@@ -204,5 +204,8 @@ func referencedConfigMaps(instance *v1alpha1.Instance) []string {
 			names = append(names, reference.Name)
 		}
 	}
+	if reference := resources.LogoOf(instance); reference != nil {
+		names = append(names, reference.Name)
+	}
 	return names
 }

@@ -24,6 +24,7 @@ type configFile struct {
 	Instance  *instanceConfig     `json:"instance,omitempty"`
 	Webhooks  *webhooksConfig     `json:"webhooks,omitempty"`
 	Retention *v1alpha1.Retention `json:"retention,omitempty"`
+	Page      *pageConfig         `json:"page,omitempty"`
 }
 
 // webhooksConfig tells the server where it may send webhooks, and by which
@@ -59,6 +60,7 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	if wanted := in.Instance.Spec.Webhooks; wanted != nil {
 		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookAuthorities}
 	}
+	config.Page = pageOf(in)
 	if in.has(tellsClients) {
 		config.Instance = instanceOf(in.Instance)
 	}

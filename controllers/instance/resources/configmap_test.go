@@ -57,6 +57,44 @@ data:
         -----BEGIN CERTIFICATE-----
 `,
 		},
+		"how pages look, as far as that is good": {
+			in: embedded(paged),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    instance:
+      uid: 6f1f7a53
+    page:
+      crisisLine: 116 123
+      emergencyNumber: "112"
+      helpURL: tel:+49-30-1234567
+      name: Acme Health
+      privacyURL: https://acme.example/privacy
+`,
+		},
+		"how pages look, with all": {
+			in: looking(embedded(paged)),
+			want: configMetadata + `
+data:
+  config.yaml: |
+    cors:
+      allowedOrigins: []
+    instance:
+      uid: 6f1f7a53
+    page:
+      colors:
+        accent: '#767676'
+        primary: '#1d1d1d'
+      crisisLine: 116 123
+      emergencyNumber: "112"
+      helpURL: tel:+49-30-1234567
+      logo: data:image/png;base64,iVBORw0KGgo=
+      name: Acme Health
+      privacyURL: https://acme.example/privacy
+`,
+		},
 		"origins in the order of the spec": {
 			in: embedded(func(instance *v1alpha1.Instance) {
 				instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example", "http://localhost:3000", "*"}}

@@ -50,6 +50,9 @@ type Input struct {
 	// empty without it.
 	WebhookAuthorities string
 
+	// Look is what is good of spec.page, or was last.
+	Look Look
+
 	// ClosedToWebhooks are the addresses of the Kubernetes API that serve it on a port
 	// of webhooks. None is sent there.
 	ClosedToWebhooks []netip.Prefix

@@ -56,6 +56,8 @@ const (
 	// sendsWebhooks: pods reach the receivers of webhooks, and the operator is known
 	// to the server as an application of its own, which subscribes them.
 	sendsWebhooks change = 5
+	// showsPages: the server has pages for patients, and is told how they look.
+	showsPages change = 5
 )
 
 // has says whether a change is part of the revision that the Instance is pinned

@@ -36,6 +36,7 @@ func revisionFixtures() map[string]revisionFixture {
 		"external-public":    {4, sending(encrypted(external(public)))},
 
 		"embedded-webhooks": {5, embedded(webhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CertificateReference{Name: "receivers-ca"}}))},
+		"embedded-page":     {5, looking(embedded(paged))},
 		"external-webhooks": {5, besideTheAPI(sending(guarded(webhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))))},
 	}
 }
@@ -57,6 +58,25 @@ func webhooks(wanted *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
 		instance.Spec.Webhooks = wanted
 		instance.Spec.Retention = &v1alpha1.Retention{Deliveries: "7d"}
 	}
+}
+
+// paged has pages that say all they can.
+func paged(instance *v1alpha1.Instance) {
+	instance.Spec.Page = &v1alpha1.Page{
+		Name:            "Acme Health",
+		Logo:            &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.LogoReference{Name: "acme-logo"}},
+		Colors:          &v1alpha1.PageColors{Primary: "#1d1d1d", Accent: "#767676"},
+		PrivacyURL:      "https://acme.example/privacy",
+		HelpURL:         "tel:+49-30-1234567",
+		EmergencyNumber: "112",
+		CrisisLine:      "116 123",
+	}
+}
+
+// looking is where colours and logo of the spec are good.
+func looking(in Input) Input {
+	in.Look = Look{Logo: "data:image/png;base64,iVBORw0KGgo=", Colors: in.Instance.Spec.Page.Colors}
+	return in
 }
 
 // besideTheAPI is where the Kubernetes API serves on a port of webhooks.

@@ -92,20 +92,13 @@ func (v *Visit) senderContent(ctx context.Context, sender resources.Sender) (map
 }
 
 // tellSenders says in NotificationsReady by what messages are sent, and what is
-// wrong. A Secret that is missing is looked for soon.
+// wrong.
 func (v *Visit) tellSenders(senders []resources.Sender, wrong []*problem.Problem) {
 	if len(wrong) == 0 {
 		v.markNotifications(metav1.ConditionTrue, reasonNotificationsConfigured, "messages are sent by "+joined(senders, " and "))
 		return
 	}
-	messages := make([]string, len(wrong))
-	for i, one := range wrong {
-		messages[i] = one.Message
-		if one.After > 0 {
-			v.LookAgainAt(v.Began.Add(one.After))
-		}
-	}
-	v.markNotifications(metav1.ConditionFalse, wrong[0].Reason, strings.Join(messages, "; "))
+	v.markWrong(wrong)
 }
 
 func (v *Visit) markNotifications(value metav1.ConditionStatus, reason, message string) {

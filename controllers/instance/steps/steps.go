@@ -61,6 +61,7 @@ type step struct {
 var steps = []step{
 	{name: "pin the server", leads: true, keeps: true, run: (*Visit).pinServer},
 	{name: "learn by whom receivers prove themselves", run: (*Visit).readWebhookAuthorities},
+	{name: "learn how its pages look", run: (*Visit).readLook},
 	{name: "give it an address", gives: []fact{configuration}, makes: isKind("ServiceAccount", "ConfigMap", "Service", "PodDisruptionBudget"), run: (*Visit).applyAddress},
 	{name: "give it a certificate", gives: []fact{certificate}, lasting: resources.TLSName, makes: isSecret(resources.TLSName, resources.AuthorityName), keeps: true, run: (*Visit).applyCertificate},
 	{name: "tell clients whom to trust", makes: isTrust, keeps: true, run: (*Visit).applyTrust},

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,6 +119,19 @@ func (v *Visit) Announce(kind, reason, format string, arguments ...any) {
 // mark sets a condition of the Instance as of this generation and now.
 func (v *Visit) mark(kind string, value metav1.ConditionStatus, reason, format string, arguments ...any) {
 	status.Mark(v.Instance, v.Began, kind, value, reason, fmt.Sprintf(format, arguments...))
+}
+
+// markWrong says in the condition that some problems are of what they are, and looks
+// again soon for what is missing. They stop nothing else.
+func (v *Visit) markWrong(wrong []*problem.Problem) {
+	messages := make([]string, len(wrong))
+	for i, one := range wrong {
+		messages[i] = one.Message
+		if one.After > 0 {
+			v.LookAgainAt(v.Began.Add(one.After))
+		}
+	}
+	v.mark(wrong[0].Condition, metav1.ConditionFalse, wrong[0].Reason, "%s", strings.Join(messages, "; "))
 }
 
 // put makes a child be as a builder said.

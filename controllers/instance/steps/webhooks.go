@@ -43,10 +43,7 @@ func (v *Visit) readWebhookAuthorities(ctx context.Context) error {
 		Want:      "the certificate of the receivers' authority",
 	})
 	if found := problem.Of(err); found != nil {
-		v.mark(found.Condition, metav1.ConditionFalse, found.Reason, "%s", found.Message)
-		if found.After > 0 {
-			v.LookAgainAt(v.Began.Add(found.After))
-		}
+		v.markWrong([]*problem.Problem{found})
 		return nil
 	}
 	if err != nil {

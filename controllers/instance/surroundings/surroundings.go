@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package surroundings reads what concerns an Instance and is not its child:
-// Secrets that its spec refers to, its pods, the endpoints of its Service, events
-// about its objects, storage classes. It is read from the API server every time,
-// because it is looked at seldom and the cache would have to hold everybody's.
+// Secrets and ConfigMaps that its spec refers to, its pods, the endpoints of its
+// Service, events about its objects, storage classes. It is read from the API server
+// every time, because it is looked at seldom and the cache would have to hold
+// everybody's.
 package surroundings
 
 import (
@@ -48,6 +49,19 @@ func (s Surroundings) Secret(ctx context.Context, condition, reason, name, want 
 	return secret, nil
 }
 
+// ConfigMap reads a ConfigMap as Secret reads a Secret.
+func (s Surroundings) ConfigMap(ctx context.Context, condition, reason, name, want string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, problem.Waiting(condition, reason, "ConfigMap %s does not exist: make it, with %s", name, want)
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
+	}
+	return found, nil
+}
+
 // A CertificateUse is what certificates are for that a spec refers to, and what is
 // said while they are not there or are none.
 type CertificateUse struct {
@@ -79,13 +93,9 @@ func (s Surroundings) certificates(ctx context.Context, kind, name, key string, 
 		}
 		return secret.Data[key], nil
 	}
-	found := &corev1.ConfigMap{}
-	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, problem.Waiting(use.Condition, use.NotFound, "ConfigMap %s does not exist: make it, with %s", name, use.Want)
-	case err != nil:
-		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
+	found, err := s.ConfigMap(ctx, use.Condition, use.NotFound, name, use.Want)
+	if err != nil {
+		return nil, err
 	}
 	return []byte(found.Data[key]), nil
 }
