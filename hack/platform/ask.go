@@ -17,22 +17,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// ask asks the sample Instance for a diagnosis over HTTPS, as its clients
-// would: with the credentials and the authority that the operator made.
-func (p Platform) ask(ctx context.Context, listen, authority string) (diagnosis enginev3.Diagnosis, err error) {
-	key, err := p.SecretKey(ctx, SampleNamespace, SampleInstance+"-app-default", "key")
-	if err != nil {
-		return diagnosis, err
+// sampleClient calls the sample Instance over HTTPS, as its clients would: with the
+// credentials and the authority that the operator made.
+func (p Platform) sampleClient(ctx context.Context, listen, authority string) (*client.Client, error) {
+	credentials := client.Credentials{AppID: "default", InstanceID: SampleInstance}
+	var err error
+	if credentials.AppKey, err = p.SecretKey(ctx, SampleNamespace, SampleInstance+"-app-default", "key"); err != nil {
+		return nil, err
 	}
 	relayed, err := relayedClient(listen, authority)
 	if err != nil {
-		return diagnosis, err
+		return nil, err
 	}
-	c, err := client.New("https://"+sampleHost, client.Credentials{AppID: "default", AppKey: key}, client.WithHTTPClient(relayed))
-	if err != nil {
-		return diagnosis, err
-	}
-	return diagnose(ctx, c)
+	return client.New("https://"+sampleHost, credentials, client.WithHTTPClient(relayed))
 }
 
 // relayedClient trusts the Instance's authority and calls it through the relay.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
@@ -28,13 +29,14 @@ const SampleListen = "127.0.0.1:8443"
 const sampleQuestion = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_21","choice_id":"present","source":"initial"}]}`
 
 // Demonstrate brings up everything, applies the sample Instance, relays it to a
-// loopback address, asks it for a diagnosis and prints how to ask it again.
+// loopback address, asks it for a diagnosis, makes a survey, and prints how to go on.
 func Demonstrate(ctx context.Context, p Platform, listen string) error {
 	if err := p.Up(ctx); err != nil {
 		return fmt.Errorf("start the cluster: %w", err)
 	}
 	var images Images
-	var authority string
+	var authority, link string
+	var sample *client.Client
 	var answer enginev3.Diagnosis
 	for _, step := range []struct {
 		name string
@@ -46,21 +48,23 @@ func Demonstrate(ctx context.Context, p Platform, listen string) error {
 		{"wait until it is ready", func() error { return p.WaitReady(ctx, SampleNamespace, SampleInstance, images.Server) }},
 		{"relay it to " + listen, func() error { return p.relaySample(ctx, listen) }},
 		{"fetch its certificate authority", func() (err error) { authority, err = p.fetchAuthority(ctx); return err }},
-		{"ask it about a headache", func() (err error) { answer, err = p.ask(ctx, listen, authority); return err }},
+		{"read its credentials", func() (err error) { sample, err = p.sampleClient(ctx, listen, authority); return err }},
+		{"ask it about a headache", func() (err error) { answer, err = diagnose(ctx, sample); return err }},
+		{"make a survey", func() (err error) { link, err = makeLink(ctx, sample, listen); return err }},
 	} {
 		if err := p.Step(step.name, step.do); err != nil {
 			return err
 		}
 	}
-	p.printSession(answer, listen)
+	p.printSession(answer, listen, link)
 	return nil
 }
 
-func (p Platform) printSession(answer enginev3.Diagnosis, listen string) {
+func (p Platform) printSession(answer enginev3.Diagnosis, listen, link string) {
 	_, port, _ := net.SplitHostPort(listen)
 	leading := answer.Conditions[0]
 	fmt.Fprintf(p.Progress, sessionText, leading.CommonName, leading.Probability, answer.Question.Text,
-		sampleHost, listen, authorityPath, SampleNamespace, SampleInstance, sampleQuestion, port)
+		sampleHost, listen, authorityPath, SampleNamespace, SampleInstance, sampleQuestion, port, link)
 }
 
 func (p Platform) applySample(ctx context.Context) error {
@@ -103,6 +107,11 @@ Ask it yourself:
     -H "App-Key: $(bin/cluster kubectl get secret %[8]s-app-default -n %[7]s -o go-template='{{base64decode .data.key}}')" \
     -d '%[9]s' \
     https://%[4]s:%[10]s/v3/diagnosis
+
+See what patients see, in a survey of your own; the browser knows the authority of
+the Instance no better than any other, and asks first:
+
+  %[11]s
 
 'make stop' removes all of it.
 `

@@ -24,7 +24,10 @@ var assets embed.FS
 // styles stand in the page, so that it is painted after one request.
 type look struct {
 	config.Page
-	Styles template.CSS
+	// HelpURL is that of the page; it may be a telephone number, which templates take for
+	// dangerous elsewhere.
+	HelpURL template.URL
+	Styles  template.CSS
 	// policy is the Content-Security-Policy that lets in these styles and nothing else.
 	policy string
 	// LogoPath is where the logo is, with a part that changes with it; empty for none.
@@ -36,7 +39,7 @@ const darkBackground = "#121417"
 
 // newLook prepares the look of a tenant.
 func newLook(wanted config.Page) *look {
-	l := &look{Page: wanted}
+	l := &look{Page: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
 	styles := fmt.Sprintf(":root{--primary:%s;--accent:%s;--primary-dark:%s;--accent-dark:%s}",
 		wanted.Primary, wanted.Accent, lightened(wanted.Primary), lightened(wanted.Accent)) + fileOf("assets/page.css")
 	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colours that the configuration checked
