@@ -30,6 +30,7 @@ const (
 	doUnderstand = "understand"
 	doFind       = "find"
 	doAdd        = "add"
+	doSkip       = "skip"
 	doRegion     = "region:" // with the id of a region of the body
 )
 
@@ -68,7 +69,7 @@ func isDrafting(q *guidance.Question, form url.Values) bool {
 	switch form.Get(doField) {
 	case doUnderstand, doFind, doAdd:
 		return true
-	case "skip":
+	case doSkip:
 		return false
 	}
 	if strings.HasPrefix(form.Get(doField), doRegion) {

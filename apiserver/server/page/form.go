@@ -4,7 +4,9 @@ package page
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -216,4 +218,20 @@ func listValue(chosen guidance.Item) string {
 		return chosen.ID
 	}
 	return chosen.ID + besides + chosen.ChoiceID
+}
+
+// isSame says whether two forms give the same answer.
+func isSame(one, other url.Values) bool {
+	return maps.EqualFunc(filledIn(one), filledIn(other), slices.Equal)
+}
+
+// filledIn is what a form says of the answer.
+func filledIn(form url.Values) url.Values {
+	filled := url.Values{}
+	for field, values := range form {
+		if (field == answerField || strings.HasPrefix(field, itemField)) && values[0] != "" {
+			filled[field] = values
+		}
+	}
+	return filled
 }

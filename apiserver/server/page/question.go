@@ -4,10 +4,10 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -139,20 +139,22 @@ func (h *handlers) takeAnswer(w http.ResponseWriter, r *http.Request) {
 		h.drafting(w, r, &sight, step)
 		return
 	}
-	answer, wrong := answerOf(&step.Question, r.PostForm)
-	if r.PostForm.Get("do") == "skip" {
-		answer, wrong = []byte("null"), nil
+	form := r.PostForm
+	if form.Get(doField) == doSkip {
+		form = url.Values{} // whatever was filled in before
 	}
+	answer, wrong := answerOf(&step.Question, form)
 	if wrong == nil {
-		wrong = h.give(w, r, step, answer)
+		wrong = h.give(w, r, step, form, answer)
 	}
 	if wrong != nil {
 		h.askAgain(w, r, &sight, step, wrong)
 	}
 }
 
-// give gives an answer to a question and sends the browser on, unless there is a problem.
-func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.Step, answer []byte) *problem {
+// give gives the answer of a form to a question and sends the browser on, unless there is
+// a problem.
+func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.Step, form url.Values, answer json.RawMessage) *problem {
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
 	index, id := step.Question.Index, surveyID(r)
@@ -161,8 +163,8 @@ func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.S
 	switch {
 	case step.Answer.IsZero():
 		next, err = h.Surveys.Answer(ctx, actorOf(r), id, survey.Given{Answer: answer, Index: &index})
-	case isSame(step, r.PostForm):
-		seeOther(w, r, questionPath(pathOf(id), index+1))
+	case isSame(form, formOf(&step.Question, step.Answer)):
+		seeOther(w, r, questionPath(pathOf(id), index+1)) // and what followed stays
 		return nil
 	default:
 		next, err = h.Surveys.AnswerAgain(ctx, actorOf(r), id, index, answer)
@@ -179,23 +181,6 @@ func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.S
 		seeOther(w, r, questionPath(pathOf(id), next.Index))
 	}
 	return nil
-}
-
-// isSame says whether a form gives the answer that was given before: then what followed
-// stays.
-func isSame(step *guidance.Step, form url.Values) bool {
-	before := formOf(&step.Question, step.Answer)
-	for field, values := range before {
-		if !reflect.DeepEqual(values, form[field]) {
-			return false
-		}
-	}
-	for field := range form {
-		if (field == answerField || len(field) > len(itemField) && field[:len(itemField)] == itemField) && before[field] == nil && form.Get(field) != "" {
-			return false
-		}
-	}
-	return form.Get("do") != "skip" || step.Answer.Form == guidance.Skipped
 }
 
 // askAgain shows a form with what is wrong with it.
