@@ -29,7 +29,7 @@ func TestListenersEnd(t *testing.T) {
 	late, cancelLate := context.WithTimeout(t.Context(), 0)
 	defer cancelLate()
 	for name, want := range map[string]struct {
-		ctx context.Context
+		ctx context.Context //nolint:containedctx // of a case
 		err error
 	}{
 		"to go on": {t.Context(), errClosed},

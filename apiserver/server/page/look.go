@@ -70,7 +70,7 @@ func lightened(text string) string {
 
 // whiter is a channel with so many per cent of white.
 func whiter(channel uint8, white int) uint8 {
-	return uint8((int(channel)*(100-white) + 255*white) / 100) //nolint:gosec // between the channel and 255
+	return uint8((int(channel)*(100-white) + 255*white) / 100)
 }
 
 func fileOf(name string) string {

@@ -49,6 +49,10 @@ func (h *handlers) see(w http.ResponseWriter, r *http.Request) (sight survey.Sig
 		h.fail(w, r, err)
 		return sight, false
 	}
+	if sight.Survey.Status != guidance.Completed && sight.Survey.Expired(h.Now()) {
+		h.fail(w, r, &survey.ExpiredError{Since: sight.Survey.ExpirationDate})
+		return sight, false
+	}
 	return sight, true
 }
 
