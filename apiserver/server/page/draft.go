@@ -25,12 +25,13 @@ const (
 	doField         = "do"         // the button
 )
 
-// What the buttons of such a form do, beside the one that goes on.
+// What the buttons of a form do, beside the one that goes on: all but the first are of
+// such a form.
 const (
+	doSkip       = "skip"
 	doUnderstand = "understand"
 	doFind       = "find"
 	doAdd        = "add"
-	doSkip       = "skip"
 	doRegion     = "region:" // with the id of a region of the body
 )
 
@@ -80,8 +81,8 @@ func isDrafting(q *guidance.Question, form url.Values) bool {
 
 // unread says whether a field has a text that nobody has read yet.
 func unread(form url.Values, field, read string) bool {
-	text := strings.TrimSpace(form.Get(field))
-	return text != "" && text != form.Get(read)
+	text := plain(form.Get(field))
+	return text != "" && text != plain(form.Get(read))
 }
 
 // drafting shows a form after a step on the way to an answer.

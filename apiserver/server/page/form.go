@@ -4,9 +4,7 @@ package page
 
 import (
 	"encoding/json"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,6 +32,17 @@ const besides = "~"
 type problem struct {
 	Text   string
 	Values []string
+}
+
+// skipped is the answer of who skips a question.
+const skipped = "null"
+
+// givenBy is the answer of who sends a form off, with the button that was pressed.
+func givenBy(q *guidance.Question, form url.Values) (json.RawMessage, *problem) {
+	if form.Get(doField) == doSkip {
+		return json.RawMessage(skipped), nil
+	}
+	return answerOf(q, form)
 }
 
 // answerOf is the answer that a form gives to a question, in the JSON of the API. The
@@ -116,8 +125,14 @@ func numberOf(q *guidance.Question, text string) (any, *problem) {
 	return number, nil
 }
 
+// endsOfLines makes the ends of lines what they were before a form was sent.
+var endsOfLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// plain is a text as it was typed, without the blanks around it.
+func plain(text string) string { return strings.TrimSpace(endsOfLines.Replace(text)) }
+
 func textOf(q *guidance.Question, text string) (any, *problem) {
-	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) // as forms send the end of a line
+	text = plain(text)
 	switch {
 	case text == "" && !q.Meta.Required:
 		return nil, nil
@@ -218,20 +233,4 @@ func listValue(chosen guidance.Item) string {
 		return chosen.ID
 	}
 	return chosen.ID + besides + chosen.ChoiceID
-}
-
-// isSame says whether two forms give the same answer.
-func isSame(one, other url.Values) bool {
-	return maps.EqualFunc(filledIn(one), filledIn(other), slices.Equal)
-}
-
-// filledIn is what a form says of the answer.
-func filledIn(form url.Values) url.Values {
-	filled := url.Values{}
-	for field, values := range form {
-		if (field == answerField || strings.HasPrefix(field, itemField)) && values[0] != "" {
-			filled[field] = values
-		}
-	}
-	return filled
 }

@@ -3,11 +3,11 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -143,22 +143,17 @@ func (h *handlers) takeAnswer(w http.ResponseWriter, r *http.Request) {
 		h.drafting(w, r, &sight, step)
 		return
 	}
-	form := r.PostForm
-	if form.Get(doField) == doSkip {
-		form = url.Values{} // whatever was filled in before
-	}
-	answer, wrong := answerOf(&step.Question, form)
+	answer, wrong := givenBy(&step.Question, r.PostForm)
 	if wrong == nil {
-		wrong = h.give(w, r, step, form, answer)
+		wrong = h.give(w, r, step, answer)
 	}
 	if wrong != nil {
 		h.askAgain(w, r, &sight, step, wrong)
 	}
 }
 
-// give gives the answer of a form to a question and sends the browser on, unless there is
-// a problem.
-func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.Step, form url.Values, answer json.RawMessage) *problem {
+// give gives an answer to a question and sends the browser on, unless there is a problem.
+func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.Step, answer json.RawMessage) *problem {
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
 	index, id := step.Question.Index, surveyID(r)
@@ -167,8 +162,8 @@ func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.S
 	switch {
 	case step.Answer.IsZero():
 		next, err = h.Surveys.Answer(ctx, actorOf(r), id, survey.Given{Answer: answer, Index: &index})
-	case isSame(form, formOf(&step.Question, step.Answer)):
-		seeOther(w, r, questionPath(pathOf(id), index+1)) // and what followed stays
+	case isSame(step, answer):
+		seeOther(w, r, questionPath(pathOf(id), index+1))
 		return nil
 	default:
 		next, err = h.Surveys.AnswerAgain(ctx, actorOf(r), id, index, answer)
@@ -185,6 +180,16 @@ func (h *handlers) give(w http.ResponseWriter, r *http.Request, step *guidance.S
 		seeOther(w, r, questionPath(pathOf(id), next.Index))
 	}
 	return nil
+}
+
+// isSame says whether an answer is the one that was given before, as a form says it: then
+// what followed stays.
+func isSame(step *guidance.Step, answer json.RawMessage) bool {
+	if step.Answer.Form == guidance.Skipped {
+		return string(answer) == skipped
+	}
+	before, wrong := answerOf(&step.Question, formOf(&step.Question, step.Answer))
+	return wrong == nil && bytes.Equal(before, answer)
 }
 
 // askAgain shows a form with what is wrong with it.
