@@ -10,8 +10,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 )
 
-// mostItems is how many items an answer may have.
-const mostItems = 30
+// MostItems is how many items an answer may have.
+const MostItems = 30
 
 // sentItem is an item as clients send it.
 type sentItem struct {
@@ -26,7 +26,7 @@ func (j judge) items(sent json.RawMessage) ([]guidance.Item, error) {
 	if err := json.Unmarshal(sent, &list); err != nil {
 		return nil, j.misfit(field, kind(sent))
 	}
-	if len(list) < j.fewestItems() || len(list) > mostItems {
+	if len(list) < j.fewestItems() || len(list) > MostItems {
 		return nil, j.misfit(field, fmt.Sprintf("%d items", len(list)))
 	}
 	items := make([]guidance.Item, len(list))

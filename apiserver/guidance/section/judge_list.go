@@ -52,5 +52,5 @@ func (j judge) expectedOfList() string {
 	if list.Sex != "" && list.Age.Known() {
 		who = fmt.Sprintf(" for sex %s and age %d %s", list.Sex, list.Age.Value, list.Age.Unit)
 	}
-	return fmt.Sprintf(`a list of %d to %d {"id"} of the knowledge list %s%s, each once`, j.fewest(), mostItems, list.Name, who)
+	return fmt.Sprintf(`a list of %d to %d {"id"} of the knowledge list %s%s, each once`, j.fewest(), MostItems, list.Name, who)
 }

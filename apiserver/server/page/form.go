@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
 )
 
 // The fields of a form that answers a question. Those about the items of a group have
@@ -105,6 +106,9 @@ func itemsOf(q *guidance.Question, chosen []string) (any, *problem) {
 			return nil, &problem{Text: "error.list"}
 		}
 		return nil, &problem{Text: "error.items"}
+	}
+	if len(chosen) > section.MostItems {
+		return nil, &problem{"error.too-many", []string{"max", strconv.Itoa(section.MostItems)}}
 	}
 	items := make([]item, len(chosen))
 	for i, text := range chosen {

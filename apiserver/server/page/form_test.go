@@ -4,6 +4,7 @@ package page
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -81,6 +82,7 @@ func TestAnswersOfForms(t *testing.T) {
 		{"required text", "answer=%20", "", &problem{Text: "error.required"}},
 		{"symptoms", "answer=s_1&answer=s_4~absent&answer=s_2~unknown", `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"},{"id":"s_2","choice_id":"unknown"}]`, nil},
 		{"symptoms", "words=cough", "", &problem{Text: "error.list"}},
+		{"symptoms", manyItems(31), "", &problem{"error.too-many", []string{"max", "30"}}},
 		{"drugs", "", `null`, nil},
 		{"drugs", "answer=d_1", `[{"id":"d_1"}]`, nil},
 		{"single", "answer=unknown", `[{"id":"a","choice_id":"unknown"}]`, nil},
@@ -102,6 +104,15 @@ func TestAnswersOfForms(t *testing.T) {
 			t.Errorf("%s, %.60s: got %s, want %s\n%s", test.question, test.form, answer, test.answer, diff)
 		}
 	}
+}
+
+// manyItems is a form with so many items of a list.
+func manyItems(count int) string {
+	var form strings.Builder
+	for i := range count {
+		fmt.Fprintf(&form, "answer=s_%d&", i)
+	}
+	return form.String()
 }
 
 // lossless says whether a form says all that the JSON of an answer can. Which of several
