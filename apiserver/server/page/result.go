@@ -18,6 +18,7 @@ import (
 type resultView struct {
 	surveys.Advice
 	Title      string // the id of a text
+	Channel    string // by which somebody can help; empty where none is recommended
 	Conditions []conditionView
 	Answers    []answerView
 }
@@ -44,6 +45,9 @@ func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 	}
 	if advice.Assessment != nil {
 		view.Conditions = conditionsOf(advice.Assessment, pathOf(surveyID(r))+"/articles/")
+		if advice.Assessment.Channel != nil {
+			view.Channel = *advice.Assessment.Channel
+		}
 	}
 	for _, exchange := range advice.Questions {
 		view.Answers = append(view.Answers, answerOfExchange(&exchange))
