@@ -135,7 +135,7 @@ func fullHandler(b testing.TB, library *model.Library) http.Handler {
 		Recorder: recorder, Now: time.Now, Plan: func(string) (string, quota.Limits) { return "", quota.Limits{} },
 	})
 	return server.New(server.Options{
-		Guidance: guidanceAnswers(), Page: http.NotFoundHandler(),
+		Guidance: guidanceAnswers(), Page: pageAnswers(),
 		Models: library, Engine: engine.New(), Applications: applications, Usage: ledger,
 		AllowsOrigin: func(string) bool { return false }, Leaving: func() bool { return false },
 		Known: func(context.Context) {}, Guard: guard.New(guard.LimitsFor(0, runtime.GOMAXPROCS(0)), func(guard.Reason) {}),

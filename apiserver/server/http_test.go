@@ -193,13 +193,25 @@ func TestNoSuchAddress(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	for _, path := range []string{
-		"/", "/v3", "/v3/", "/v3/nothing", "/v3/conditions/", "/v3/conditions/c_1/x", "/v3/diagnosis/", "/V3/info",
+		"/v3", "/v3/", "/v3/nothing", "/v3/conditions/", "/v3/conditions/c_1/x", "/v3/diagnosis/", "/V3/info",
 		"/v2/info", "/v3//info", "/v3/info/../info", "/metrics", "/debug/pprof/", "/livez",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			t.Run(method+" "+path, func(t *testing.T) {
 				expectError(t, r.do(t, call{method: method, path: path}), http.StatusNotFound, "nothing at this address")
 			})
+		}
+	}
+}
+
+func TestPageHasItsPaths(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for path, want := range map[string]int{
+		"/": http.StatusAccepted, "/survey": http.StatusAccepted, "/survey/x/questions/1": http.StatusAccepted, "/surveys": http.StatusNotFound,
+	} {
+		if got := r.doWith(t, r.plain, get(path)); got.status != want {
+			t.Errorf("%s: answered %d, want %d", path, got.status, want)
 		}
 	}
 }

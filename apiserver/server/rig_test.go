@@ -109,7 +109,7 @@ func newRig(t testing.TB, edits ...func(*guard.Guard)) *rig {
 		edit(r.guard)
 	}
 	r.handler = server.New(server.Options{
-		Guidance: guidanceAnswers(), Page: http.NotFoundHandler(),
+		Guidance: guidanceAnswers(), Page: pageAnswers(),
 		Models: r.models, Engine: engine.New(), Tokens: r.tokens, Feedback: r.feedback,
 		Applications: applications, Usage: r.usage, Now: func() time.Time { return today },
 		AllowsOrigin: func(origin string) bool {
@@ -143,6 +143,11 @@ func guidanceAnswers() server.API {
 	router := chi.NewRouter()
 	router.HandleFunc("/*", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	return router
+}
+
+// pageAnswers stands for the pages of patients, which have tests of their own.
+func pageAnswers() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
 }
 
 // An answer is what came back.
