@@ -41,6 +41,7 @@ type view struct {
 	Title    string
 	Heading  string
 	Focus    string // what has it: the tag of an element
+	Unsaid   string // a text that is missing, or put in wrongly: its id in brackets
 	Overflow bool
 }
 
@@ -90,6 +91,7 @@ func (w *walker) look() view {
 	seen := browser.Evaluate[view](w.tab, `({
 		name: document.body.className.replace("page-", ""), lang: document.documentElement.lang, title: document.title,
 		heading: document.querySelector("h1").innerText, focus: document.activeElement.localName,
+		unsaid: document.body.innerText.match(/\[[a-z-]+\.[^\]]*\]/)?.[0] ?? "",
 	})`)
 	seen.Overflow = w.tab.Overflow()
 	if seen.Name == "question" {
@@ -179,6 +181,9 @@ func (w *walker) check(seen view) {
 	}
 	if seen.Focus != "h1" && seen.Name != "link" {
 		w.t.Errorf("the focus of %s is on %s, not on the heading", where, seen.Focus)
+	}
+	if seen.Unsaid != "" {
+		w.t.Errorf("%s says %s", where, seen.Unsaid)
 	}
 	if seen.Overflow {
 		w.t.Errorf("%s is wider than the window", where)
