@@ -20,12 +20,18 @@ func (tab *Tab) Screenshot(name string) string {
 	tab.t.Helper()
 	const whole = 100 // less would be a JPEG
 	image := do(tab, "draw the page", chromedp.FullScreenshot(whole))
+	return tab.keep(name+".png", image)
+}
+
+// keep writes a file into the folder of screenshots, and returns its path.
+func (tab *Tab) keep(name string, content []byte) string {
+	tab.t.Helper()
 	folder := cmp.Or(os.Getenv(screenshots), tab.t.ArtifactDir())
 	if err := os.MkdirAll(folder, 0o750); err != nil { //nolint:gosec // where whoever runs the tests says
 		tab.t.Fatalf("make the folder of screenshots: %v", err)
 	}
-	path := filepath.Join(folder, name+".png")
-	if err := os.WriteFile(path, image, 0o600); err != nil { //nolint:gosec // in that folder
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, content, 0o600); err != nil { //nolint:gosec // in that folder
 		tab.t.Fatalf("keep a screenshot: %v", err)
 	}
 	return path
