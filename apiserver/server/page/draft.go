@@ -147,10 +147,10 @@ func (h *handlers) understand(d *draft, q *guidance.Question, words string) erro
 
 // find looks a phrase up; a short list it shows whole.
 func (h *handlers) find(d *draft, q *guidance.Question, phrase string) error {
-	if d.Region != "" {
-		return nil // that was looked for last
-	}
 	list := *q.Meta.SourceList
+	if d.Region != "" || phrase == "" && list.Name == guidance.SymptomList {
+		return nil // something else was looked for, or nothing in a list that is long
+	}
 	kind, err := search.ParseList(list.Name)
 	if err != nil {
 		return err
