@@ -34,6 +34,10 @@ go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while r
       go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 "$folder" -rapid.checks=1000
       continue
       ;;
+    */server/page)
+      go run ./hack/setup browser -- go test -timeout 0 "$folder" -rapid.checks=1000
+      continue
+      ;;
     esac
     go test -timeout 0 "$folder" -rapid.checks=1000
   fi
