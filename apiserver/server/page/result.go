@@ -20,8 +20,13 @@ type resultView struct {
 	Title      string // the id of a text
 	Channel    string // by which somebody can help; empty where none is recommended
 	Conditions []conditionView
+	Likely     int // how many of the conditions stand there at once
 	Answers    []answerView
 }
+
+// mostLikely is how many conditions stand there at once: those that fit less are for who
+// wants to read on.
+const mostLikely = 3
 
 // A conditionView is one that the patient may have.
 type conditionView struct {
@@ -39,7 +44,7 @@ func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	view := resultView{Advice: advice, Title: "result.title"}
+	view := resultView{Advice: advice, Title: "result.title", Likely: mostLikely}
 	if advice.Survey.Type == guidance.Intake || advice.Assessment == nil {
 		view.Title = "result.title.intake"
 	}

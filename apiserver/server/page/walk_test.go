@@ -100,6 +100,9 @@ func (k walk) take(t *testing.T, met *met) {
 	}
 }
 
+// mostSheets is how much paper a result may take: both sides of one sheet.
+const mostSheets = 2
+
 // answer answers one survey, and draws each kind of page once.
 func (k walk) answer(w *walker, met *met) {
 	w.t.Helper()
@@ -116,5 +119,8 @@ func (k walk) answer(w *walker, met *met) {
 	w.walk()
 	if !drawn["result"] {
 		w.t.Errorf("the survey ends at %s, not at its result", w.tab.URL())
+	}
+	if sheets := w.tab.Print(k.name + "-" + w.wish.Type); sheets > mostSheets {
+		w.t.Errorf("the result takes %d sheets of paper, want %d at most", sheets, mostSheets)
 	}
 }
