@@ -83,7 +83,7 @@ func TestSessionIsOfOneSurvey(t *testing.T) {
 	path := "/survey/" + other.ID
 	for _, page := range []string{"", "/questions/0", "/why", "/emergency", "/answers", "/result", "/articles/c_1"} {
 		v.get(path+page, "Cookie", cookies[0].String()).is(t, http.StatusUnauthorized)
-		v.get(path + page).is(t, http.StatusUnauthorized)
+		v.get(path+page).is(t, http.StatusUnauthorized)
 	}
 	v.post(path+"/questions/0", url.Values{"answer": {"female"}}, "Cookie", cookies[0].String()).is(t, http.StatusUnauthorized)
 	v.get("/survey", "Cookie", cookies[0].String()).is(t, http.StatusOK, "Sign in with a code")
