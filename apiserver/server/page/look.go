@@ -106,6 +106,7 @@ func (h *handlers) serveScript(w http.ResponseWriter, _ *http.Request) {
 // serveKept answers with what has its version in its address.
 func serveKept(w http.ResponseWriter, contentType string, content []byte) {
 	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(content)
 }

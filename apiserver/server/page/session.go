@@ -115,7 +115,7 @@ func (h *handlers) exchange(w http.ResponseWriter, r *http.Request) {
 // seeOther sends a browser on, after a form was taken.
 func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // it begins with /survey
+	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // a path of ours
 }
 
 // signOut ends the sessions of a browser at a survey, and of a user.
