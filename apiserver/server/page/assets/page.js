@@ -46,6 +46,7 @@
   };
 
   let busy = false;
+  let shown = location.pathname + location.search; // which page is there
   // go does what a link or a form is for, and leaves it to the browser where that fails.
   const go = async (url, options, otherwise) => {
     if (busy) {
@@ -63,6 +64,7 @@
       if (loaded.url !== location.href) {
         history.pushState(null, '', loaded.url);
       }
+      shown = location.pathname + location.search;
       scrollTo({top: 0, behavior: 'instant'});
       focusOn(document.getElementById('main'));
     } catch {
@@ -118,10 +120,17 @@
     }
   });
 
-  addEventListener('popstate', () => location.reload());
+  // Other pages are loaded anew where somebody goes back to them; places in this one, as
+  // the fields that a problem links to, are not.
+  addEventListener('popstate', () => {
+    if (location.pathname + location.search !== shown) {
+      location.reload();
+    }
+  });
 
   if (new URLSearchParams(location.search).has('magicCode')) {
     history.replaceState(null, '', location.pathname);
+    shown = location.pathname;
   }
   if (document.getElementById('problems')) {
     focusOn(document.getElementById('main'));
