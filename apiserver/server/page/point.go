@@ -47,7 +47,9 @@ func (h *handlers) point(d *draft, q *guidance.Question, region string) error {
 	return nil
 }
 
-// feltIn are the symptoms of each region that a list has for a patient.
+// feltIn are the symptoms of each region that a list has for a patient. A matter that no
+// drawing shows is not the patient's where the most usual of it is not: that men are
+// nauseous too does not make pregnancy theirs.
 func (h *handlers) feltIn(list guidance.SourceList) (map[string][]guidance.Item, error) {
 	var ids []string
 	for _, region := range h.body.Regions() {
@@ -63,6 +65,9 @@ func (h *handlers) feltIn(list guidance.SourceList) (map[string][]guidance.Item,
 	}
 	felt := map[string][]guidance.Item{}
 	for _, region := range h.body.Regions() {
+		if _, usual := items[region.Symptoms[0]]; !usual && !region.Front && !region.Back {
+			continue
+		}
 		for _, id := range region.Symptoms {
 			if item, ok := items[id]; ok {
 				felt[region.ID] = append(felt[region.ID], item)
