@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -17,8 +18,9 @@ import (
 // A resultView is what a survey came to, as its template shows it.
 type resultView struct {
 	surveys.Advice
-	Title      string // the id of a text
-	Channel    string // by which somebody can help; empty where none is recommended
+	Title      string    // the id of a text
+	At         time.Time // of the last answer
+	Channel    string    // by which somebody can help; empty where none is recommended
 	Conditions []conditionView
 	Likely     int // how many of the conditions stand there at once
 	Answers    []answerView
