@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
@@ -21,9 +22,10 @@ type walker struct {
 	survey guidance.Survey
 	wish   wish
 	says   says
-	step   func(view) // looks at each page, once it is there
-	alarms int        // how many pages said that it is an emergency
-	plain  bool       // no script of the page runs
+	step   func(view)      // looks at each page, once it is there
+	alarms int             // how many pages said that it is an emergency
+	plain  bool            // no script of the page runs
+	took   []time.Duration // how long each step took, from the click to the page
 }
 
 // says is what a walker answers, in the language of the survey.
@@ -68,15 +70,15 @@ func (w *walker) walk() {
 		w.step(seen)
 		switch seen.Name {
 		case "link":
-			follow(w.tab, "main form button")
+			w.follow("main form button")
 		case "start":
-			follow(w.tab, "main a.button")
+			w.follow("main a.button")
 		case "alarm":
 			w.alarms++
-			follow(w.tab, `main a[href*="seen"]`)
+			w.follow(`main a[href*="seen"]`)
 		case "question":
 			w.answer(seen.Question)
-			follow(w.tab, ".actions button")
+			w.follow(".actions button")
 		case "note":
 			w.t.Fatalf("%s says %q; the log says %s", w.tab.URL(), seen.Heading, w.clinic.log.String())
 		default:
@@ -84,6 +86,14 @@ func (w *walker) walk() {
 		}
 	}
 	w.t.Fatalf("the survey did not end in %d pages; the last is %s", mostSteps, w.tab.URL())
+}
+
+// follow goes to the next page, and takes the time.
+func (w *walker) follow(selector string) {
+	w.t.Helper()
+	began := time.Now()
+	follow(w.tab, selector)
+	w.took = append(w.took, time.Since(began))
 }
 
 // look sees the page that is there.
