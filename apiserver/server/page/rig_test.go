@@ -42,8 +42,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
 var portal = audit.Actor{Application: "portal"}
 
-// A clinic is an instance that patients answer surveys of, with the whole content, over
-// embedded storage.
+// A clinic is an instance that patients answer surveys of, with the whole content.
 type clinic struct {
 	t        testing.TB
 	address  string
@@ -98,8 +97,14 @@ var library = sync.OnceValues(func() (*model.Library, error) {
 
 func newClinic(t testing.TB) *clinic {
 	t.Helper()
+	return newClinicOver(t, "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
+}
+
+// newClinicOver is a clinic over the storage at a URL.
+func newClinicOver(t testing.TB, url string) *clinic {
+	t.Helper()
 	c := &clinic{t: t, sent: make(chan people.Password, 10)}
-	store := c.open()
+	store := c.open(url)
 	keys, err := sealing.Generate()
 	c.must(err)
 	signing, err := identity.NewSigningKeys()
@@ -129,9 +134,9 @@ func (c *clinic) must(err error) {
 
 func (c *clinic) now() time.Time { return time.Now().Add(time.Duration(c.skew.Load())) }
 
-func (c *clinic) open() storage.Store {
+func (c *clinic) open(url string) storage.Store {
 	c.t.Helper()
-	store, err := open.New("sqlite:" + filepath.Join(c.t.TempDir(), "anamnesis.db"))
+	store, err := open.New(url)
 	c.must(err)
 	c.must(store.Open(context.Background(), storage.Owner{}))
 	c.t.Cleanup(func() { _ = store.Close() })
