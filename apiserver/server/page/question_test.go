@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func (v *visitor) answers(values ...url.Values) {
 }
 
 func (v *visitor) question(index int) string {
-	return v.survey + "/questions/" + string(rune('0'+index))
+	return v.survey + "/questions/" + strconv.Itoa(index)
 }
 
 func one(value string) url.Values { return url.Values{"answer": {value}} }
