@@ -55,18 +55,20 @@ func (o Options) viewport() int64 { return int64(math.Round(float64(o.Width) / o
 
 // emulate sets the tab up.
 func (o Options) emulate() chromedp.Action[chromedp.Void] {
-	steps := []chromedp.Action[chromedp.Void]{
+	return chromedp.Steps(
 		o.window(),
 		o.reader(),
 		send("set media features", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: o.media()}),
 		send("have the tab in front", emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		send("switch scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.NoJavaScript}),
-	}
-	if o.TextScale != 1 {
-		sizes := &page.FontSizes{Standard: scaled(16, o.TextScale), Fixed: scaled(13, o.TextScale)}
-		steps = append(steps, send("set the font size", page.SetFontSizes, page.SetFontSizesParams{FontSizes: sizes}))
-	}
-	return chromedp.Steps(steps...)
+		o.text(),
+	)
+}
+
+// text sets the font sizes.
+func (o Options) text() chromedp.Action[chromedp.Void] {
+	sizes := &page.FontSizes{Standard: scaled(16, o.TextScale), Fixed: scaled(13, o.TextScale)}
+	return send("set the font size", page.SetFontSizes, page.SetFontSizesParams{FontSizes: sizes})
 }
 
 // scaled is one of the browser's own font sizes, larger.

@@ -20,6 +20,7 @@ func (tab *Tab) Screenshot(name string) string {
 	tab.t.Helper()
 	const whole = 100 // less would be a JPEG
 	image := do(tab, "draw the page", chromedp.FullScreenshot(whole))
+	do(tab, "set the font size again", tab.options.text()) // a capture sets it back
 	return tab.keep(name+".png", image)
 }
 

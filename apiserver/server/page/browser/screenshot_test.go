@@ -29,6 +29,18 @@ func TestScreenshot(t *testing.T) {
 	}
 }
 
+// A picture has text of the usual size, and the window keeps that of its options.
+func TestScreenshotOfLargeText(t *testing.T) {
+	tab := show(t, Options{TextScale: 2}, `<p>large</p>`)
+	const size = `getComputedStyle(document.querySelector("p")).fontSize`
+	for range 2 {
+		tab.Screenshot("large")
+		if got := Evaluate[string](tab, size); got != "32px" {
+			t.Errorf("the text is of %s after it was drawn, want 32px", got)
+		}
+	}
+}
+
 // Without a folder for them, screenshots are the test's artifacts.
 func TestScreenshotAsArtifact(t *testing.T) {
 	t.Setenv(screenshots, "")
