@@ -61,8 +61,8 @@ test-unit: $(CLUSTER) models ## Unit tests, storage on real PostgreSQL, envtest;
 	@$(CLUSTER) build assets
 	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; export $(COMPILED); \
 	  go run ./hack/setup postgres browser -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
-	@echo "== tests that judge the content, without the race detector"
-	@export $(COMPILED); go test -timeout 20m $(JUDGES)
+	@echo "== tests that judge the content and walk through the pages, without the race detector"
+	@export $(COMPILED); go run ./hack/setup browser -- go test -timeout 20m $(JUDGES)
 
 .PHONY: models
 models: # Compile the content once, for all tests that need it.
