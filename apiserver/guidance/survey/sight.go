@@ -23,7 +23,7 @@ type Sight struct {
 	// said is one or makes one likely; else it is empty. That one is possible, as after
 	// the first words it often is, does not count: the questions that follow tell.
 	Emergency string
-	// EmergencyIsNew says that it is known since the last answer.
+	// EmergencyIsNew says that it is known since the last answer, or from before the first.
 	EmergencyIsNew bool
 }
 
@@ -39,6 +39,8 @@ func See(p Progress, w section.World) (Sight, error) {
 	if last := len(c.Steps) - 1; sight.Emergency != "" && last >= 0 {
 		before := &section.Case{World: w, Survey: &p.Survey, Steps: c.Steps[:last]}
 		sight.EmergencyIsNew = emergency(before) == ""
+	} else {
+		sight.EmergencyIsNew = sight.Emergency != ""
 	}
 	return sight, nil
 }

@@ -52,7 +52,7 @@ func TestAnEmergencyIsSeen(t *testing.T) {
 	}
 }
 
-// What was known when the survey began counts, though no answer made it known; of a
+// What was known when the survey began counts, and is new before the first answer; of a
 // patient of unknown sex or age nothing does.
 func TestAnEmergencyIsOfAPatient(t *testing.T) {
 	t.Parallel()
@@ -60,8 +60,11 @@ func TestAnEmergencyIsOfAPatient(t *testing.T) {
 	p := create(t, w, survey.Creation{
 		Patient: woman(), Type: "intake", Sections: []string{"symptoms", "notes"}, Evidence: []assessment.Evidence{initial("s_5", "present")},
 	})
-	if sight := see(t, p, w); sight.Emergency != "emergency" || sight.EmergencyIsNew {
+	if sight := see(t, p, w); sight.Emergency != "emergency" || !sight.EmergencyIsNew {
 		t.Errorf("it is %q, new %t", sight.Emergency, sight.EmergencyIsNew)
+	}
+	if sight := see(t, answer(t, p, w, `"none"`), w); sight.Emergency != "emergency" || sight.EmergencyIsNew {
+		t.Errorf("an answer later it is %q, new %t", sight.Emergency, sight.EmergencyIsNew)
 	}
 	p = create(t, w, survey.Creation{Type: "intake", Sections: []string{"demographics", "symptoms", "notes"}})
 	for _, sent := range []string{`{"id":"female"}`, `34`} {

@@ -150,6 +150,11 @@ func TestLogSaysNothingOfPatients(t *testing.T) {
 			t.Errorf("the log has %.20q", secret)
 		}
 	}
+	for _, endpoint := range []string{`"POST /survey"`, `"GET /survey/{survey}"`, `"POST /survey/{survey}/questions/{index}"`, `"GET /survey/{survey}/result"`} {
+		if !strings.Contains(log, "endpoint="+endpoint) {
+			t.Errorf("the log does not name the endpoint %s", endpoint)
+		}
+	}
 	if len(cookies) != 2 || strings.Count(log, "msg=request") < 20 {
 		t.Errorf("with %d cookies the log is\n%s", len(cookies), log)
 	}

@@ -123,12 +123,15 @@ func (h *handlers) router() http.Handler {
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, func(w http.ResponseWriter, _ string) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}, h.missing))
-	router.Use(middleware.Endpoint, h.sameOrigin, chimiddleware.Compress(compression, "text/html", "text/javascript", "image/svg+xml"), limited)
-	router.Get("/", h.index)
-	router.Get(scriptPath+"{version}", h.serveScript)
-	router.Get(logoPath+"{version}", h.serveLogo)
+	router.Use(h.sameOrigin, chimiddleware.Compress(compression, "text/html", "text/javascript", "image/svg+xml"), limited)
 	router.Group(func(r chi.Router) {
-		r.Use(middleware.Admit(h.Guard.Calls, h.busy))
+		r.Use(middleware.Endpoint)
+		r.Get("/", h.index)
+		r.Get(scriptPath+"{version}", h.serveScript)
+		r.Get(logoPath+"{version}", h.serveLogo)
+	})
+	router.Group(func(r chi.Router) {
+		r.Use(middleware.Endpoint, middleware.Admit(h.Guard.Calls, h.busy))
 		h.mount(r)
 	})
 	return router
@@ -136,26 +139,26 @@ func (h *handlers) router() http.Handler {
 
 // mount adds the pages of people and of surveys.
 func (h *handlers) mount(r chi.Router) {
+	const survey = root + "/{survey}"
 	r.Get(root, h.showSurveys)
+	r.Get(root+"/", func(w http.ResponseWriter, r *http.Request) { seeOther(w, r, root) })
 	r.Post(root, h.signIn)
 	r.Post(root+"/sign-out", h.signOut)
 	if h.Demonstrate != nil {
 		r.Get(root+"/demo", h.offerDemonstration)
 		r.Post(root+"/demo", h.demonstrate)
 	}
-	r.Route(root+"/{survey}", func(r chi.Router) {
-		r.Get("/", h.enter)
-		r.Post("/", h.exchange)
-		r.Group(func(r chi.Router) {
-			r.Use(h.authorize)
-			r.Get("/questions/{index}", h.showQuestion)
-			r.Post("/questions/{index}", h.takeAnswer)
-			r.Get("/why", h.showReason)
-			r.Get("/emergency", h.showEmergency)
-			r.Get("/answers", h.showAnswers)
-			r.Get("/result", h.showResult)
-			r.Get("/articles/{condition}", h.showArticle)
-		})
+	r.Get(survey, h.enter)
+	r.Post(survey, h.exchange)
+	r.Group(func(r chi.Router) {
+		r.Use(h.authorize)
+		r.Get(survey+"/questions/{index}", h.showQuestion)
+		r.Post(survey+"/questions/{index}", h.takeAnswer)
+		r.Get(survey+"/why", h.showReason)
+		r.Get(survey+"/emergency", h.showEmergency)
+		r.Get(survey+"/answers", h.showAnswers)
+		r.Get(survey+"/result", h.showResult)
+		r.Get(survey+"/articles/{condition}", h.showArticle)
 	})
 }
 

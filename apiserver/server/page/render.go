@@ -181,7 +181,8 @@ func (h *handlers) fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.note(w, r, http.StatusNotFound, "missing")
 	case errors.Is(err, surveys.ErrNotCompleted):
 		seeOther(w, r, path)
-	case errors.Is(err, guard.ErrBusy), errors.Is(err, storage.ErrContended), errors.Is(err, storage.ErrNotOpen), errors.Is(err, context.Canceled):
+	case errors.Is(err, guard.ErrBusy), errors.Is(err, storage.ErrContended), errors.Is(err, storage.ErrNotOpen),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		middleware.ComeBackLater(w)
 		h.busy(w, r)
 	default:
