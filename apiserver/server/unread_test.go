@@ -66,7 +66,7 @@ func TestRefusedUnread(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]int{
-		"/": 404, "/v3/nothing": 404, "/v3/info": 405, "/docs": 405, "/docs/nothing": 404, "/openapi/engine-v3.yaml": 405, "/metrics": 404,
+		"/v3/nothing": 404, "/v3/info": 405, "/docs": 405, "/docs/nothing": 404, "/openapi/engine-v3.yaml": 405, "/metrics": 404,
 	} {
 		for _, length := range []int64{-1, 10, 1 << 30} {
 			if got := r.sendUnread(t, http.MethodPost, path, length, nil); got.Code != want {
