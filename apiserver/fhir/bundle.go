@@ -66,16 +66,28 @@ func answersOf(answer guidance.Answer) []Answer {
 	case guidance.OneNumber:
 		return []Answer{{ValueInteger: &answer.Number}}
 	case guidance.SomeText:
-		if strings.TrimSpace(answer.Text) == "" { // no string of FHIR is empty
+		text := written(answer.Text)
+		if strings.TrimSpace(text) == "" { // no string of FHIR is empty
 			return nil
 		}
-		return []Answer{{ValueString: &answer.Text}}
+		return []Answer{{ValueString: &text}}
 	}
 	var answers []Answer
 	for _, item := range answer.Items {
 		answers = append(answers, answerOf(item))
 	}
 	return answers
+}
+
+// written is what somebody wrote without the control characters that no string of FHIR
+// has (R4, datatypes, string), such as a form feed.
+func written(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return ' '
+		}
+		return c
+	}, text)
 }
 
 // answerOf is something that was chosen, and of a symptom whether it is there.

@@ -132,8 +132,8 @@ func TestAnyBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		summary, assessment := aSummary(), anAssessment()
 		summary.Survey.ID = uuid.New().String()
-		text := rapid.StringMatching(`[\PC\n\t]{1,40}`)
-		name := rapid.StringMatching(`\S(.{0,20}\S)?`)
+		text := rapid.StringMatching(`[\PC\n\t\f\v]{1,40}`)
+		name := rapid.StringMatching(`\S([\PC]{0,20}\S)?`) // of content, which has no control characters inside
 		level := rapid.SampledFrom([]string{"emergency_ambulance", "emergency", "consultation_24", "consultation", "self_care"})
 		summary.Questions[4].Answer.Text = text.Draw(t, "text")
 		summary.Questions[1].Answer.Items[0].Name = name.Draw(t, "name")
