@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 	write(t, filepath.Join(directory, "config/config.yaml"), "page: {name: Lakeside Clinic, colors: {primary: '#7a0019'}, emergencyNumber: '112'}")
 	r := serving(t, command)
 	c, address := client(t, a, "h2"), "https://"+r.tenant
-	for path, says := range map[string]string{"/": `href="/survey"`, "/survey": "Sign in with a code", "/survey/": "This page does not exist"} {
+	for path, says := range map[string]string{"/": `href="/survey"`, "/survey": "Sign in with a code", "/survey/": "Sign in with a code", "/survey/x/y": "This page does not exist"} {
 		got := mustSend(t, c, "GET", address+path, "")
 		if !strings.Contains(got.body, says) || !strings.Contains(got.body, "Lakeside Clinic") || !strings.Contains(got.body, "--primary:#7a0019") {
 			t.Errorf("%s is answered %d %s", path, got.status, got.body)

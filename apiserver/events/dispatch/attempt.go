@@ -32,7 +32,7 @@ func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, atte
 	if !known {
 		return d.unknown(ctx, delivery.Receiver)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(to.gone, cancel)()
 	if to.health.Status() == events.Failing {
@@ -40,7 +40,7 @@ func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, atte
 		select {
 		case to.probe <- struct{}{}:
 			defer func() { <-to.probe }()
-		case <-ctx.Done():
+		case <-sending.Done():
 		}
 		if to, known = d.receivers.find(delivery.Receiver); !known {
 			return d.unknown(ctx, delivery.Receiver)
@@ -49,13 +49,14 @@ func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, atte
 	if !to.health.Sends(d.Now()) {
 		return outbox.Outcome{PostponeFor: untilResting}
 	}
-	return d.attempt(ctx, to, delivery, attempt)
+	return d.attempt(ctx, sending, to, delivery, attempt)
 }
 
-// attempt makes an attempt, and writes it down.
-func (d *Dispatcher) attempt(ctx context.Context, to receiver, delivery outbox.Delivery, number int) outbox.Outcome {
+// attempt makes an attempt, and writes it down: that too by which a receiver wants
+// nothing any more, which ends what is being sent to it.
+func (d *Dispatcher) attempt(ctx, sending context.Context, to receiver, delivery outbox.Delivery, number int) outbox.Outcome {
 	at := d.Now()
-	result := d.Sender.Send(ctx, to.Receiver, delivery.Event)
+	result := d.Sender.Send(sending, to.Receiver, delivery.Event)
 	switch {
 	case errors.Is(result.Err, context.Canceled) && to.gone.Err() != nil:
 		return d.unknown(context.WithoutCancel(ctx), delivery.Receiver)

@@ -95,9 +95,11 @@ type observed struct {
 	sync.Mutex
 	attempts map[string]int
 	resting  int
+	patience time.Duration // how long it takes to be told of an attempt
 }
 
 func (o *observed) WebhookAttempt(outcome string) {
+	time.Sleep(o.patience)
 	o.Lock()
 	defer o.Unlock()
 	if o.attempts == nil {
@@ -422,6 +424,23 @@ func TestGone(t *testing.T) {
 		}
 		r.finish(1)
 		until(t, "it is told again at another address", func() bool { return len(back.told()) == 1 })
+	})
+}
+
+// That one wants nothing any more is written down, though it ends what is sent to it.
+func TestGoneIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, r *rig) {
+		r.seen.patience = 20 * time.Millisecond // and by then it has ended
+		r.run()
+		var ids []string
+		for range 10 {
+			ids = append(ids, r.subscribe(newReceiver(t, answering(http.StatusGone))))
+		}
+		r.finish(1)
+		until(t, "all are disabled", func() bool {
+			return !slices.ContainsFunc(ids, func(id string) bool { return !r.health(id).Disabled })
+		})
 	})
 }
 
