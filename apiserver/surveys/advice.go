@@ -25,20 +25,8 @@ type Advice struct {
 
 // Advice is that of a survey. It is ErrNotCompleted.
 func (r *Register) Advice(ctx context.Context, by audit.Actor, id string) (Advice, error) {
-	advice := Advice{Hidden: !r.Features().PatientResults}
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
-		found, err := r.completed(ctx, tx, by, id)
-		if err != nil {
-			return err
-		}
-		steps, err := tx.Steps(ctx, id)
-		if err != nil {
-			return err
-		}
-		result, err := tx.Result(ctx, id)
-		advice.Summary, advice.Assessment = guidance.Summarize(found, steps), result.Assessment
-		return err
-	})
+	summary, assessment, err := r.whole(ctx, by, id)
+	advice := Advice{Summary: summary, Assessment: assessment, Hidden: !r.Features().PatientResults}
 	if advice.Hidden && advice.Assessment != nil {
 		shown := *advice.Assessment
 		shown.Conditions = nil

@@ -71,6 +71,15 @@ func (r *Register) completed(ctx context.Context, tx storage.Tx, by audit.Actor,
 // Outcome is all that there is of a completed survey: the summary and, where there is
 // one that may be seen, the assessment. It is ErrNotCompleted.
 func (r *Register) Outcome(ctx context.Context, by audit.Actor, id string) (summary guidance.Summary, assessment *guidance.Assessment, err error) {
+	summary, assessment, err = r.whole(ctx, by, id)
+	if by.UserID != "" && !r.Features().PatientResults {
+		assessment = nil
+	}
+	return summary, assessment, err
+}
+
+// whole is the summary of a completed survey, and its assessment, if it has one.
+func (r *Register) whole(ctx context.Context, by audit.Actor, id string) (summary guidance.Summary, assessment *guidance.Assessment, err error) {
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		found, err := r.completed(ctx, tx, by, id)
 		if err != nil {
@@ -84,8 +93,5 @@ func (r *Register) Outcome(ctx context.Context, by audit.Actor, id string) (summ
 		summary, assessment = guidance.Summarize(found, steps), result.Assessment
 		return err
 	})
-	if by.UserID != "" && !r.Features().PatientResults {
-		assessment = nil
-	}
 	return summary, assessment, err
 }

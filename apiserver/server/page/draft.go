@@ -54,11 +54,10 @@ type draft struct {
 	Region string // the name of what was pointed at; empty for nothing
 }
 
-// A chip is an item of a list that can be ticked.
+// A chip is an item of a list that can be chosen.
 type chip struct {
 	Value, Name string
 	Absent      bool // it is said not to be there
-	Ticked      bool
 }
 
 // isDrafting says whether a form is a step on the way to an answer: somebody looks for
@@ -106,7 +105,7 @@ func (h *handlers) draftOf(q *guidance.Question, form url.Values) (*draft, error
 		return d, nil
 	}
 	var err error
-	if d.Chosen, err = h.chips(*q.Meta.SourceList, form[answerField], true); err != nil {
+	if d.Chosen, err = h.chips(*q.Meta.SourceList, form[answerField]); err != nil {
 		return nil, err
 	}
 	if unread(form, wordsField, understoodField) {
@@ -136,7 +135,7 @@ func (h *handlers) understand(d *draft, q *guidance.Question, words string) erro
 	d.Understood = true
 	for _, item := range items {
 		d.Chosen = slices.DeleteFunc(d.Chosen, func(c chip) bool { return idOf(c.Value) == item.ID })
-		d.Chosen = append(d.Chosen, chipOf(item, true))
+		d.Chosen = append(d.Chosen, chipOf(item))
 	}
 	if len(items) == 0 {
 		d.Understood = false
@@ -180,7 +179,7 @@ func (d *draft) has(id string) bool {
 
 // chips are the items that a form names, with the names that the list has; what it does
 // not have is left out.
-func (h *handlers) chips(list guidance.SourceList, values []string, ticked bool) ([]chip, error) {
+func (h *handlers) chips(list guidance.SourceList, values []string) ([]chip, error) {
 	ids := make([]string, len(values))
 	for i, value := range values {
 		ids[i] = idOf(value)
@@ -195,13 +194,13 @@ func (h *handlers) chips(list guidance.SourceList, values []string, ticked bool)
 			continue
 		}
 		_, item.ChoiceID, _ = strings.Cut(values[slices.Index(ids, item.ID)], besides)
-		chips = append(chips, chipOf(item, ticked))
+		chips = append(chips, chipOf(item))
 	}
 	return chips, nil
 }
 
-func chipOf(item guidance.Item, ticked bool) chip {
-	return chip{Value: listValue(item), Name: item.Name, Absent: item.ChoiceID == guidance.Absent, Ticked: ticked}
+func chipOf(item guidance.Item) chip {
+	return chip{Value: listValue(item), Name: item.Name, Absent: item.ChoiceID == guidance.Absent}
 }
 
 // idOf is the id in what a form says for an item of a list.

@@ -81,7 +81,7 @@ func (h *handlers) feltIn(list guidance.SourceList) (map[string][]guidance.Item,
 func (d *draft) offer(items []guidance.Item) {
 	for _, item := range items {
 		if !d.has(item.ID) {
-			d.Found = append(d.Found, chipOf(item, false))
+			d.Found = append(d.Found, chipOf(item))
 		}
 	}
 }

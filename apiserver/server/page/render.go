@@ -28,7 +28,11 @@ var templateFiles embed.FS
 // templates are those of all pages, by name. Each fills in the frame.
 var templates = parseTemplates("alarm", "answers", "article", "demo", "index", "link", "list", "note", "question", "result", "sign-in", "start", "why")
 
-var script = []byte(fileOf("assets/page.js"))
+// script is that of all pages, and scriptAddress where they find it.
+var (
+	script        = []byte(fileOf("assets/page.js"))
+	scriptAddress = scriptPath + versionOf(script)
+)
 
 func parseTemplates(names ...string) map[string]*template.Template {
 	parsed := map[string]*template.Template{}
@@ -119,7 +123,7 @@ func (h *handlers) render(w http.ResponseWriter, r *http.Request, status int, na
 
 // write writes a page, or that something is broken.
 func (h *handlers) write(w http.ResponseWriter, r *http.Request, status int, f frame) {
-	f.Look, f.Script = h.looks.now(), scriptPath+versionOf(script)
+	f.Look, f.Script = h.looks.now(), scriptAddress
 	var text bytes.Buffer
 	if err := templates[f.Name].ExecuteTemplate(&text, "frame", f); err != nil {
 		h.Log.LogAttrs(r.Context(), slog.LevelError, "a page could not be written",

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
@@ -121,18 +122,8 @@ func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 // signOut ends the sessions of a browser at a survey, and of a user.
 func (h *handlers) signOut(w http.ResponseWriter, r *http.Request) {
 	endSession(w, root)
-	if id := r.PostFormValue("survey"); isPathSegment(id) {
+	if id := r.PostFormValue("survey"); uuid.Validate(id) == nil {
 		endSession(w, pathOf(id))
 	}
 	h.note(w, r, http.StatusOK, "left")
-}
-
-// isPathSegment says whether a text can be the id of a survey.
-func isPathSegment(text string) bool {
-	for _, c := range text {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= 64
 }

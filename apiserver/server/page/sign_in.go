@@ -65,7 +65,7 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
-	userID, err := h.People.SignInByPassword(ctx, who, digitsOf(code[0]))
+	userID, err := h.People.SignInByPassword(ctx, who, blanks.Replace(code[0]))
 	switch {
 	case errors.Is(err, people.ErrWrongCode):
 		h.Throttle.Failed(try)
@@ -78,16 +78,8 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// digitsOf leaves out what people type between digits.
-func digitsOf(code string) string {
-	var digits []rune
-	for _, c := range code {
-		if c != ' ' && c != '-' {
-			digits = append(digits, c)
-		}
-	}
-	return string(digits)
-}
+// blanks are what people type between digits.
+var blanks = strings.NewReplacer(" ", "", "-", "")
 
 // sendPassword sends a code, and says so whether there is such a user or not.
 func (h *handlers) sendPassword(w http.ResponseWriter, r *http.Request, to guidance.Contact, view signInView) {

@@ -18,7 +18,6 @@ type questionView struct {
 	Kind     string // which of the forms it has
 	Part, Of string // which part of the survey it is in, and of how many
 	Current  bool   // whether it is the one that is asked, and not one that was answered
-	Why      bool   // whether there is a reason to show
 	Rows     []row
 	Value    string // what is filled in
 	List     string // the name of a knowledge list
@@ -39,7 +38,7 @@ func (h *handlers) questionOf(sight *survey.Sight, step *guidance.Step, d *draft
 	number, of := part(&sight.Survey, q.Section)
 	view := questionView{
 		Question: q, draft: d, Path: questionPath(path, q.Index), Kind: kindOf(q), Rows: rowsOf(q, d), Value: d.Form.Get(answerField),
-		Part: strconv.Itoa(number), Of: strconv.Itoa(of), Current: step.Answer.IsZero(), Why: step.Answer.IsZero(),
+		Part: strconv.Itoa(number), Of: strconv.Itoa(of), Current: step.Answer.IsZero(),
 	}
 	if q.Index > 0 {
 		view.Before = questionPath(path, q.Index-1)
