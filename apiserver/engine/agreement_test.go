@@ -252,7 +252,7 @@ func TestExplanationsAgreeWithTheExactMethod(t *testing.T) {
 		target := New().Assess(r, p, Options{}).Conditions[0].Condition
 		exact, _ := exactPosterior(r, p)
 		s := New().acquire(r, &p)
-		for _, support := range p.findSupports(s, Options{}, target) {
+		for _, support := range p.findSupports(s, Options{}, []model.ConditionIndex{target})[0] {
 			without := p.without(r, support.observation)
 			less, _ := exactPosterior(r, without)
 			if want := exact[target] - less[target]; math.Abs(support.fall-want) > tolerance {
@@ -272,7 +272,7 @@ func TestNoExplanationTakesForever(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New().acquire(r, &p)
-	s.probability(&p, Options{}, 0, explanationWork/100)
+	s.rankWithin(explanationWork/100, &p)
 	if scenarios := len(s.network.scenarios.list); scenarios > 1 {
 		t.Errorf("%d scenarios", scenarios)
 	}

@@ -99,7 +99,7 @@ func (s *scratch) assess(o Options) Assessment {
 	s.infer()
 	answer := Assessment{
 		Conditions:           s.rank(),
-		HasEmergencyEvidence: s.byEvidence >= model.Emergency,
+		HasEmergencyEvidence: s.hasEmergencyEvidence(),
 		ShouldStopKnown:      s.p.hasInitial,
 	}
 	next, ask, stop := s.next(o)

@@ -74,17 +74,33 @@ func (p *Patient) explain(s *scratch, o Options, target model.ConditionIndex) (E
 	if !slices.ContainsFunc(s.rank(), func(ranked Ranked) bool { return ranked.Condition == target }) {
 		return Explanation{}, false
 	}
-	explanation := Explanation{p.supporting(s, o, target), []model.ObservationIndex{}, []model.ObservationIndex{}}
-	for i := range p.findings {
-		switch f := &p.findings[i]; {
-		case !f.reported || f.choice == Present:
-		case f.sent == Absent && concerns(s.r, f.observation, target):
-			explanation.Conflicting = append(explanation.Conflicting, f.observation)
-		case f.sent == Unknown && concerns(s.r, f.observation, target):
-			explanation.Unconfirmed = append(explanation.Unconfirmed, f.observation)
+	return p.explainEach(s, o, []model.ConditionIndex{target})[0], true
+}
+
+// explainEach explains conditions of the ranking, in their order. It leaves the
+// scratch memory with other patients.
+func (p *Patient) explainEach(s *scratch, o Options, targets []model.ConditionIndex) []Explanation {
+	explanations, supports := make([]Explanation, len(targets)), p.findSupports(s, o, targets)
+	for i, target := range targets {
+		explanations[i] = Explanation{
+			Supporting:  inOrder(supports[i]),
+			Conflicting: p.said(s.r, Absent, target),
+			Unconfirmed: p.said(s.r, Unknown, target),
 		}
 	}
-	return explanation, true
+	return explanations
+}
+
+// said are the observations of a condition that were sent with a choice other
+// than present, unless another finding implies that they are there.
+func (p *Patient) said(r *model.Release, sent Choice, target model.ConditionIndex) []model.ObservationIndex {
+	list := []model.ObservationIndex{}
+	for i := range p.findings {
+		if f := &p.findings[i]; f.reported && f.choice != Present && f.sent == sent && concerns(r, f.observation, target) {
+			list = append(list, f.observation)
+		}
+	}
+	return list
 }
 
 // A support is an observation and how much of a condition's probability is
@@ -94,14 +110,8 @@ type support struct {
 	fall        float64
 }
 
-// explanationWork is the work that the rankings of an explanation share. What
-// each does without scenarios comes on top.
-const explanationWork = rankingWork
-
-// supporting lists the present observations to which a condition owes some of
-// its probability. It leaves the scratch memory with other patients.
-func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex) []model.ObservationIndex {
-	supports := p.findSupports(s, o, target)
+// inOrder are the observations of supports, those first to which most is due.
+func inOrder(supports []support) []model.ObservationIndex {
 	slices.SortFunc(supports, func(a, b support) int {
 		return cmp.Or(cmp.Compare(b.fall, a.fall), cmp.Compare(a.observation, b.observation))
 	})
@@ -112,38 +122,60 @@ func (p *Patient) supporting(s *scratch, o Options, target model.ConditionIndex)
 	return list
 }
 
-// findSupports ranks the patient without each of the observations that a
-// condition may owe something to, and with all of them once more: with as
-// little work, so that what many findings leave inexact is so on both sides.
-func (p *Patient) findSupports(s *scratch, o Options, target model.ConditionIndex) []support {
-	supports := p.candidateSupports(s.r, target)
-	work := explanationWork / (1 + len(supports))
-	before := s.probability(p, o, target, work)
-	for i := range supports {
-		without := p.without(s.r, supports[i].observation)
-		supports[i].fall = before - s.probability(&without, o, target, work)
-	}
-	return slices.DeleteFunc(supports, func(s support) bool { return s.fall <= leastSupport*before })
-}
+// explanationWork is the work that the rankings of an explanation share. What
+// each does without scenarios comes on top.
+const explanationWork = rankingWork
 
-// candidateSupports are the present observations that have to do with a
-// condition.
-func (p *Patient) candidateSupports(r *model.Release, target model.ConditionIndex) (supports []support) {
-	for i := range p.findings {
-		if f := &p.findings[i]; f.choice == Present && !f.refined && implies(r, f.observation, target) {
-			supports = append(supports, support{observation: f.observation})
+// findSupports ranks the patient without each of the observations that some of
+// the conditions may owe something to, and with all of them once more: with as
+// little work, so that what many findings leave inexact is so on both sides.
+// How little depends on the patient alone, so that a condition is explained
+// alike by itself and beside others.
+func (p *Patient) findSupports(s *scratch, o Options, targets []model.ConditionIndex) [][]support {
+	work := explanationWork / (1 + len(p.present))
+	s.rankWithin(work, p.under(o))
+	before, supports := s.probabilities(targets), make([][]support, len(targets))
+	for _, observation := range p.candidateSupports(s.r, targets) {
+		without := p.without(s.r, observation)
+		s.rankWithin(work, without.under(o))
+		for i, target := range targets {
+			fall := before[i] - s.posterior[target]
+			if fall > leastSupport*before[i] && implies(s.r, observation, target) {
+				supports[i] = append(supports[i], support{observation, fall})
+			}
 		}
 	}
 	return supports
 }
 
-// probability is that of a condition for a patient, found with at most so much
-// work on scenarios.
-func (s *scratch) probability(p *Patient, o Options, c model.ConditionIndex, work int) float64 {
-	s.prepare(s.r, p.under(o))
+// candidateSupports are the present observations that have to do with some of
+// the conditions.
+func (p *Patient) candidateSupports(r *model.Release, targets []model.ConditionIndex) (list []model.ObservationIndex) {
+	for i := range p.findings {
+		f := &p.findings[i]
+		bears := func(target model.ConditionIndex) bool { return implies(r, f.observation, target) }
+		if f.choice == Present && !f.refined && slices.ContainsFunc(targets, bears) {
+			list = append(list, f.observation)
+		}
+	}
+	return list
+}
+
+// rankWithin ranks the conditions for a patient, with at most so much work on
+// scenarios.
+func (s *scratch) rankWithin(work int, p *Patient) {
+	s.prepare(s.r, p)
 	s.network.mostWork = work
 	s.infer()
-	return s.posterior[c]
+}
+
+// probabilities are those of some conditions.
+func (s *scratch) probabilities(conditions []model.ConditionIndex) []float64 {
+	list := make([]float64, len(conditions))
+	for i, c := range conditions {
+		list[i] = s.posterior[c]
+	}
+	return list
 }
 
 // without is the patient had a present observation never been reported, nor the

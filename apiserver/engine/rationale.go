@@ -181,9 +181,7 @@ func (s *scratch) try(answers int) trial {
 
 // rank ranks the conditions for a patient with the work of one answer.
 func (t *trial) rank(p *Patient) {
-	t.s.prepare(t.s.r, p)
-	t.s.network.mostWork = t.work
-	t.s.infer()
+	t.s.rankWithin(t.work, p)
 }
 
 // answer ranks the conditions for the patient with a further answer.

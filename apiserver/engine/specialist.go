@@ -62,11 +62,11 @@ const channelLikely = consultationLikely
 func (e *Engine) Recommend(r *model.Release, p Patient, o Options, mapping map[uint32]uint32) (Recommendation, bool) {
 	s := e.acquire(r, p.under(o))
 	defer e.release(s)
+	s.infer()
 	return s.recommend(mapping)
 }
 
 func (s *scratch) recommend(mapping map[uint32]uint32) (Recommendation, bool) {
-	s.infer()
 	level, cause := s.triage()
 	if level >= model.Emergency || len(s.r.Specialists) == 0 {
 		return Recommendation{}, false

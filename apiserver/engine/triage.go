@@ -97,9 +97,28 @@ func (e *Engine) Triage(r *model.Release, p Patient, o Options) Triage {
 	return s.classify(o)
 }
 
+// HasEmergencyEvidence reports what Assess says under this name. It need not rank.
+func (e *Engine) HasEmergencyEvidence(r *model.Release, p Patient) bool {
+	s := e.acquire(r, &p)
+	defer e.release(s)
+	return s.hasEmergencyEvidence()
+}
+
+func (s *scratch) hasEmergencyEvidence() bool { return s.byEvidence >= model.Emergency }
+
+// classify ranks unless the evidence asks for an ambulance: no condition asks
+// for more.
 func (s *scratch) classify(o Options) Triage {
+	if s.byEvidence == model.EmergencyAmbulance {
+		return s.classified(s.byEvidence, EmergencyEvidencePresent, o)
+	}
 	s.infer()
 	level, cause := s.triage()
+	return s.classified(level, cause, o)
+}
+
+// classified is a triage of this level, before it is shown.
+func (s *scratch) classified(level model.TriageLevel, cause RootCause, o Options) Triage {
 	return Triage{Level: o.shown(level), RootCause: cause, Serious: s.serious(), TeleconsultationApplicable: level < model.Emergency}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 )
 
-// mostExplained is how many of the likeliest conditions are explained. To explain
-// one takes as long as to rank once for each finding that is present.
+// mostExplained is how many of the likeliest conditions are explained: more are not
+// read.
 const mostExplained = 5
 
 // conclude computes what a completed survey comes to.
@@ -28,33 +28,35 @@ func conclude(p Progress, w section.World) (*guidance.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := assessing{w.Release, w.Engine, patient, evidence}
-	result.Assessment = a.assess()
+	a := assessing{w.Release, w.Engine.Conclude(w.Release, patient, engine.Options{}, explains(w.Release, evidence))}
+	result.Assessment = a.assessment()
 	result.Assessment.Overview = overview(c)
 	return result, nil
 }
 
-// assessing is a patient before the engine.
-type assessing struct {
-	r        *model.Release
-	engine   *engine.Engine
-	patient  engine.Patient
-	evidence []engine.ReportedEvidence
+// explains tells which conditions are explained: the likeliest, unless there is too
+// much to weigh.
+func explains(r *model.Release, evidence []engine.ReportedEvidence) func(int, model.ConditionIndex) bool {
+	return func(place int, c model.ConditionIndex) bool {
+		return place < mostExplained && engine.Bearing(r, evidence, c) <= engine.MostExplained
+	}
 }
 
-// assess asks the engine all that there is to say. Every text is a copy, as the
-// result outlives the lease of the release.
-func (a *assessing) assess() *guidance.Assessment {
-	result := &guidance.Assessment{Conditions: []guidance.RankedCondition{}}
-	for i, ranked := range a.engine.Assess(a.r, a.patient, engine.Options{}).Conditions {
+// assessing is what the engine concludes, to be put into words. Every text is a copy,
+// as the result outlives the lease of the release.
+type assessing struct {
+	r *model.Release
+	engine.Conclusion
+}
+
+func (a *assessing) assessment() *guidance.Assessment {
+	result := &guidance.Assessment{Conditions: []guidance.RankedCondition{}, Triage: a.triage()}
+	for _, ranked := range a.Conditions {
 		condition := a.condition(ranked)
-		if i < mostExplained {
-			condition.Explain = a.explain(ranked.Condition)
-		}
+		condition.Explain = a.explain(ranked.Condition)
 		result.Conditions = append(result.Conditions, condition)
 	}
-	result.Triage = a.triage()
-	if recommended, ok := a.engine.Recommend(a.r, a.patient, engine.Options{}, nil); ok {
+	if recommended := a.Recommendation; recommended != nil {
 		specialist, channel := assessment.SpecialistName(a.r, recommended.Specialist), recommended.Channel.String()
 		result.Specialist = &guidance.Item{ID: specialist.ID, Name: strings.Clone(specialist.Name)}
 		result.Channel = &channel
@@ -82,13 +84,10 @@ func (a *assessing) condition(ranked engine.Ranked) guidance.RankedCondition {
 	return condition
 }
 
-// explain says what speaks for and against a condition; nil where there is too much
-// to weigh.
-func (a *assessing) explain(target model.ConditionIndex) *guidance.Explanations {
-	if engine.Bearing(a.r, a.evidence, target) > engine.MostExplained {
-		return nil
-	}
-	explanation, ok := a.engine.Explain(a.r, a.patient, engine.Options{}, target)
+// explain says what speaks for and against a condition, nil of one that is not
+// explained.
+func (a *assessing) explain(c model.ConditionIndex) *guidance.Explanations {
+	explanation, ok := a.Explanations[c]
 	if !ok {
 		return nil
 	}
@@ -106,8 +105,7 @@ func (a *assessing) names(observations []model.ObservationIndex) []guidance.Nami
 }
 
 func (a *assessing) triage() guidance.TriageResult {
-	found := a.engine.Triage(a.r, a.patient, engine.Options{})
-	described := assessment.DescribeTriage(a.r, &found)
+	described := assessment.DescribeTriage(a.r, &a.Triage)
 	result := guidance.TriageResult{Level: described.Level, RootCause: described.RootCause, Serious: []guidance.Serious{}}
 	for _, serious := range described.Serious {
 		result.Serious = append(result.Serious, guidance.Serious{

@@ -38,7 +38,7 @@ func See(p Progress, w section.World) (Sight, error) {
 	sight := Sight{Progress: p, Age: c.Age(), Emergency: emergency(c)}
 	if last := len(c.Steps) - 1; sight.Emergency != "" && last >= 0 {
 		before := &section.Case{World: w, Survey: &p.Survey, Steps: c.Steps[:last]}
-		sight.EmergencyIsNew = emergency(before) == ""
+		sight.EmergencyIsNew = !alarming(before)
 	} else {
 		sight.EmergencyIsNew = sight.Emergency != ""
 	}
@@ -57,6 +57,13 @@ func emergency(c *section.Case) string {
 		return ""
 	}
 	return found.Level.String()
+}
+
+// alarming reports whether an emergency is known.
+func alarming(c *section.Case) bool {
+	patient, _, err := c.Patient()
+	// Whoever said what is an emergency by itself need not be ranked again.
+	return err == nil && c.Engine.HasEmergencyEvidence(c.Release, patient) || emergency(c) != ""
 }
 
 // A Reason is why a question of the interview is asked, as engine.Rationale says it.
