@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
@@ -42,16 +43,17 @@ func Release(language string) (*model.Release, error) {
 	return file.Release, nil
 }
 
-// In is the file of the content in a language.
+// In is the file of the content in a language, spelt as its folder or as its model has it:
+// en-us or en-US.
 func In(language string) (File, error) {
 	if os.Getenv(Variable) == "" {
-		return compileOnce(language)
+		return compileOnce(strings.ToLower(language))
 	}
 	files, err := All()
 	if err != nil {
 		return File{}, err
 	}
-	at := slices.IndexFunc(files, func(f File) bool { return f.Meta.Language == language })
+	at := slices.IndexFunc(files, func(f File) bool { return strings.EqualFold(f.Meta.Language, language) })
 	if at < 0 {
 		return File{}, fmt.Errorf("the content in %s is in no language %q", os.Getenv(Variable), language)
 	}
@@ -75,8 +77,8 @@ var alone struct {
 	files map[string]File
 }
 
-// compileOnce compiles the content that the program was built with in one
-// language, the first time.
+// compileOnce compiles the content that the program was built with in the language of a
+// folder, the first time.
 func compileOnce(language string) (File, error) {
 	alone.Lock()
 	defer alone.Unlock()

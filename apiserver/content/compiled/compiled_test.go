@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package compiled
+
+import (
+	"os"
+	"testing"
+)
+
+// The content of a region is found by its folder and by the language of its model, with
+// and without having been compiled before.
+func TestSpellings(t *testing.T) {
+	for _, directory := range []string{os.Getenv(Variable), ""} {
+		t.Setenv(Variable, directory)
+		folder, err := In("en-us")
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := In("en-US")
+		if err != nil || said.Release != folder.Release || said.Meta.Language != "en-US" {
+			t.Errorf("en-US is %s in %s, %v", said.Name, said.Meta.Language, err)
+		}
+	}
+}
