@@ -3,9 +3,10 @@
 // Command bench measures what the house holds itself to and prints it: how long
 // an assessment, a search and a free text take and what they allocate, how long
 // a release takes to load, how many requests a second are answered beside a bare
-// handler, how long calls about people take beside the smallest commit, how fast
-// receivers are told of events beside River, what the operator needs for 200 Instances,
-// and how much private memory an idle server keeps. All but the last are benchmarks that stand beside their
+// handler, how long calls about people take beside the smallest commit, how long patients
+// wait on their page and programs beside them, how fast receivers are told of events
+// beside River, what the operator needs for 200 Instances, and how much private memory an
+// idle server keeps. All but the last are benchmarks that stand beside their
 // code; that is measured on the real binary.
 //
 // It judges nothing: figures depend on the machine and on what else it does.
@@ -40,6 +41,8 @@ var measurements = []measurement{
 	{"POST /v3/diagnosis, the handler alone", "./apiserver/server", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"users and patients over HTTP, 100 calls a second", "./apiserver/server/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
 	{"answers to surveys and pages of a million of them over HTTP, 100 calls a second", "./apiserver/server/guidance", "^BenchmarkSurveys$", []string{"p50-ms", "p99-ms", "engine-p99-ms"}},
+	{"the patient's page over HTTP, fifty patients", "./apiserver/server/page", "^BenchmarkPage$", []string{"p50-ms", "p99-ms"}},
+	{"POST /v3/diagnosis, 100 a second: without and with a hundred patients on the page", "./apiserver/server/page", "^BenchmarkDiagnosisBesidePatients$", []string{"alone-p99-ms", "beside-p99-ms", "ratio"}},
 	{"telling receivers on loopback: beside River with nothing to do, from commit to receiver, at rest", "./apiserver/events/dispatch", "^BenchmarkEvents$", []string{"deliveries/s", "river-jobs/s", "ratio", "p50-ms", "p99-ms", "p99-beside-hanging-ms", "%core"}},
 	{"access tokens", "./apiserver/server/guidance", "^BenchmarkToken$", []string{"ns/op", "allocs/op"}},
 	{"operator, 200 Instances at which nothing is to be done", "./controllers/instance", "^BenchmarkSettledInstances$", []string{"ms-cpu/visit", "writes", "MB-heap", "MB-resident", "s-until-ready"}},

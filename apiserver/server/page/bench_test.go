@@ -3,6 +3,7 @@
 package page_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,26 +16,38 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// Patients think for five seconds before each answer, fifty at the same time.
-const (
-	patientsAtWork = 50
-	thinking       = 5 * time.Second
-)
+// thinking is what patients do before each answer.
+const thinking = 5 * time.Second
 
-// BenchmarkPage times what patients wait for who answer surveys over HTTP: from an answer
-// that is sent to the page with the next question, two calls of which the first commits.
-// They answer at their pace whether or not those before have their page.
+// storages are where surveys are kept, by what the benchmarks call them.
+var storages = map[string]func(testing.TB) string{
+	"embedded":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db") },
+	"PostgreSQL": database,
+}
+
+// BenchmarkPage times what patients wait for who answer surveys over HTTP, fifty at the
+// same time: from an answer that is sent to the page with the next question, two calls of
+// which the first commits. They answer at their pace whether or not those before have
+// their page.
 func BenchmarkPage(b *testing.B) {
-	for name, url := range map[string]func(testing.TB) string{
-		"embedded":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db") },
-		"PostgreSQL": database,
-	} {
+	for name, url := range storages {
 		b.Run(name, func(b *testing.B) {
-			room := newWaitingRoom(b, newClinicOver(b, url(b)))
+			room := newWaitingRoom(b, newClinicOver(b, url(b)), 50)
 			b.ResetTimer()
-			room.work(b)
+			room.work(b.Context(), b.N)
+			b.ReportMetric(milliseconds(room.times, 50), "p50-ms")
+			b.ReportMetric(milliseconds(room.times, 99), "p99-ms")
 		})
 	}
+}
+
+// milliseconds is within what so many of a hundred were answered, nothing of none.
+func milliseconds(times []time.Duration, percent int) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return times[(len(times)-1)*percent/100].Seconds() * 1e3
 }
 
 // database is an empty one of a PostgreSQL that somebody else ends.
@@ -50,6 +63,7 @@ func database(t testing.TB) string {
 type waitingRoom struct {
 	*clinic
 	patients chan *pondering
+	pace     time.Duration // from one's answer to another's
 	took     sync.Mutex
 	times    []time.Duration // from an answer to the next page
 }
@@ -64,10 +78,10 @@ type pondering struct {
 // complaints are what patients come with, one after the other.
 var complaints = []string{"a headache since yesterday", "a cough and a fever", "my back hurts", "pain in the belly and nausea", "a sore throat"}
 
-func newWaitingRoom(b *testing.B, c *clinic) *waitingRoom {
+func newWaitingRoom(b *testing.B, c *clinic, patients int) *waitingRoom {
 	b.Helper()
-	room := &waitingRoom{clinic: c, patients: make(chan *pondering, 2*patientsAtWork)}
-	for i := range patientsAtWork {
+	room := &waitingRoom{clinic: c, patients: make(chan *pondering, patients), pace: thinking / time.Duration(patients)}
+	for i := range patients {
 		room.patients <- room.patient(healthy(complaints[i%len(complaints)]))
 	}
 	return room
@@ -79,21 +93,21 @@ func (room *waitingRoom) patient(as somebody) *pondering {
 	return &pondering{v, as, v.get(v.question(0))}
 }
 
-// work has an answer sent at each tick.
-func (room *waitingRoom) work(b *testing.B) {
-	b.Helper()
+// work has an answer sent at each tick, as many as are wanted or until the room closes.
+func (room *waitingRoom) work(open context.Context, wanted int) {
 	var group sync.WaitGroup
-	ticker := time.NewTicker(thinking / patientsAtWork)
+	defer group.Wait()
+	ticker := time.NewTicker(room.pace)
 	defer ticker.Stop()
-	for range b.N {
-		<-ticker.C
-		patient := <-room.patients
-		group.Go(func() { room.step(patient) })
+	for range wanted {
+		select {
+		case <-ticker.C:
+			patient := <-room.patients
+			group.Go(func() { room.step(patient) })
+		case <-open.Done():
+			return
+		}
 	}
-	group.Wait()
-	slices.Sort(room.times)
-	b.ReportMetric(room.times[len(room.times)/2].Seconds()*1e3, "p50-ms")
-	b.ReportMetric(room.times[(len(room.times)-1)*99/100].Seconds()*1e3, "p99-ms")
 }
 
 // step has a patient answer and see what comes next. Who is through is followed by

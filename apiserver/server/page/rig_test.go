@@ -143,16 +143,22 @@ func (c *clinic) open(url string) storage.Store {
 	return store
 }
 
-// serve begins to serve the pages.
-func (c *clinic) serve() {
+// pages are the pages, which take turns as a guard says.
+func (c *clinic) pages(guard *guard.Guard, log *slog.Logger) http.Handler {
 	c.t.Helper()
 	content, err := page.ReadContent()
 	c.must(err)
-	log := slog.New(slog.NewTextHandler(&c.log, nil))
-	handler := page.New(page.Options{
+	return page.New(page.Options{
 		Surveys: c.surveys, People: c.people, Sessions: c.sessions, Content: content, Look: c.look.Load, Now: c.now,
-		Guard: guard.New(guard.LimitsFor(0, 2), func(guard.Reason) {}), Log: log, Throttle: throttle.New(c.now),
+		Guard: guard, Log: log, Throttle: throttle.New(c.now),
 	})
+}
+
+// serve begins to serve the pages.
+func (c *clinic) serve() {
+	c.t.Helper()
+	log := slog.New(slog.NewTextHandler(&c.log, nil))
+	handler := c.pages(guard.New(guard.LimitsFor(0, 2), func(guard.Reason) {}), log)
 	trusts := func(netip.Addr) bool { return false }
 	observed := middleware.Observe(log, nobody{})(middleware.Recover(log, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
