@@ -34,7 +34,7 @@ import (
 
 // FormatVersion is the version of the file format that this package reads and
 // writes. It goes up when a record, a section or the meaning of one changes.
-const FormatVersion = 11
+const FormatVersion = 12
 
 const (
 	magic          = "\x89ANM\r\n\x1a\n"

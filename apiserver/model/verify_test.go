@@ -180,7 +180,7 @@ func TestDecodeRefusesWhatReadersCouldNotWorkWith(t *testing.T) {
 		{"a result of no type there is", func(r *Release) { r.Observations[4].LabResult = 8 }, "lt_1: result"},
 		{"a result of nothing", func(r *Release) { r.Observations[4].LabResult = NoLabResult }, "lt_1: result none"},
 		{"a symptom with a result", func(r *Release) { r.Observations[0].LabResult = High }, "s_1: result high"},
-		{"a topic there is not", func(r *Release) { r.Observations[0].Topic = 2 }, "s_1: result none or topic Topic(2)"},
+		{"a topic there is not", func(r *Release) { r.Observations[0].Topic = 3 }, "s_1: result none or topic Topic(3)"},
 		{"a time that is none", func(r *Release) { r.Observations[1].LastsTo = 0; r.Observations[1].LastsFrom = 1 }, "lasts from 1 to 0"},
 		{"a time of a severity", func(r *Release) { r.Observations[1].LastsTo = 60 }, "lasts from 0 to 60 minutes by relation severity"},
 

@@ -135,14 +135,16 @@ const (
 	ResultPresent
 )
 
-// A Topic is what an observation is about, where that is of a kind that
-// questions are explained by.
+// A Topic is what an observation is about, where something follows from it:
+// questions are explained by injuries, and who is in a crisis of the mind or in
+// fear of somebody is told whom to talk to.
 type Topic uint8
 
 // The topics.
 const (
 	NoTopic Topic = iota
 	Injury
+	Crisis
 )
 
 // A SectionName says what a section of an article is about.

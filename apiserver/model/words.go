@@ -24,7 +24,7 @@ var (
 	channelWords         = []string{"personal_visit", "video_teleconsultation", "audio_teleconsultation", "text_teleconsultation"}
 	groupTypeWords       = []string{"group_single", "group_multiple"}
 	resultTypeWords      = []string{"none", "very_low", "low", "normal", "high", "very_high", "absent", "present"}
-	topicWords           = []string{"none", "injury"}
+	topicWords           = []string{"none", "injury", "crisis"}
 	nodeTypeWords        = []string{"paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item"}
 	wordingKindWords     = []string{"common_name", "name", "synonym", "lay_wording"}
 	meaningWords         = []string{
@@ -76,7 +76,7 @@ func (v GroupType) String() string { return word("GroupType", groupTypeWords, v)
 // String is the word of the specification, such as very_low.
 func (v ResultType) String() string { return word("ResultType", resultTypeWords, v) }
 
-// String is the word of content sources: none or injury.
+// String is the word of content sources: none, injury or crisis.
 func (v Topic) String() string { return word("Topic", topicWords, v) }
 
 // String is the word of the specification, such as how_its_caused.

@@ -47,7 +47,7 @@ func TestVocabulary(t *testing.T) {
 	vocabulary(t, ParseChannel, "personal_visit", "video_teleconsultation", "audio_teleconsultation", "text_teleconsultation")
 	vocabulary(t, ParseGroupType, "group_single", "group_multiple")
 	vocabulary(t, ParseResultType, "none", "very_low", "low", "normal", "high", "very_high", "absent", "present")
-	vocabulary(t, ParseTopic, "none", "injury")
+	vocabulary(t, ParseTopic, "none", "injury", "crisis")
 	vocabulary(t, ParseNodeType, "paragraph", "heading-1", "heading-2", "heading-3", "link", "text", "unordered-list", "ordered-list", "list-item")
 	cues := []string{"negates", "negates_before", "neutral", "affirms", "ends", "joins", "adds", "questions", "hypotheticals", "past", "others", "patients", "negates_list", "negates_word", "negates_ahead", "writers"}
 	for i, word := range cues {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -21,18 +22,36 @@ type Advice struct {
 	Assessment *guidance.Assessment
 	// Hidden says that conditions are left out.
 	Hidden bool
+	// Crisis says that somebody to talk to should be named, as survey.InCrisis has it.
+	Crisis bool
 }
 
 // Advice is that of a survey. It is ErrNotCompleted.
 func (r *Register) Advice(ctx context.Context, by audit.Actor, id string) (Advice, error) {
-	summary, assessment, err := r.whole(ctx, by, id)
-	advice := Advice{Summary: summary, Assessment: assessment, Hidden: !r.Features().PatientResults}
-	if advice.Hidden && advice.Assessment != nil {
-		shown := *advice.Assessment
+	p, assessment, err := r.whole(ctx, by, id)
+	if err != nil {
+		return Advice{}, err
+	}
+	w, err := r.worldOf(&p.Survey)
+	if err != nil {
+		return Advice{}, err
+	}
+	defer w.done()
+	return advise(p, assessment, w), nil
+}
+
+// advise is the advice of a survey, without the conditions where they are hidden.
+func advise(p survey.Progress, assessment *guidance.Assessment, w world) Advice {
+	advice := Advice{
+		Summary: guidance.Summarize(p.Survey, p.Steps), Assessment: assessment,
+		Hidden: !w.Features.PatientResults, Crisis: survey.InCrisis(p, w.World),
+	}
+	if advice.Hidden && assessment != nil {
+		shown := *assessment
 		shown.Conditions = nil
 		advice.Assessment = &shown
 	}
-	return advice, err
+	return advice
 }
 
 // Article is that about a condition of the advice of a survey. It is

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -70,28 +71,26 @@ func (r *Register) completed(ctx context.Context, tx storage.Tx, by audit.Actor,
 
 // Outcome is all that there is of a completed survey: the summary and, where there is
 // one that may be seen, the assessment. It is ErrNotCompleted.
-func (r *Register) Outcome(ctx context.Context, by audit.Actor, id string) (summary guidance.Summary, assessment *guidance.Assessment, err error) {
-	summary, assessment, err = r.whole(ctx, by, id)
+func (r *Register) Outcome(ctx context.Context, by audit.Actor, id string) (guidance.Summary, *guidance.Assessment, error) {
+	p, assessment, err := r.whole(ctx, by, id)
 	if by.UserID != "" && !r.Features().PatientResults {
 		assessment = nil
 	}
-	return summary, assessment, err
+	return guidance.Summarize(p.Survey, p.Steps), assessment, err
 }
 
-// whole is the summary of a completed survey, and its assessment, if it has one.
-func (r *Register) whole(ctx context.Context, by audit.Actor, id string) (summary guidance.Summary, assessment *guidance.Assessment, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
-		found, err := r.completed(ctx, tx, by, id)
-		if err != nil {
+// whole is a completed survey with its steps, and its assessment, if it has one.
+func (r *Register) whole(ctx context.Context, by audit.Actor, id string) (p survey.Progress, assessment *guidance.Assessment, err error) {
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if p.Survey, err = r.completed(ctx, tx, by, id); err != nil {
 			return err
 		}
-		steps, err := tx.Steps(ctx, id)
-		if err != nil {
+		if p.Steps, err = tx.Steps(ctx, id); err != nil {
 			return err
 		}
 		result, err := tx.Result(ctx, id)
-		summary, assessment = guidance.Summarize(found, steps), result.Assessment
+		assessment = result.Assessment
 		return err
 	})
-	return summary, assessment, err
+	return p, assessment, err
 }

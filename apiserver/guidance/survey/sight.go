@@ -25,6 +25,8 @@ type Sight struct {
 	Emergency string
 	// EmergencyIsNew says that it is known since the last answer, or from before the first.
 	EmergencyIsNew bool
+	// Crisis says that somebody to talk to should be named, as InCrisis has it.
+	Crisis bool
 }
 
 // See is what a patient is shown of a survey.
@@ -35,7 +37,7 @@ func See(p Progress, w section.World) (Sight, error) {
 		}
 	}
 	c := p.answered(w)
-	sight := Sight{Progress: p, Age: c.Age(), Emergency: emergency(c)}
+	sight := Sight{Progress: p, Age: c.Age(), Emergency: emergency(c), Crisis: inCrisis(c)}
 	if last := len(c.Steps) - 1; sight.Emergency != "" && last >= 0 {
 		before := &section.Case{World: w, Survey: &p.Survey, Steps: c.Steps[:last]}
 		sight.EmergencyIsNew = !alarming(before)

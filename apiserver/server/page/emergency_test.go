@@ -40,7 +40,7 @@ func TestEmergency(t *testing.T) {
 	}
 	v.post(v.question(0), v.stroke()).leadsTo(t, v.question(1))
 	alarm := v.get(v.question(1))
-	alarm.is(t, http.StatusOK, "This may be an emergency", "Call 112", "Call 116 123", "Go on with the questions", "Call an ambulance now. Do not drive yourself.")
+	alarm.is(t, http.StatusOK, "This may be an emergency", "Call 112", "Go on with the questions", "Call an ambulance now. Do not drive yourself.")
 	if alarm.heading() != "This may be an emergency" || !strings.Contains(alarm.body, `href="tel:112"`) || strings.Contains(alarm.body, "<aside") {
 		t.Errorf("the alarm is\n%s", alarm.body)
 	}
@@ -60,6 +60,11 @@ func TestEmergency(t *testing.T) {
 	v.get(v.survey+"/emergency").is(t, http.StatusOK, "Call an ambulance now")
 	result := v.walk(healthy("nothing"), v.question(2), all)
 	result.is(t, http.StatusOK, "Call an ambulance now", "Do not drive yourself", "What is serious about it", "Call 112")
+	for _, shown := range []shownPage{alarm, question, next, result} {
+		if strings.Contains(shown.text(), "116 123") {
+			t.Errorf("%s names a crisis line for a stroke", shown.path)
+		}
+	}
 }
 
 // Without a number of the tenant it names those of the world, and who answers for a child

@@ -60,6 +60,7 @@ type frame struct {
 	ID     string // of the survey
 	// Emergency is the level of an emergency that is known.
 	Emergency string
+	Crisis    bool // whether somebody to talk to is named
 	Script    string
 	Data      any
 }
@@ -112,7 +113,7 @@ func (f frame) Date(moment time.Time) string { return f.Words.date(moment) }
 func (h *handlers) renderOf(w http.ResponseWriter, r *http.Request, status int, name string, sight *survey.Sight, data any) {
 	h.write(w, r, status, frame{
 		Name: name, Words: h.words.In(sight.Survey.Language), Who: whoOf(&sight.Survey, sight.Age),
-		Survey: pathOf(sight.Survey.ID), ID: sight.Survey.ID, Emergency: sight.Emergency, Data: data,
+		Survey: pathOf(sight.Survey.ID), ID: sight.Survey.ID, Emergency: sight.Emergency, Crisis: sight.Crisis, Data: data,
 	})
 }
 

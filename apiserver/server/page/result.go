@@ -59,7 +59,7 @@ func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 	for _, exchange := range advice.Questions {
 		view.Answers = append(view.Answers, answerOfExchange(&exchange))
 	}
-	h.renderOf(w, r, http.StatusOK, "result", sightOf(&advice.Survey), view)
+	h.renderOf(w, r, http.StatusOK, "result", sightOf(&advice), view)
 }
 
 // conditionsOf are those of an assessment, with the articles at a path.
@@ -80,8 +80,8 @@ func percentOf(probability float64) int {
 }
 
 // sightOf is that of a completed survey, of which no more needs to be known.
-func sightOf(s *guidance.Survey) *survey.Sight {
-	return &survey.Sight{Progress: survey.Progress{Survey: *s}, Age: s.Age}
+func sightOf(advice *surveys.Advice) *survey.Sight {
+	return &survey.Sight{Progress: survey.Progress{Survey: advice.Survey}, Age: advice.Survey.Age, Crisis: advice.Crisis}
 }
 
 // showArticle shows what there is to read about a condition of a result.

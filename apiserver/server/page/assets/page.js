@@ -60,6 +60,7 @@
         otherwise();
         return;
       }
+      const knew = document.getElementById('crisis');
       show(loaded.page);
       if (loaded.url !== location.href) {
         history.pushState(null, '', loaded.url);
@@ -67,6 +68,9 @@
       shown = location.pathname + location.search;
       scrollTo({top: 0, behavior: 'instant'});
       focusOn(document.getElementById('main'));
+      if (!knew && document.getElementById('crisis')) { // it stands before what has the focus
+        document.activeElement.setAttribute('aria-describedby', 'crisis');
+      }
     } catch {
       otherwise();
     } finally {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package survey_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+)
+
+// Crises are what the content says they are: self-harm, suicide, violence and a mind out
+// of control, in every language.
+func TestCrisesOfTheContent(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "de"} {
+		w := real(t, language)
+		english := real(t, "en").Release // has the same ids
+		for name, want := range map[string]bool{
+			"Suicidal ideation": true, "Suicidal intent": true, "Previous self-harm or suicide attempt": true, "Medicine overdose taken": true,
+			"Domestic or child abuse": true, "Command hallucinations": true, "Severe agitation": true, "Thoughts of harming the infant": true,
+			"Depressed mood": false, "Chest pain, pressure-like": false, "Diaphoresis": false, "Panic": false, "Fever": false,
+		} {
+			id := idOf(t, english, name)
+			for choice, is := range map[string]bool{"present": want, "absent": false, "unknown": false} {
+				p := create(t, w, survey.Creation{Patient: woman(), Type: "intake", Sections: []string{"symptoms", "notes"}})
+				p = answer(t, p, w, `[{"id":"`+id+`","choice_id":"`+choice+`"}]`)
+				if got := survey.InCrisis(p, w); got != is {
+					t.Errorf("%s: %s, %s: a crisis: %t", language, name, choice, got)
+				}
+			}
+		}
+	}
+}
+
+// idOf is the id of the observation with a name.
+func idOf(t *testing.T, r *model.Release, name string) string {
+	t.Helper()
+	for i := range r.Observations {
+		if r.Text(r.Observations[i].Name) == name {
+			return r.ObservationID(model.ObservationIndex(i))
+		}
+	}
+	t.Fatalf("nothing is called %s", name)
+	return ""
+}
+
+// What is said in own words counts, whoever is asked for nothing else, and not what is
+// denied.
+func TestCrisesInOwnWords(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		language, words string
+		want            bool
+	}{
+		{"en", "I want to kill myself", true}, {"en", "I have been cutting myself on purpose", true},
+		{"en", "I took all my tablets on purpose", true}, {"en", "my partner hits me", true},
+		{"en", "I have a heart attack", false}, {"en", "a pain in my chest and cold sweats", false},
+		{"en", "I feel sad. I am not suicidal.", false}, {"en", "low mood, no thoughts of suicide", false},
+		{"de", "Ich will mich umbringen", true}, {"de", "Mein Mann schlägt mich", true}, {"de", "Ich habe Brustschmerzen", false},
+	} {
+		w, said := real(t, test.language), mustMarshal(t, test.words)
+		p := create(t, w, survey.Creation{Patient: woman(), Type: "intake", Sections: []string{"visit_reason", "notes"}})
+		if survey.InCrisis(p, w) {
+			t.Error("it is a crisis before anything was said")
+		}
+		if got := survey.InCrisis(answer(t, p, w, said), w); got != test.want {
+			t.Errorf("%s: a crisis: %t", test.words, got)
+		}
+	}
+}
+
+func mustMarshal(t *testing.T, text string) string {
+	t.Helper()
+	written, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(written)
+}
