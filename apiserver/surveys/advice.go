@@ -54,27 +54,32 @@ func advise(p survey.Progress, assessment *guidance.Assessment, w world) Advice 
 	return advice
 }
 
-// Article is that about a condition of the advice of a survey. It is
+// Article is that about a condition of the advice of a survey, and the advice. It is
 // storage.ErrNotFound where there is none, or where the condition is not among those
 // that the patient sees.
-func (r *Register) Article(ctx context.Context, by audit.Actor, id, conditionID string) (guidance.Article, error) {
-	advice, err := r.Advice(ctx, by, id)
+func (r *Register) Article(ctx context.Context, by audit.Actor, id, conditionID string) (guidance.Article, Advice, error) {
+	p, assessment, err := r.whole(ctx, by, id)
 	if err != nil {
-		return guidance.Article{}, err
+		return guidance.Article{}, Advice{}, err
 	}
-	isShown := advice.Assessment != nil && slices.ContainsFunc(advice.Assessment.Conditions, func(c guidance.RankedCondition) bool {
-		return c.ID == conditionID
-	})
-	w, err := r.worldOf(&advice.Survey)
+	w, err := r.worldOf(&p.Survey)
 	if err != nil {
-		return guidance.Article{}, err
+		return guidance.Article{}, Advice{}, err
 	}
 	defer w.done()
+	advice := advise(p, assessment, w)
 	condition, known := w.Release.ConditionByID(conditionID)
-	if !isShown || !known || w.Release.Conditions[condition].Article == model.None {
-		return guidance.Article{}, storage.ErrNotFound
+	if !advice.shows(conditionID) || !known || w.Release.Conditions[condition].Article == model.None {
+		return guidance.Article{}, Advice{}, storage.ErrNotFound
 	}
-	return describeArticle(w.Release, &w.Release.Articles[w.Release.Conditions[condition].Article]), nil
+	return describeArticle(w.Release, &w.Release.Articles[w.Release.Conditions[condition].Article]), advice, nil
+}
+
+// shows says whether a condition is among those that the patient sees.
+func (a *Advice) shows(conditionID string) bool {
+	return a.Assessment != nil && slices.ContainsFunc(a.Assessment.Conditions, func(c guidance.RankedCondition) bool {
+		return c.ID == conditionID
+	})
 }
 
 // describeArticle copies an article, which outlives the lease of its release.

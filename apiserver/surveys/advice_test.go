@@ -106,14 +106,14 @@ func TestArticle(t *testing.T) {
 	r, show := withArticles(t)
 	patient, user := aWoman(t, r)
 	made := toTheEnd(t, r, patient, user, "symptoms", "dynamic")
-	got, err := r.Article(t.Context(), user, made.ID, "c_1")
+	got, advice, err := r.Article(t.Context(), user, made.ID, "c_1")
 	text := func(words string) []guidance.Node { return []guidance.Node{{Type: "text", Text: words}} }
 	want := guidance.Article{Title: "About c_1", Sections: []guidance.ArticleSection{{Name: "summary", Title: "In short", Content: []guidance.Node{
 		{Type: "paragraph", Children: append(text("It passes. "), guidance.Node{Type: "link", Text: "https://example.org", Children: text("A book")})},
 		{Type: "unordered-list", Children: []guidance.Node{{Type: "list-item", Children: text("rest")}}},
 	}}}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || advice.Survey.ID != made.ID || advice.Assessment == nil {
+		t.Errorf("%v, of %+v (-want +got):\n%s", err, advice, diff)
 	}
 	_, other := aWoman(t, r)
 	for name, test := range map[string]struct {
@@ -122,12 +122,12 @@ func TestArticle(t *testing.T) {
 	}{
 		"of nothing to read": {user, "c_2"}, "not of the result": {user, "c_99"}, "of another user": {other, "c_1"},
 	} {
-		if got, err := r.Article(t.Context(), test.by, made.ID, test.condition); !errors.Is(err, storage.ErrNotFound) {
+		if got, _, err := r.Article(t.Context(), test.by, made.ID, test.condition); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 	show(false)
-	if got, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+	if got, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("where conditions are hidden: got %+v, %v", got, err)
 	}
 }
@@ -142,7 +142,7 @@ func TestNoAdvice(t *testing.T) {
 	if _, err := r.Advice(t.Context(), user, begun.ID); !errors.Is(err, surveys.ErrNotCompleted) {
 		t.Errorf("before the end: %v", err)
 	}
-	if _, err := r.Article(t.Context(), user, begun.ID, "c_1"); !errors.Is(err, surveys.ErrNotCompleted) {
+	if _, _, err := r.Article(t.Context(), user, begun.ID, "c_1"); !errors.Is(err, surveys.ErrNotCompleted) {
 		t.Errorf("before the end: %v", err)
 	}
 	made := toTheEnd(t, r, patient, user, "allergies", "notes")
@@ -150,7 +150,7 @@ func TestNoAdvice(t *testing.T) {
 	if err != nil || advice.Assessment != nil || len(advice.Questions) != 2 {
 		t.Errorf("got %+v, %v", advice, err)
 	}
-	if _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+	if _, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("without an assessment: %v", err)
 	}
 }
@@ -171,15 +171,15 @@ func TestWhyHidesConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		show(true)
-		shown, known, err := r.Why(t.Context(), user, made.ID)
+		shown, err := r.Why(t.Context(), user, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		named += len(shown.Conditions)
+		named += len(shown.Reason.Conditions)
 		show(false)
-		hidden, stillKnown, err := r.Why(t.Context(), user, made.ID)
-		ours, _, oursErr := r.Why(t.Context(), portal, made.ID)
-		if errors.Join(err, oursErr) != nil || hidden.Conditions != nil || known != stillKnown || !cmp.Equal(ours, shown) || hidden.Type != shown.Type {
+		hidden, err := r.Why(t.Context(), user, made.ID)
+		ours, oursErr := r.Why(t.Context(), portal, made.ID)
+		if errors.Join(err, oursErr) != nil || hidden.Reason.Conditions != nil || !cmp.Equal(ours.Reason, shown.Reason) || hidden.Reason.Type != shown.Reason.Type {
 			t.Errorf("shown %+v, hidden %+v, to the application %+v, %v", shown, hidden, ours, errors.Join(err, oursErr))
 		}
 		if _, err := r.Answer(t.Context(), user, made.ID, survey.Given{Answer: anAnswer(&step.Question)}); err != nil {
@@ -189,8 +189,8 @@ func TestWhyHidesConditions(t *testing.T) {
 	if named == 0 {
 		t.Error("no reason names a condition")
 	}
-	if reason, known, err := r.Why(t.Context(), user, made.ID); known || err != nil || !cmp.Equal(reason, survey.Reason{}) {
-		t.Errorf("after the end: %+v, %v", reason, err)
+	if why, err := r.Why(t.Context(), user, made.ID); why.Known || err != nil || !cmp.Equal(why.Reason, survey.Reason{}) {
+		t.Errorf("after the end: %+v, %v", why.Reason, err)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestSee(t *testing.T) {
 	if _, err := r.See(t.Context(), other, made.ID); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("another user: %v", err)
 	}
-	if _, _, err := r.Why(t.Context(), other, made.ID); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := r.Why(t.Context(), other, made.ID); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("another user: %v", err)
 	}
 }

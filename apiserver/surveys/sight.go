@@ -29,26 +29,24 @@ func (r *Register) See(ctx context.Context, by audit.Actor, id string) (survey.S
 	return inTurn(ctx, r, survey.Findings(p, w.World), func() (survey.Sight, error) { return survey.See(p, w.World) })
 }
 
-// Why is why the current question of a survey is asked, unless it needs no reason. The
-// names of conditions are hidden from end users where the tenant wants it so.
-func (r *Register) Why(ctx context.Context, by audit.Actor, id string) (reason survey.Reason, known bool, err error) {
+// Why is why the current question of a survey is asked, and what a patient is shown of
+// the survey. A question that needs no reason has none. The names of conditions are
+// hidden from end users where the tenant wants it so.
+func (r *Register) Why(ctx context.Context, by audit.Actor, id string) (survey.Explained, error) {
 	p, err := r.load(ctx, by, id, r.record(by, audit.Read, audit.Survey, id))
-	if err != nil || p.Survey.Status == guidance.Completed {
-		return survey.Reason{}, false, err
+	if err != nil {
+		return survey.Explained{}, err
 	}
 	w, err := r.worldOf(&p.Survey)
 	if err != nil {
-		return survey.Reason{}, false, err
+		return survey.Explained{}, err
 	}
 	defer w.done()
-	reason, err = inTurn(ctx, r, survey.Findings(p, w.World), func() (why survey.Reason, err error) {
-		why, known, err = survey.Why(p, w.World)
-		return why, err
-	})
-	if by.UserID != "" && !r.Features().PatientResults {
-		reason.Conditions = nil
+	explained, err := inTurn(ctx, r, survey.Findings(p, w.World), func() (survey.Explained, error) { return survey.Explain(p, w.World) })
+	if by.UserID != "" && !w.Features.PatientResults {
+		explained.Reason.Conditions = nil
 	}
-	return reason, known, err
+	return explained, err
 }
 
 // Understand is what somebody's own words say that a list of symptoms has, for one

@@ -76,22 +76,32 @@ type Reason struct {
 	Conditions   []string
 }
 
-// Why is the reason of the current question; known is false where the interview does
-// not ask it, or where there is none.
-func Why(p Progress, w section.World) (reason Reason, known bool, err error) {
-	if err := p.ask(w); err != nil {
-		return Reason{}, false, err
-	}
-	last := len(p.Steps) - 1
-	if last < 0 || !p.Steps[last].Answer.IsZero() || p.Steps[last].Question.Section != section.Dynamic {
-		return Reason{}, false, nil
-	}
-	patient, _, err := p.answered(w).Patient()
+// Explained is what a patient is shown of a survey with why the current question is
+// asked. Known is false where the interview does not ask it, or where there is no reason.
+type Explained struct {
+	Sight
+	Reason Reason
+	Known  bool
+}
+
+// Explain is why the current question of a survey is asked.
+func Explain(p Progress, w section.World) (Explained, error) {
+	sight, err := See(p, w)
 	if err != nil {
-		return Reason{}, false, err
+		return Explained{}, err
+	}
+	explained := Explained{Sight: sight}
+	last := len(sight.Steps) - 1
+	if last < 0 || !sight.Steps[last].Answer.IsZero() || sight.Steps[last].Question.Section != section.Dynamic {
+		return explained, nil
+	}
+	patient, _, err := sight.answered(w).Patient()
+	if err != nil {
+		return Explained{}, err
 	}
 	found, known := w.Engine.Rationale(w.Release, patient, engine.Options{})
-	return describeReason(w.Release, found), known, nil
+	explained.Reason, explained.Known = describeReason(w.Release, found), known
+	return explained, nil
 }
 
 func describeReason(r *model.Release, found engine.Rationale) Reason {

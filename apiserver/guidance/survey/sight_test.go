@@ -91,12 +91,13 @@ func TestReasons(t *testing.T) {
 	reasons := 0
 	for p.Survey.Status != guidance.Completed {
 		asked := &p.Steps[len(p.Steps)-1].Question
-		reason, known, err := survey.Why(p, w)
+		explained, err := survey.Explain(p, w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _, err := survey.Why(p, w); !cmp.Equal(again, reason) || err != nil {
-			t.Errorf("%s has the reason %+v and then %+v, %v", asked.ID, reason, again, err)
+		reason, known := explained.Reason, explained.Known
+		if again, err := survey.Explain(p, w); !cmp.Equal(again, explained) || err != nil {
+			t.Errorf("%s has the reason %+v and then %+v, %v", asked.ID, explained, again, err)
 		}
 		if isReason := reasonType.MatchString(reason.Type); known != isReason || known != (asked.Section == section.Dynamic) {
 			t.Errorf("%s in %s has the reason %+v, known %t", asked.ID, asked.Section, reason, known)

@@ -27,11 +27,11 @@ import (
 // Surveys are what the pages show and change. *surveys.Register is them.
 type Surveys interface {
 	See(ctx context.Context, by audit.Actor, id string) (survey.Sight, error)
-	Why(ctx context.Context, by audit.Actor, id string) (survey.Reason, bool, error)
+	Why(ctx context.Context, by audit.Actor, id string) (survey.Explained, error)
 	Answer(ctx context.Context, by audit.Actor, id string, given survey.Given) (*guidance.Question, error)
 	AnswerAgain(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*guidance.Question, error)
 	Advice(ctx context.Context, by audit.Actor, id string) (surveys.Advice, error)
-	Article(ctx context.Context, by audit.Actor, id, conditionID string) (guidance.Article, error)
+	Article(ctx context.Context, by audit.Actor, id, conditionID string) (guidance.Article, surveys.Advice, error)
 	Surveys(ctx context.Context, by audit.Actor, patientID string, status guidance.Status, page surveys.Page) ([]guidance.Survey, int64, error)
 	Items(q surveys.ListQuery, page surveys.Page) ([]guidance.Item, int64, error)
 	Named(list guidance.SourceList, ids []string) ([]guidance.Item, error)

@@ -45,15 +45,22 @@ func (h *handlers) see(w http.ResponseWriter, r *http.Request) (sight survey.Sig
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
 	sight, err := h.Surveys.See(ctx, actorOf(r), surveyID(r))
+	if err == nil {
+		err = h.open(&sight)
+	}
 	if err != nil {
 		h.fail(w, r, err)
 		return sight, false
 	}
-	if sight.Survey.Status != guidance.Completed && sight.Survey.Expired(h.Now()) {
-		h.fail(w, r, &survey.ExpiredError{Since: sight.Survey.ExpirationDate})
-		return sight, false
-	}
 	return sight, true
+}
+
+// open is an error for a survey that can be answered no more, and was not to its end.
+func (h *handlers) open(sight *survey.Sight) error {
+	if sight.Survey.Status != guidance.Completed && sight.Survey.Expired(h.Now()) {
+		return &survey.ExpiredError{Since: sight.Survey.ExpirationDate}
+	}
+	return nil
 }
 
 // current is the index of the current question, or how many there were.
@@ -205,18 +212,17 @@ func (h *handlers) askAgain(w http.ResponseWriter, r *http.Request, sight *surve
 
 // showReason says why the current question is asked.
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
-	sight, ok := h.see(w, r)
-	if !ok {
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
-	reason, known, err := h.Surveys.Why(ctx, actorOf(r), surveyID(r))
+	why, err := h.Surveys.Why(ctx, actorOf(r), surveyID(r))
+	if err == nil {
+		err = h.open(&why.Sight)
+	}
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
-	h.renderOf(w, r, http.StatusOK, "why", &sight, reasonView{reason, known, questionPath(pathOf(surveyID(r)), current(&sight))})
+	h.renderOf(w, r, http.StatusOK, "why", &why.Sight, reasonView{why.Reason, why.Known, questionPath(pathOf(surveyID(r)), current(&why.Sight))})
 }
 
 type reasonView struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/survey"
+	"github.com/anamnesis-dev/anamnesis/apiserver/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/surveys"
 )
 
@@ -81,23 +82,27 @@ func percentOf(probability float64) int {
 
 // sightOf is that of a completed survey, of which no more needs to be known.
 func sightOf(advice *surveys.Advice) *survey.Sight {
-	return &survey.Sight{Progress: survey.Progress{Survey: advice.Survey}, Age: advice.Survey.Age, Crisis: advice.Crisis}
+	sight := &survey.Sight{Progress: survey.Progress{Survey: advice.Survey}, Age: advice.Survey.Age, Crisis: advice.Crisis}
+	if advice.Assessment != nil && isEmergency(advice.Assessment.Triage.Level) {
+		sight.Emergency = advice.Assessment.Triage.Level
+	}
+	return sight
+}
+
+func isEmergency(level string) bool {
+	return level == model.Emergency.String() || level == model.EmergencyAmbulance.String()
 }
 
 // showArticle shows what there is to read about a condition of a result.
 func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storagePatience)
 	defer cancel()
-	sight, ok := h.see(w, r)
-	if !ok {
-		return
-	}
-	article, err := h.Surveys.Article(ctx, actorOf(r), surveyID(r), chi.URLParam(r, "condition"))
+	article, advice, err := h.Surveys.Article(ctx, actorOf(r), surveyID(r), chi.URLParam(r, "condition"))
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
-	h.renderOf(w, r, http.StatusOK, "article", &sight, article)
+	h.renderOf(w, r, http.StatusOK, "article", sightOf(&advice), article)
 }
 
 // showAnswers lists what was answered so far, to be looked at and changed.
