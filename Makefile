@@ -77,7 +77,7 @@ test-cluster: ## Tests of the local cluster: its code, and that it leaves nothin
 .PHONY: test-e2e
 test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
 	@echo "== end to end, on a real cluster"
-	@go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
+	@go run ./hack/setup browser -- go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
 .PHONY: soak
 soak: $(CLUSTER) models ## Run kill and fuzz tests for long: SOAK=60 seconds each, and ten times as many properties.

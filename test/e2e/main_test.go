@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser"
 	"github.com/anamnesis-dev/anamnesis/hack/platform"
 )
 
@@ -50,7 +51,7 @@ func runTests(m *testing.M) int {
 	if err := setUp(context.Background()); err != nil {
 		return fail(fmt.Errorf("set up the cluster: %w", err))
 	}
-	return m.Run()
+	return browser.Run(m)
 }
 
 func setUp(ctx context.Context) (err error) {

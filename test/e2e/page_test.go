@@ -3,243 +3,184 @@
 package e2e
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
+	"context"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
-	"golang.org/x/net/html"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// TestPatientsPageSurvivesThePod has a patient open a magic link and answer a whole triage
-// in a browser without a script, whose only pod is killed on the way: the same page, asked
-// for again, goes on where it was.
+// TestPatientsPageSurvivesThePod has a patient open a magic link in a real browser and
+// answer a whole triage, while the only pod is killed twice: the page that was open goes
+// on at its question, and so does the link on another device.
 func TestPatientsPageSurvivesThePod(t *testing.T) {
 	t.Parallel()
 	n := apply(t, newNamespace(t, "page"), "clinic", embedded())
 	api := n.dial("http/1.1")
-	patient, err := api.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(api.mustCreateUser(t))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := api.Guidance.CreateSurvey(t.Context(), nil, guidance.NewSurvey{Type: new("triage"), PatientID: new(patient.ID.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, err := api.Guidance.GetMagicLink(t.Context(), made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := n.newVisitor()
-	at := v.open(v.path(link.MagicLink))
-	at = v.send(at.forms()[0], nil)
-	at = v.open(at.link("/questions/"))
+	survey, link := api.mustInvite(t)
+	v := n.newVisitor(link)
+	v.open()
 	answers := 0
-	for ; !strings.HasSuffix(at.path, "/result"); answers++ {
-		if answers == answersBetweenKills/2 || answers == answersBetweenKills {
-			n.killPods()
+	for ; !strings.HasSuffix(v.tab.URL(), "/result"); answers++ {
+		switch answers {
+		case answersBetweenKills / 2:
+			v.restart(v.tab.Reload)
+		case answersBetweenKills:
+			v.restart(func() {
+				v.tab = n.newTab()
+				v.open()
+			})
+		case 100:
+			t.Fatalf("there is no end to the questions; the last is %s", v.tab.URL())
 		}
-		if answers > 100 {
-			t.Fatalf("there is no end to the questions; the last is %s", at.path)
-		}
-		at = v.answer(at)
+		v.answer()
 	}
-	summary, err := api.Guidance.GetSummary(t.Context(), made.ID)
-	if err != nil || len(summary.Questions) < answersBetweenKills || !strings.Contains(at.text, "level-") {
-		t.Errorf("after %d pages %d answers are summed up, %v; the page says %s", answers, len(summary.Questions), err, at.text)
+	v.tab.Screenshot("result after pods were killed")
+	level := v.tab.Text(`main [class*="level-"]`)
+	summary, err := api.Guidance.GetSummary(t.Context(), survey.ID)
+	if err != nil || summary.Survey.Status != guidance.SurveyStatusCompleted || len(summary.Questions) < answersBetweenKills || level == "" {
+		t.Errorf("after %d pages the survey is %+v with %d answers, %v; the page says %q", answers, summary.Survey.Status, len(summary.Questions), err, level)
 	}
 }
 
-// A visitor is a patient before a browser without a script.
+// mustInvite makes a triage of a new patient and the link that opens it.
+func (c apiClient) mustInvite(t *testing.T) (survey guidance.Survey, link string) {
+	t.Helper()
+	patient, err := c.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(c.mustCreateUser(t))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	survey, err = c.Guidance.CreateSurvey(t.Context(), nil, guidance.NewSurvey{Type: new("triage"), PatientID: new(patient.ID.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.Guidance.GetMagicLink(t.Context(), survey.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return survey, made.MagicLink
+}
+
+// A visitor is a patient with a telephone.
 type visitor struct {
-	n      tenant
-	client *http.Client
+	n    tenant
+	link string // as it is reached from here
+	tab  *browser.Tab
 }
 
-func (n tenant) newVisitor() *visitor {
+// newVisitor is one who was sent a link.
+func (n tenant) newVisitor(link string) *visitor {
 	n.t.Helper()
-	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
-		n.t.Fatal("the Instance has no authority")
-	}
-	jar, err := cookiejar.New(nil)
+	to, err := url.Parse(link)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	transport := newTransport(n.relay(), &tls.Config{RootCAs: authorities, ServerName: n.host()}, "http/1.1")
-	n.t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{n, &http.Client{Transport: transport, Jar: jar, Timeout: 20 * time.Second}}
+	to.Host = n.relay()
+	return &visitor{n, to.String(), n.newTab()}
 }
 
-// path is that of an address, with what is asked for.
-func (v *visitor) path(address string) string {
+// newTab is that of a telephone without cookies. Whether the certificate is the
+// Instance's, its other clients see.
+func (n tenant) newTab() *browser.Tab {
+	n.t.Helper()
+	return browser.Open(n.t, browser.Options{Mobile: true, AnyCertificate: true})
+}
+
+// open opens the link, which leads to the question where the survey is, and before the
+// first answer to what it is about.
+func (v *visitor) open() {
 	v.n.t.Helper()
-	parsed, err := url.Parse(address)
+	v.tab.Go(v.link)
+	v.follow("main form button")
+	if !strings.Contains(v.path(), "/questions/") {
+		v.follow("main a.button")
+	}
+}
+
+// restart kills the pod, waits until another one answers, has the patient come back, and
+// wants the question to be the one that was there.
+func (v *visitor) restart(comeBack func()) {
+	v.n.t.Helper()
+	type view struct{ path, asks string }
+	look := func() view { return view{v.path(), v.tab.Text("h1")} }
+	before := look()
+	v.n.killPods()
+	v.awaitServer()
+	comeBack()
+	if after := look(); after != before {
+		v.n.t.Errorf("the patient was at %+v and is at %+v", before, after)
+	}
+}
+
+// path is that of the page, without where it is reached.
+func (v *visitor) path() string {
+	v.n.t.Helper()
+	at, err := url.Parse(v.tab.URL())
 	if err != nil {
 		v.n.t.Fatal(err)
 	}
-	return parsed.RequestURI()
+	return at.Path
 }
 
-func (v *visitor) open(path string) sheet { return v.load(http.MethodGet, path, nil) }
-
-// send sends a form with what is filled in beside what it holds.
-func (v *visitor) send(f form, filled url.Values) sheet {
-	for name, value := range f.hidden {
-		if !filled.Has(name) {
-			if filled == nil {
-				filled = url.Values{}
-			}
-			filled.Set(name, value)
-		}
-	}
-	return v.load(http.MethodPost, f.action, filled)
-}
-
-// load asks for a page until it comes, as somebody on a bad line does: to send an answer
-// again changes nothing.
-func (v *visitor) load(method, path string, filled url.Values) (at sheet) {
+func (v *visitor) awaitServer() {
 	v.n.t.Helper()
+	to, err := url.Parse(v.link)
+	if err != nil {
+		v.n.t.Fatal(err)
+	}
+	caller := v.n.calls(to.Host)
 	NewWithT(v.n.t).Eventually(func() error {
-		request, err := http.NewRequestWithContext(v.n.t.Context(), method, "https://"+v.n.host()+path, strings.NewReader(filled.Encode()))
-		if err != nil {
-			return err
-		}
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		request.Header.Set("Accept-Language", "en")
-		response, err := v.client.Do(request)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = response.Body.Close() }()
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s %s: answered %s", method, path, response.Status)
-		}
-		at, err = read(response)
+		ctx, cancel := context.WithTimeout(v.n.t.Context(), 20*time.Second)
+		defer cancel()
+		_, err := caller.send(ctx, http.MethodGet, "/survey", nil, func(*http.Request) {})
 		return err
 	}, patience, "500ms").Should(Succeed())
-	return at
 }
 
-// answer answers the question of a page; after an alarm it goes on.
-func (v *visitor) answer(at sheet) sheet {
+// answer answers the question that is there, or goes on after an alarm.
+func (v *visitor) answer() {
 	v.n.t.Helper()
-	forms := at.forms()
-	if len(forms) == 0 {
-		return v.open(at.link("/questions/"))
-	}
-	filled := url.Values{}
-	switch f := forms[0]; {
-	case slices.Contains(f.names, "words"):
-		filled.Set("answer", "s_21")
-	case slices.Contains(f.texts, "answer") && !f.skips:
-		filled.Set("answer", "34")
-	case f.skips:
-		filled.Set("do", "skip")
+	const goOn, skip = "main .actions button[value=go-on]", "main .actions button[value=skip]"
+	switch {
+	case !v.tab.Exists(goOn):
+		v.follow(`main a[href*="/questions/"]`)
+	case v.tab.Exists("#words") && !v.tab.Exists(skip):
+		v.tab.Fill("#words", "I have a headache")
+		v.follow("button[value=understand]")
+		v.tab.Await("#chosen input:checked")
+		v.follow(goOn)
+	case v.tab.Exists(skip):
+		v.follow(skip)
+	case v.tab.Exists("input.number"):
+		v.tab.Fill("#answer", "34")
+		v.follow(goOn)
 	default:
-		for name, values := range f.radios {
-			filled.Set(name, values[0])
-			if slices.Contains(values, "absent") {
-				filled.Set(name, "absent")
-			}
-		}
+		v.choose()
+		v.follow(goOn)
 	}
-	return v.send(forms[0], filled)
 }
 
-// A sheet is a page that was loaded.
-type sheet struct {
-	path, text string
-	main       *html.Node
+// choose denies what can be denied, and else takes the first that there is.
+func (v *visitor) choose() {
+	v.n.t.Helper()
+	for _, id := range browser.Evaluate[[]string](v.tab, `
+		Object.values(Object.groupBy(document.querySelectorAll("main input[type=radio]"), (radio) => radio.name))
+			.map((radios) => (radios.find((radio) => radio.value === "absent") ?? radios[0]).id)`) {
+		v.tab.Click(`label[for="` + id + `"]`)
+	}
 }
 
-func read(response *http.Response) (sheet, error) {
-	document, err := html.Parse(response.Body)
-	if err != nil {
-		return sheet{}, err
-	}
-	at := sheet{path: response.Request.URL.Path}
-	for node := range document.Descendants() {
-		if node.Data == "main" {
-			at.main = node
-		}
-	}
-	if at.main == nil {
-		return sheet{}, fmt.Errorf("%s has no main part", at.path)
-	}
-	var text strings.Builder
-	err = html.Render(&text, at.main)
-	at.text = text.String()
-	return at, err
-}
-
-// link is where the first link leads whose address contains a text, and that is no other
-// page's way back.
-func (s sheet) link(part string) string {
-	for node := range s.main.Descendants() {
-		if to := attribute(node, "href"); node.Data == "a" && strings.Contains(to, part) {
-			return to
-		}
-	}
-	return ""
-}
-
-// A form is what can be filled in.
-type form struct {
-	action string
-	hidden map[string]string
-	radios map[string][]string
-	texts  []string // names of fields to type into
-	names  []string // of all
-	skips  bool     // whether it may be left out
-}
-
-func (s sheet) forms() []form {
-	var forms []form
-	for node := range s.main.Descendants() {
-		if node.Data == "form" {
-			forms = append(forms, readForm(node))
-		}
-	}
-	return forms
-}
-
-func readForm(node *html.Node) form {
-	f := form{action: attribute(node, "action"), hidden: map[string]string{}, radios: map[string][]string{}}
-	for field := range node.Descendants() {
-		name, value := attribute(field, "name"), attribute(field, "value")
-		if name == "" {
-			continue
-		}
-		f.names = append(f.names, name)
-		switch kind := attribute(field, "type"); {
-		case field.Data == "button":
-			f.skips = f.skips || value == "skip"
-		case kind == "hidden":
-			f.hidden[name] = value
-		case kind == "radio":
-			f.radios[name] = append(f.radios[name], value)
-		case kind == "" || field.Data == "textarea":
-			f.texts = append(f.texts, name)
-		}
-	}
-	return f
-}
-
-func attribute(node *html.Node, name string) string {
-	for _, a := range node.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
+// follow presses what leads to another page, and waits until the script of the page has
+// put that in the place of this one, or the browser has.
+func (v *visitor) follow(selector string) {
+	v.n.t.Helper()
+	browser.Evaluate[bool](v.tab, `document.getElementById("main").dataset.old = "", true`)
+	v.tab.Click(selector)
+	v.tab.Await("#main:not([data-old])")
 }

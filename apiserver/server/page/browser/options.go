@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 )
 
@@ -26,6 +27,10 @@ type Options struct {
 	Dark          bool   // prefers-color-scheme: dark
 	ForcedColors  bool   // the colours are the system's, as of high contrast
 	Language      string // of the browser, as of Accept-Language; "en" when empty
+
+	// AnyCertificate has the browser take servers for who they say they are. It knows the
+	// authorities of public servers only, and no server of a test is one.
+	AnyCertificate bool
 
 	// TextScale is how much larger text is that follows the browser's font
 	// size, 2 for 200 %; 1 when 0. Text sized in pixels stays as it is.
@@ -61,6 +66,7 @@ func (o Options) emulate() chromedp.Action[chromedp.Void] {
 		send("set media features", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: o.media()}),
 		send("have the tab in front", emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		send("switch scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.NoJavaScript}),
+		send("set whom to trust", security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: o.AnyCertificate}),
 		o.text(),
 	)
 }

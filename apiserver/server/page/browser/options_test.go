@@ -2,7 +2,11 @@
 
 package browser
 
-import "testing"
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
 
 // What was asked for is what the page is told, and nothing else is.
 func TestOptions(t *testing.T) {
@@ -41,5 +45,23 @@ func TestOptions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A server whose authority nobody knows is reached by whoever takes any, and keeps its
+// cookies.
+func TestAnyCertificate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "been", Value: "here", Secure: true, HttpOnly: true})
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<p>" + r.Header.Get("Cookie") + "</p>"))
+	}))
+	t.Cleanup(server.Close)
+	tab := Open(t, Options{AnyCertificate: true})
+	tab.Go(server.URL)
+	tab.Reload()
+	if got := tab.Text("p"); got != "been=here" || tab.Status() != http.StatusOK {
+		t.Errorf("the page says %q with the status %d", got, tab.Status())
 	}
 }
