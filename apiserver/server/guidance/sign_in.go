@@ -31,7 +31,7 @@ func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswor
 	if err != nil {
 		return nil, err
 	}
-	ask := tryOf(ctx, "ask", to)
+	ask := throttle.Asking(middleware.CallOf(ctx).Client, to)
 	if wait := h.Throttle.Wait(ask); wait > 0 {
 		return nil, tooSoon(wait)
 	}
@@ -49,12 +49,6 @@ type tooSoon time.Duration
 
 // Error says so.
 func (t tooSoon) Error() string { return "wait for " + time.Duration(t).String() }
-
-// tryOf is a try of somebody at an address with contact data. No id of an
-// application has a colon.
-func tryOf(ctx context.Context, what string, who guidance.Contact) throttle.Try {
-	return throttle.Try{Client: middleware.CallOf(ctx).Client, Name: what + ":" + guidance.FoldEmail(who.Email) + who.Phone}
-}
 
 // readRecipient reads the one part of contact data that is given.
 func readRecipient(email, phone *string) (guidance.Contact, error) {
@@ -76,7 +70,7 @@ func (h handlers) SignInByPassword(ctx context.Context, request contract.SignInB
 	if err != nil {
 		return nil, err
 	}
-	guess := tryOf(ctx, "otp", who)
+	guess := throttle.Guessing(middleware.CallOf(ctx).Client, who)
 	if wait := h.Throttle.Wait(guess); wait > 0 {
 		return nil, tooSoon(wait)
 	}

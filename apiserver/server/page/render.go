@@ -77,6 +77,12 @@ func (f frame) T(id string, namesAndValues ...any) string {
 	return f.Words.text(id, values...)
 }
 
+// With is the frame with other data, for a part that pages share.
+func (f frame) With(data any) frame {
+	f.Data = data
+	return f
+}
+
 // Problem is what is wrong with a form.
 func (f frame) Problem(p *problem) string {
 	values := make([]any, len(p.Values))

@@ -57,8 +57,8 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Sent = true
-	try := throttle.Try{Client: middleware.CallOf(r.Context()).Client, Name: "otp:" + guidance.FoldEmail(who.Email) + who.Phone}
-	if h.Throttle.Wait(try) > 0 {
+	guess := throttle.Guessing(middleware.CallOf(r.Context()).Client, who)
+	if h.Throttle.Wait(guess) > 0 {
 		view.Problem = "sign-in.error.wait"
 		h.showSignIn(w, r, view)
 		return
@@ -68,7 +68,7 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	userID, err := h.People.SignInByPassword(ctx, who, blanks.Replace(code[0]))
 	switch {
 	case errors.Is(err, people.ErrWrongCode):
-		h.Throttle.Failed(try)
+		h.Throttle.Failed(guess)
 		view.Problem = "sign-in.error.code"
 		h.showSignIn(w, r, view)
 	case err != nil:
@@ -83,7 +83,7 @@ var blanks = strings.NewReplacer(" ", "", "-", "")
 
 // sendPassword sends a code, and says so whether there is such a user or not.
 func (h *handlers) sendPassword(w http.ResponseWriter, r *http.Request, to guidance.Contact, view signInView) {
-	ask := throttle.Try{Client: middleware.CallOf(r.Context()).Client, Name: "ask:" + guidance.FoldEmail(to.Email) + to.Phone}
+	ask := throttle.Asking(middleware.CallOf(r.Context()).Client, to)
 	if h.Throttle.Wait(ask) > 0 {
 		view.Problem = "sign-in.error.wait"
 		h.showSignIn(w, r, view)
