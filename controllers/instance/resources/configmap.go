@@ -3,11 +3,8 @@
 package resources
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/types"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -64,20 +61,16 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	if in.has(tellsClients) {
 		config.Instance = instanceOf(in.Instance)
 	}
-	encoded, err := yaml.Marshal(config)
-	if err != nil {
-		panic(fmt.Sprintf("strings and numbers can always be encoded: %v", err))
-	}
 	return coreapply.ConfigMap(ConfigName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithData(map[string]string{configFileName: string(encoded)})
+		WithData(map[string]string{configFileName: config.encode()})
 }
 
 // WebhookAuthoritiesIn are the authorities of receivers in the content of the
 // ConfigMap; none when it says none.
 func WebhookAuthoritiesIn(content map[string]string) string {
-	var config configFile
-	if yaml.Unmarshal([]byte(content[configFileName]), &config) != nil || config.Webhooks == nil {
+	config, err := decodeConfig(content[configFileName])
+	if err != nil || config.Webhooks == nil {
 		return ""
 	}
 	return config.Webhooks.CA

@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/anamnesis-dev/anamnesis/api/contrast"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
@@ -55,8 +53,8 @@ func pageOf(in Input) *pageConfig {
 // LookIn is the look in the content of the ConfigMap; the zero value when it says
 // nothing of it.
 func LookIn(content map[string]string) Look {
-	var config configFile
-	if yaml.Unmarshal([]byte(content[configFileName]), &config) != nil || config.Page == nil {
+	config, err := decodeConfig(content[configFileName])
+	if err != nil || config.Page == nil {
 		return Look{}
 	}
 	return Look{config.Page.Logo, config.Page.Colors}
