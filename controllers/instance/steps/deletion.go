@@ -53,6 +53,7 @@ func (v *Visit) LetGo(ctx context.Context) error {
 	if err := v.patch(ctx, before); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}
+	v.logos.forget(v.Instance.UID)
 	return nil
 }
 

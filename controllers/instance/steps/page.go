@@ -72,7 +72,8 @@ func (v *Visit) takeColors(context.Context) error {
 	return nil
 }
 
-// takeLogo takes a copy of the logo, if it is a picture that pages can show.
+// takeLogo takes a copy of the logo, if it is a picture that pages can show. One that was
+// judged before and is in the configuration is not looked at again.
 func (v *Visit) takeLogo(ctx context.Context) error {
 	reference := resources.LogoOf(v.Instance)
 	if reference == nil {
@@ -80,22 +81,38 @@ func (v *Visit) takeLogo(ctx context.Context) error {
 		return nil
 	}
 	want := logo.Wanted + " under the key " + reference.Key
+	version, err := v.ConfigMapVersion(ctx, v1alpha1.ConditionPageReady, reasonLogoNotFound, reference.Name, want)
+	if err != nil {
+		return err
+	}
+	if last := v.logos.of(v.Instance.UID); last.isOf(version, reference.Key) && last.holds(v.input.Look.Logo) {
+		return last.refusal
+	}
 	found, err := v.ConfigMap(ctx, v1alpha1.ConditionPageReady, reasonLogoNotFound, reference.Name, want)
 	if err != nil {
 		return err
 	}
+	taken, refusal := logoIn(found, reference)
+	if refusal == nil {
+		v.input.Look.Logo = taken
+	}
+	v.logos.keep(v.Instance.UID, judge(found, reference.Key, v.input.Look.Logo, refusal))
+	return refusal
+}
+
+// logoIn is the logo that a ConfigMap holds, as a data URL.
+func logoIn(found *corev1.ConfigMap, reference *v1alpha1.LogoReference) (string, error) {
 	content, inBinary := found.BinaryData[reference.Key]
 	text, inText := found.Data[reference.Key]
 	if !inBinary && !inText {
-		return problem.Waiting(v1alpha1.ConditionPageReady, reasonLogoNotFound, "ConfigMap %s has no key %s: put %s there", reference.Name, reference.Key, logo.Wanted)
+		return "", problem.Waiting(v1alpha1.ConditionPageReady, reasonLogoNotFound, "ConfigMap %s has no key %s: put %s there", reference.Name, reference.Key, logo.Wanted)
 	}
 	if inText {
 		content = []byte(text)
 	}
 	picture, err := logo.Of(content)
 	if err != nil {
-		return problem.Stalled(v1alpha1.ConditionPageReady, reasonLogoInvalid, "ConfigMap %s, key %s: %v", reference.Name, reference.Key, err)
+		return "", problem.Stalled(v1alpha1.ConditionPageReady, reasonLogoInvalid, "ConfigMap %s, key %s: %v", reference.Name, reference.Key, err)
 	}
-	v.input.Look.Logo = picture.DataURL()
-	return nil
+	return picture.DataURL(), nil
 }

@@ -45,6 +45,8 @@ type Means struct {
 	// Call calls an Instance's server at host:port, which is to show the first of
 	// some certificates in PEM: address.Call, but in tests without a network.
 	Call func(ctx context.Context, hostPort string, certificates []byte) error
+
+	logos logos
 }
 
 // A Visit is one reconcile of one Instance.

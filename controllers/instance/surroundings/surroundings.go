@@ -19,6 +19,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -52,14 +53,26 @@ func (s Surroundings) Secret(ctx context.Context, condition, reason, name, want 
 // ConfigMap reads a ConfigMap as Secret reads a Secret.
 func (s Surroundings) ConfigMap(ctx context.Context, condition, reason, name, want string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
+	return found, s.configMap(ctx, found, condition, reason, name, want)
+}
+
+// ConfigMapVersion reads which ConfigMap is there and in which version, without what it
+// holds.
+func (s Surroundings) ConfigMapVersion(ctx context.Context, condition, reason, name, want string) (*metav1.PartialObjectMetadata, error) {
+	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}
+	return found, s.configMap(ctx, found, condition, reason, name, want)
+}
+
+// configMap reads a ConfigMap, or what of it an object holds.
+func (s Surroundings) configMap(ctx context.Context, found client.Object, condition, reason, name, want string) error {
 	err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, problem.Waiting(condition, reason, "ConfigMap %s does not exist: make it, with %s", name, want)
+		return problem.Waiting(condition, reason, "ConfigMap %s does not exist: make it, with %s", name, want)
 	case err != nil:
-		return nil, fmt.Errorf("reading ConfigMap %s: %w", name, err)
+		return fmt.Errorf("reading ConfigMap %s: %w", name, err)
 	}
-	return found, nil
+	return nil
 }
 
 // A CertificateUse is what certificates are for that a spec refers to, and what is
