@@ -35,7 +35,7 @@ func TestReading(t *testing.T) {
 			reading.options.Language = "de"
 			c := newClinic(t)
 			w := &walker{t: t, clinic: c, tab: browser.Open(t, reading.options), plain: reading.options.NoJavaScript, says: feverDe, wish: wish{
-				Language: "de", Sections: []string{section.Demographics, section.Symptoms, section.ChronicDiseases, section.Allergies},
+				Language: "de", Sections: []string{section.Demographics, section.Symptoms, section.ChronicDiseases, section.Allergies, section.Dynamic},
 			}}
 			if w.plain {
 				w.says.Illness = "" // found while it is typed

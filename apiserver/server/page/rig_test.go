@@ -179,7 +179,7 @@ type wish struct {
 	Patient        guidance.Patient
 	Contact        guidance.Contact
 	Sections       []string
-	Expires        string // as the API has it
+	Expires        time.Time // zero: never
 }
 
 // survey makes a survey, with a user and a patient of its own.
@@ -203,7 +203,7 @@ func (c *clinic) surveyOf(patient guidance.Patient, w wish) guidance.Survey {
 	}
 	made, err := c.surveys.Create(context.Background(), portal, surveys.NewSurvey{
 		PatientID: patient.ID, Language: w.Language,
-		Creation: survey.Creation{Type: kind, Sections: w.Sections},
+		Creation: survey.Creation{Type: kind, Sections: w.Sections, ExpirationDate: w.Expires},
 	})
 	c.must(err)
 	return made
@@ -237,3 +237,6 @@ func follow(tab *browser.Tab, selector string) {
 	tab.Click(selector)
 	tab.Await("#main:not([data-old])")
 }
+
+// date is today, as pages in English say it.
+func (c *clinic) date() string { return c.now().UTC().Format("2 January 2006") }
