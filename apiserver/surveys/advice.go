@@ -22,6 +22,9 @@ type Advice struct {
 	Assessment *guidance.Assessment
 	// Hidden says that conditions are left out.
 	Hidden bool
+	// Sex, female or male, and Age are the patient's, as far as they are known.
+	Sex string
+	Age guidance.Age
 	// Crisis says that somebody to talk to should be named, as survey.InCrisis has it.
 	Crisis bool
 }
@@ -46,6 +49,7 @@ func advise(p survey.Progress, assessment *guidance.Assessment, w world) Advice 
 		Summary: guidance.Summarize(p.Survey, p.Steps), Assessment: assessment,
 		Hidden: !w.Features.PatientResults, Crisis: survey.InCrisis(p, w.World),
 	}
+	advice.Sex, advice.Age = survey.Whom(p, w.World)
 	if advice.Hidden && assessment != nil {
 		shown := *assessment
 		shown.Conditions = nil

@@ -25,6 +25,13 @@ func (l Learned) Fill(patient guidance.Patient) (filled guidance.Patient, change
 	return patient, changed
 }
 
+// Whom is whom a survey is about: sex and age as they were known when it began, or as
+// they were answered since.
+func Whom(p Progress, w section.World) (sex string, age guidance.Age) {
+	c := p.answered(w)
+	return c.Sex(), c.Age()
+}
+
 // learned is what was asked because it was not known.
 func (p *Progress) learned(w section.World) Learned {
 	var l Learned

@@ -103,7 +103,7 @@ var looks = []look{
 
 // states are those that a page can be in.
 var states = []string{
-	"alarm", "answered", "answers", "article", "body", "choice", "choice-wrong", "code", "code-wrong", "demo", "expired", "found", "gone",
+	"alarm", "answered", "answers", "article", "body", "choice", "choice-wrong", "code", "code-wrong", "crisis", "crisis-alarm", "crisis-result", "demo", "expired", "found", "gone",
 	"group_multiple", "group_multiple-wrong", "group_single", "group_single-wrong", "index", "left", "link", "list", "list-wrong",
 	"lists", "missing", "multiple_choice", "nothing-understood", "number", "number-wrong", "region", "result", "result-open",
 	"sign-in", "sign-in-wrong", "single", "single-wrong", "start", "surveys", "text", "text-wrong", "understood", "why",
@@ -121,6 +121,7 @@ func TestAccessible(t *testing.T) {
 			readResult(j)
 			signInJudged(j, c)
 			getLost(j, c)
+			needSomebody(j, c)
 			comeLate(j, c)
 			if diff := cmp.Diff(states, slices.Sorted(maps.Keys(j.seen))); diff != "" {
 				t.Errorf("states that were judged (-want +got):\n%s", diff)
@@ -295,6 +296,31 @@ func getLost(j *judge, c *clinic) {
 			j.t.Errorf("%s has the status %d, want %d", lost.state, got, lost.status)
 		}
 	}
+}
+
+// needSomebody judges what somebody in a crisis reads. Whom to talk to is said with the
+// heading when it is new, though it stands before what has the focus.
+func needSomebody(j *judge, c *clinic) {
+	j.t.Helper()
+	w := &walker{t: j.t, clinic: c, tab: j.tab, wish: wish{Language: "en", Patient: woman, Sections: []string{section.Symptoms, section.Notes}}, says: says{
+		Symptoms: "I think about ending my life.", Text: "Nothing.",
+	}}
+	w.survey = c.survey(w.wish)
+	w.step = func(seen view) {
+		switch described := browser.Evaluate[string](j.tab, `document.activeElement.getAttribute("aria-describedby") ?? ""`); {
+		case seen.Name == "alarm":
+			j.see("crisis-alarm")
+			if described != "crisis" {
+				j.t.Errorf("the heading of the alarm is described by %q", described)
+			}
+		case seen.Question != nil && seen.Question.Section == section.Notes:
+			j.see("crisis")
+		case seen.Name == "result":
+			j.see("crisis-result")
+		}
+	}
+	j.tab.Go(c.link(w.survey))
+	w.walk()
 }
 
 // comeLate judges the page of a survey that can be answered no more. The session of a

@@ -60,6 +60,9 @@ func TestEmergency(t *testing.T) {
 	v.get(v.survey+"/emergency").is(t, http.StatusOK, "Call an ambulance now")
 	result := v.walk(healthy("nothing"), v.question(2), all)
 	result.is(t, http.StatusOK, "Call an ambulance now", "Do not drive yourself", "What is serious about it", "Call 112")
+	if hints := c.hintsOf(v, result); hints > 0 {
+		t.Errorf("%d conditions say what helps at home", hints)
+	}
 	for _, shown := range []shownPage{alarm, question, next, result} {
 		if strings.Contains(shown.text(), "116 123") {
 			t.Errorf("%s names a crisis line for a stroke", shown.path)
@@ -94,6 +97,9 @@ func TestHiddenResults(t *testing.T) {
 		collectReasons(shown, s, names)
 		return true
 	})
+	if c.hintsOf(shown, shownResult) == 0 {
+		t.Error("no condition says what to do about it")
+	}
 	article, found := articleOf(shownResult, shown.survey)
 	if !found || len(names) == 0 {
 		t.Fatalf("nothing is shown that could be hidden: %v\n%s", names, shownResult.text())
@@ -107,7 +113,7 @@ func TestHiddenResults(t *testing.T) {
 	if len(hiddenNames) > 0 {
 		t.Errorf("the reasons name %v", hiddenNames)
 	}
-	result.is(t, http.StatusOK, "Your result", "When", "Who can help", "Your answers", "Headache")
+	result.is(t, http.StatusOK, "Your result", "Who can help", "Your answers", "Headache")
 	for _, text := range []string{"What it may be", "What speaks for it", "Read more", "%", "Nothing fits"} {
 		if strings.Contains(result.text(), text) {
 			t.Errorf("the result says %q\n%s", text, result.text())
@@ -138,4 +144,17 @@ func (s shownPage) urgency() string {
 	_, after, _ := strings.Cut(s.body, `class="panel level-`)
 	level, _, _ := strings.Cut(after, `"`)
 	return level
+}
+
+// hintsOf is of how many conditions a result says what to do about them.
+func (c *clinic) hintsOf(v *visitor, result shownPage) (said int) {
+	c.t.Helper()
+	advice, err := c.surveys.Advice(c.t.Context(), portal, strings.TrimPrefix(v.survey, "/survey/"))
+	c.must(err)
+	for _, condition := range advice.Assessment.Conditions {
+		if hint := condition.Details.Hint; hint != nil && strings.Contains(result.text(), *hint) {
+			said++
+		}
+	}
+	return said
 }

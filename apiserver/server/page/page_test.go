@@ -24,7 +24,7 @@ func TestTriage(t *testing.T) {
 	v.post(path, url.Values{"code": {link.Query().Get("magicCode")}}).leadsTo(t, path)
 	v.get(path).is(t, http.StatusOK, "How urgent is it?", "This is not a diagnosis", "Call 112 now")
 	result := v.walk(healthy("I have had a headache since yesterday"), path+"/questions/0", all)
-	result.is(t, http.StatusOK, "Your result", "When", "Who can help", "What it may be", "Headache", "What speaks for it", "This is not a diagnosis")
+	result.is(t, http.StatusOK, "Your result", "Female, 34 years · Answered on "+c.date(), "Who can help", "What it may be", "Headache", "What speaks for it", "This is not a diagnosis")
 	if result.path != path+"/result" {
 		t.Errorf("it ended at %s", result.path)
 	}
@@ -93,7 +93,7 @@ func TestFollowUp(t *testing.T) {
 	v.walk(healthy("nothing"), v.survey+"/questions/0", func(s shownPage) bool {
 		asksAgain = asksAgain || strings.Contains(strings.ToLower(s.heading()), "cough")
 		return true
-	}).is(t, http.StatusOK, "Your result")
+	}).is(t, http.StatusOK, "Your result", "Male, 7 years")
 	if !asksAgain {
 		t.Error("it does not ask for the cough again")
 	}

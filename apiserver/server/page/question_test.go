@@ -129,7 +129,7 @@ func TestLists(t *testing.T) {
 	v := c.opened(c.survey(wish{Type: "intake", Sections: []string{"demographics", "symptoms", "notes"}}))
 	v.answers(one("male"), one("34"))
 	path := v.question(2)
-	v.get(path).is(t, http.StatusOK, "There is nothing in your list yet", "Show where it is on the body", "Look in the list")
+	v.get(path).is(t, http.StatusOK, "Show where it is on the body", "Look in the list")
 	understood := v.post(path, url.Values{"words": {"I have a cough but no fever"}, "do": {"understand"}})
 	understood.is(t, http.StatusOK, "This is what we understood", "Cough", "No: Fever")
 	chosen := ticked(understood)

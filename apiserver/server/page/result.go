@@ -20,11 +20,14 @@ import (
 type resultView struct {
 	surveys.Advice
 	Title      string    // the id of a text
-	At         time.Time // of the last answer
+	At         time.Time // of the last answer; zero where that was not noted
 	Channel    string    // by which somebody can help; empty where none is recommended
 	Conditions []conditionView
-	Likely     int // how many of the conditions stand there at once
-	Answers    []answerView
+	// IsEmergency says that it is one: what helps against a condition at home is not said
+	// then, since it could keep somebody there.
+	IsEmergency bool
+	Likely      int // how many of the conditions stand there at once
+	Answers     []answerView
 }
 
 // mostLikely is how many conditions stand there at once: those that fit less are for who
@@ -47,12 +50,13 @@ func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	view := resultView{Advice: advice, Title: "result.title", Likely: mostLikely}
+	view := resultView{Advice: advice, Title: "result.title", At: advice.Survey.AskedAt, Likely: mostLikely}
 	if advice.Survey.Type == guidance.Intake || advice.Assessment == nil {
 		view.Title = "result.title.intake"
 	}
 	if advice.Assessment != nil {
 		view.Conditions = conditionsOf(advice.Assessment, pathOf(surveyID(r))+"/articles/")
+		view.IsEmergency = isEmergency(advice.Assessment.Triage.Level)
 		if advice.Assessment.Channel != nil {
 			view.Channel = *advice.Assessment.Channel
 		}
@@ -82,7 +86,7 @@ func percentOf(probability float64) int {
 
 // sightOf is that of a completed survey, of which no more needs to be known.
 func sightOf(advice *surveys.Advice) *survey.Sight {
-	sight := &survey.Sight{Progress: survey.Progress{Survey: advice.Survey}, Age: advice.Survey.Age, Crisis: advice.Crisis}
+	sight := &survey.Sight{Progress: survey.Progress{Survey: advice.Survey}, Age: advice.Age, Crisis: advice.Crisis}
 	if advice.Assessment != nil && isEmergency(advice.Assessment.Triage.Level) {
 		sight.Emergency = advice.Assessment.Triage.Level
 	}
