@@ -437,8 +437,10 @@ func TestInstanceDoesNotAnswer(t *testing.T) {
 	p.reaches("portal", "Ready=True Subscribed", "Reconciling=True TransientError")
 	p.rests(api) // although each answer has another request id
 	p.ahead.Store(int64(3 * time.Minute))
+	p.call("portal")
 	p.reaches("portal", "Ready=Unknown TransientError", "Reconciling=True TransientError")
 	api.locked(func(a *remoteAPI) { a.answer = nil })
+	p.call("portal")
 	p.reaches("portal", ready...)
 }
 
