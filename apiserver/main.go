@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command apiserver is the server of one tenant, and what is needed to make
-// ready what it serves: releases and databases.
+// Command apiserver is the server of one tenant, with subcommands to prepare the releases
+// and databases that it serves.
 package main
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/modelcmd"
-	"github.com/anamnesis-dev/anamnesis/apiserver/serve"
+	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
 type commands struct {
-	Serve   serve.Command  `cmd:"" help:"Serve the API of one tenant."`
+	Serve   server.Command `cmd:"" help:"Serve the API of one tenant."`
 	Model   modelCommands  `cmd:"" help:"Build and check medical models."`
-	Migrate migrateCommand `cmd:"" help:"Bring the tables of a database up to date, as serve does by itself."`
+	Migrate migrateCommand `cmd:"" help:"Apply pending database migrations, as serve does on startup."`
 }
 
 type modelCommands struct {
@@ -32,17 +32,17 @@ type migrateCommand struct {
 	Database string `required:"" env:"ANAMNESIS_DATABASE" placeholder:"URL" help:"sqlite:<path> or a postgres:// URL."`
 }
 
-// Run brings the tables up to date.
+// Run migrates the database.
 func (c *migrateCommand) Run(out io.Writer) error {
 	if err := open.Migrate(context.Background(), c.Database); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "The tables are up to date.")
+	_, err := fmt.Fprintln(out, "The database schema is up to date.")
 	return err
 }
 
-// settings are how the command line is read.
-func settings(out io.Writer) []kong.Option {
+// kongOptions returns the options of the command line parser.
+func kongOptions(out io.Writer) []kong.Option {
 	return []kong.Option{
 		kong.Name("apiserver"),
 		kong.Description("Anamnesis: the symptom-assessment server of one tenant."),
@@ -51,6 +51,6 @@ func settings(out io.Writer) []kong.Option {
 }
 
 func main() {
-	command := kong.Parse(&commands{}, settings(os.Stdout)...)
+	command := kong.Parse(&commands{}, kongOptions(os.Stdout)...)
 	command.FatalIfErrorf(command.Run())
 }

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-func TestModelAndMigrate(t *testing.T) {
+func TestModelAndMigrateCommands(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	for _, test := range []struct {
 		arguments []string
-		want      string // part of what is printed
+		want      string // substring of the output
 	}{
 		{[]string{"model", "build", "--out", directory}, "service-en@"},
 		{[]string{"model", "check", "--models", directory, "--model", "service-en", "--json"}, `{"models":[{"id":"service-en","version":"`},

@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// run does what the binary does with these arguments.
+// run runs the command with these arguments.
 func run(t *testing.T, arguments ...string) (out string, err error) {
 	t.Helper()
 	var text bytes.Buffer
-	parser, err := kong.New(&commands{}, settings(&text)...)
+	parser, err := kong.New(&commands{}, kongOptions(&text)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +26,11 @@ func run(t *testing.T, arguments ...string) (out string, err error) {
 	return text.String(), err
 }
 
-func TestMistakes(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		arguments []string
-		want      string // part of the error
+		want      string // substring of the error
 	}{
 		{nil, "expected one of"},
 		{[]string{"srve"}, "did you mean"},

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client calls an instance of Anamnesis from Go: the symptom
-// assessment under /v3 as Engine, the guidance platform under /api as
-// Guidance. Types and calls are generated from the two contracts and stand in
-// the folders beside; here is what both need: credentials, access tokens,
-// errors and options. No code of the server lives here or is imported.
+// Package client is a Go client for an Anamnesis instance: the symptom assessment
+// under /v3 as Engine, and the guidance platform under /api as Guidance. Types and
+// calls are generated from the two contracts into the subpackages. This package holds
+// what both need: credentials, access tokens, errors and options. It neither contains
+// nor imports server code.
 //
-// An interview keeps its evidence with the caller. Each call sends all of it,
-// and the answer to each question is added to it:
+// The caller keeps the evidence of an interview. Each call sends all of it, and the
+// caller adds the answer to each question:
 //
 //	c, err := client.New("https://demo.example", client.Credentials{AppID: "portal", AppKey: key})
 //	…
 //	interview := enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34}, Evidence: evidence}
 //	diagnosis, err := c.Engine.Diagnose(ctx, interview, client.InterviewID(id))
 //
-// What holds for one call is given behind its arguments, as InterviewID is
-// here; what holds for all of them is given to New, by WithEditors.
+// Pass the editors of a single call after its arguments, like InterviewID above; pass
+// the editors of all calls to New, using WithEditors.
 //
-// An answer that is not a success is an *Error, which errors.AsType finds.
-// Nothing is sent again, save where an access token was refused before its
-// time; a context ends a call that takes too long.
+// A response other than success is returned as an *Error; use errors.AsType to find
+// it. The client does not retry, except when an access token is rejected before it
+// expires. Use a context to limit the duration of a call.
 package client
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// A Client calls one instance as one application. It may be shared.
+// A Client calls one instance as one application. It is safe for concurrent use.
 type Client struct {
 	// Engine is the symptom assessment, /v3.
 	Engine *enginev3.API
@@ -42,34 +42,35 @@ type Client struct {
 	Guidance *guidance.API
 }
 
-// Credentials are an application's. The engine takes the id and the key on
-// every call; the guidance platform takes an access token that is got for them.
+// Credentials are the credentials of an application. The engine takes the ID and key
+// on every call; the guidance platform takes an access token, which the client obtains
+// with them.
 type Credentials struct {
 	AppID, AppKey string
-	// InstanceID is the id of the instance, without -mgp. It is needed for
-	// access tokens, and so for calls to the guidance platform.
+	// InstanceID is the ID of the instance, without -mgp. It is required for access
+	// tokens, and therefore for calls to the guidance platform.
 	InstanceID string
-	// Scopes of the access token; empty for all that the application has.
+	// Scopes of the access token. Defaults to all scopes of the application.
 	Scopes []string
 }
 
-// String names the application and keeps its key to itself.
+// String returns the application's ID without its key.
 func (c Credentials) String() string { return "application " + c.AppID }
 
-// New makes a client of the instance at an address such as
-// https://demo.example, which is where both APIs begin.
+// New returns a client for the instance at an address such as https://demo.example,
+// the common base URL of both APIs.
 func New(address string, credentials Credentials, options ...Option) (*Client, error) {
-	base, err := parse(address)
+	base, err := parseBaseURL(address)
 	if err != nil {
 		return nil, err
 	}
-	s := settings{http: &http.Client{}}
+	s := clientConfig{http: &http.Client{}}
 	for _, option := range options {
 		option(&s)
 	}
-	plain := newCaller(s.http)
-	engine := &enginev3.Client{Server: base + "/v3/", Client: plain, RequestEditors: []enginev3.RequestEditorFn{credentials.sign}}
-	platform := &guidance.Client{Server: base + "/", Client: &bearer{caller: plain, tokens: newTokens(base, credentials, plain)}}
+	plain := newDoer(s.http)
+	engine := &enginev3.Client{Server: base + "/v3/", Client: plain, RequestEditors: []enginev3.RequestEditorFn{credentials.setHeaders}}
+	platform := &guidance.Client{Server: base + "/", Client: &bearerDoer{doer: plain, tokens: newTokenSource(base, credentials, plain)}}
 	for _, edit := range s.editors {
 		engine.RequestEditors = append(engine.RequestEditors, edit)
 		platform.RequestEditors = append(platform.RequestEditors, edit)
@@ -77,8 +78,8 @@ func New(address string, credentials Credentials, options ...Option) (*Client, e
 	return &Client{Engine: enginev3.NewAPI(engine), Guidance: guidance.NewAPI(platform)}, nil
 }
 
-// parse checks an address and returns it without a slash at its end.
-func parse(address string) (string, error) {
+// parseBaseURL validates an address and returns it without a trailing slash.
+func parseBaseURL(address string) (string, error) {
 	base, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("reading the address of the instance: %w", err)
@@ -89,33 +90,33 @@ func parse(address string) (string, error) {
 	return strings.TrimSuffix(base.String(), "/"), nil
 }
 
-// An Option changes how a Client calls.
-type Option func(*settings)
+// An Option configures a Client.
+type Option func(*clientConfig)
 
-type settings struct {
+type clientConfig struct {
 	http    *http.Client
 	editors []Editor
 }
 
-// WithHTTPClient has calls made by an HTTP client, as for its timeout or its
-// transport. Redirects are not followed all the same: they would take the
-// application's key elsewhere.
+// WithHTTPClient sets the HTTP client, for example to set its timeout or transport.
+// Redirects are not followed in any case, because they would send the application's
+// key to another server.
 func WithHTTPClient(client *http.Client) Option {
-	return func(s *settings) { s.http = client }
+	return func(s *clientConfig) { s.http = client }
 }
 
-// WithRoots has calls made by an HTTP client of its own that trusts these
-// authorities in place of the system's, as the one that the operator makes for
-// an Instance: ca.crt in the Secret <instance>-serving-tls.
-func WithRoots(roots *x509.CertPool) Option {
-	return func(s *settings) {
+// WithRootCAs makes the client use its own HTTP client, which trusts these CAs instead
+// of the system's. An example is the CA that the operator creates for an Instance:
+// ca.crt in the Secret <instance>-serving-tls.
+func WithRootCAs(roots *x509.CertPool) Option {
+	return func(s *clientConfig) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 		s.http = &http.Client{Transport: transport}
 	}
 }
 
-// WithEditors edits every call, before those edit it that are given to it.
+// WithEditors applies editors to every call, before the editors of the call itself.
 func WithEditors(editors ...Editor) Option {
-	return func(s *settings) { s.editors = append(s.editors, editors...) }
+	return func(s *clientConfig) { s.editors = append(s.editors, editors...) }
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-func TestAddress(t *testing.T) {
+func TestNewValidatesAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://demo.example":      "<nil>",
@@ -42,16 +42,16 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// A key is not printed by accident.
-func TestCredentialsHide(t *testing.T) {
+// Printing credentials does not reveal the key.
+func TestCredentialsHideKey(t *testing.T) {
 	t.Parallel()
 	if got := fmt.Sprintf("%v %+v %s", portal, portal, &portal); strings.Contains(got, portal.AppKey) || !strings.Contains(got, "portal") {
 		t.Errorf("got %s", got)
 	}
 }
 
-// What is sent is what was said: no more, and null where null was.
-func TestSent(t *testing.T) {
+// Requests contain exactly what the caller set, and null only if the caller set null.
+func TestRequestEncoding(t *testing.T) {
 	t.Parallel()
 	type request struct {
 		Method, Address, Body string
@@ -91,16 +91,16 @@ func TestSent(t *testing.T) {
 	}
 }
 
-func TestRoots(t *testing.T) {
+func TestWithRootCAs(t *testing.T) {
 	t.Parallel()
-	listening := httptest.NewUnstartedServer(newInstance(t).handler)
-	listening.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that fails
+	listening := httptest.NewUnstartedServer(newTestInstance(t).handler)
+	listening.Config.ErrorLog = log.New(io.Discard, "", 0) // from the failed handshake
 	listening.StartTLS()
 	t.Cleanup(listening.Close)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(listening.Certificate())
 	for roots, good := range map[*x509.CertPool]bool{trusted: true, x509.NewCertPool(): false} {
-		c, err := client.New(listening.URL, portal, client.WithRoots(roots))
+		c, err := client.New(listening.URL, portal, client.WithRootCAs(roots))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
+func TestContextCancelsCall(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan struct{})
@@ -130,9 +130,9 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The client is for programs of others: it brings no server, and nothing that
-// only a server needs.
-func TestStandsAlone(t *testing.T) {
+// The client is for third-party programs: it does not depend on the server or on
+// packages that only the server needs.
+func TestClientImportsNoServerPackages(t *testing.T) {
 	t.Parallel()
 	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {

@@ -7,35 +7,35 @@ import (
 	"net/http"
 )
 
-// An Editor changes a request before it is sent. Any function of this form will
-// do; those below set the headers that the contracts have for any call.
+// An Editor changes a request before it is sent. Any function of this type will do;
+// the functions below set the headers that the contracts define for all calls.
 type Editor = func(ctx context.Context, request *http.Request) error
 
-// Model chooses the model that answers, such as service-en; without it the
-// first one answers that the instance serves.
-func Model(id string) Editor { return header("Model", id) }
+// Model selects the model that answers, such as service-en. Defaults to the first
+// model that the instance serves.
+func Model(id string) Editor { return setHeader("Model", id) }
 
-// InterviewID tells which interview a call belongs to: the same on every call
-// of one, never reused, random, best a UUID; at most 128 visible ASCII
-// characters.
-func InterviewID(id string) Editor { return header("Interview-Id", id) }
+// InterviewID sets the interview that a call belongs to. Use the same ID for all calls
+// of one interview and never reuse it. The ID should be random, ideally a UUID, and
+// has at most 128 visible ASCII characters.
+func InterviewID(id string) Editor { return setHeader("Interview-Id", id) }
 
-// RequestID gives a call an id by which the log of the instance names it, of at
-// most 128 visible ASCII characters. Without it the instance makes one up.
-func RequestID(id string) Editor { return header("X-Request-Id", id) }
+// RequestID sets the ID of a call in the instance's log, at most 128 visible ASCII
+// characters. If unset, the instance generates one.
+func RequestID(id string) Editor { return setHeader("X-Request-Id", id) }
 
-// DevMode keeps a call out of every usage figure, and feedback out of storage.
-func DevMode() Editor { return header("Dev-Mode", "true") }
+// DevMode excludes a call from usage counts, and feedback from storage.
+func DevMode() Editor { return setHeader("Dev-Mode", "true") }
 
-func header(name, value string) Editor {
+func setHeader(name, value string) Editor {
 	return func(_ context.Context, request *http.Request) error {
 		request.Header.Set(name, value)
 		return nil
 	}
 }
 
-// sign is the editor of the engine's calls.
-func (c Credentials) sign(_ context.Context, request *http.Request) error {
+// setHeaders sets the credential headers of engine calls.
+func (c Credentials) setHeaders(_ context.Context, request *http.Request) error {
 	request.Header.Set("App-Id", c.AppID)
 	request.Header.Set("App-Key", c.AppKey)
 	return nil

@@ -13,26 +13,26 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// An Error is an answer that is not a success, of either API.
+// An Error is a response other than success, from either API.
 type Error struct {
-	// Method and Path of the call; without the query, which may hold what a
-	// patient typed.
+	// Method and Path of the call. The query is omitted because it may contain patient
+	// input.
 	Method, Path string
-	// Status is that of HTTP, such as 403.
+	// Status is the HTTP status code, such as 403.
 	Status int
-	// Message says what was wrong, in words that may change; the words for the
-	// status where the answer says nothing.
+	// Message describes the error; its wording may change. If the response has no message,
+	// it is the status text.
 	Message string
-	// Fields says which fields or parameters were wrong, where the guidance
-	// platform answers 422.
+	// Fields describes the invalid fields or parameters if the guidance platform responds
+	// with 422.
 	Fields []guidance.FieldError
-	// Code is what OAuth calls the error, such as invalid_client, where there
-	// was no access token to be had.
+	// Code is the OAuth error code, such as invalid_client, if no access token could be
+	// obtained.
 	Code string
-	// RequestID leads to the instance's log.
+	// RequestID identifies the call in the instance's log.
 	RequestID string
-	// RetryAfter is how long to wait before the call may be made again; zero
-	// where the answer does not say.
+	// RetryAfter is how long to wait before retrying, or zero if the response does not
+	// say.
 	RetryAfter time.Duration
 }
 
@@ -48,22 +48,22 @@ func (e *Error) Error() string {
 	return text
 }
 
-// A refusal is the body of an answer that is not a success, in any of the forms
-// that the contracts have.
-type refusal struct {
-	Message     string                // of the engine
-	Detail      string                // of the guidance platform
-	Errors      []guidance.FieldError // of the guidance platform, with 422
-	Error       string                // of feedback to the engine in words; of OAuth a code
-	Description string                `json:"error_description"` // of OAuth
+// An errorBody is the body of an error response, in any of the formats in the
+// contracts.
+type errorBody struct {
+	Message     string                // from the engine
+	Detail      string                // from the guidance platform
+	Errors      []guidance.FieldError // from the guidance platform, with 422
+	Error       string                // feedback to the engine: a message; OAuth: a code
+	Description string                `json:"error_description"` // from OAuth
 }
 
-// newError makes an error of an answer and its body. What is no JSON, as from a
-// proxy on the way, says nothing.
+// newError converts a response and its body to an Error. A body that is not JSON, for
+// example from a proxy, is ignored.
 func newError(request *http.Request, response *http.Response, body []byte) *Error {
-	var said refusal
+	var said errorBody
 	if json.Unmarshal(body, &said) != nil {
-		said = refusal{}
+		said = errorBody{}
 	}
 	e := &Error{
 		Method: request.Method, Path: request.URL.Path,

@@ -24,11 +24,11 @@ func date(year int) *types.Date {
 	return &types.Date{Time: time.Date(year, 11, 21, 0, 0, 0, 0, time.UTC)}
 }
 
-// Every form in which the server refuses becomes an Error.
-func TestRefusals(t *testing.T) {
+// Every error format of the server becomes an Error.
+func TestErrorFromServer(t *testing.T) {
 	t.Parallel()
-	i, full := newInstance(t), newInstance(t)
-	full.usedUp.Store(true)
+	i, full := newTestInstance(t), newTestInstance(t)
+	full.quotaExceeded.Store(true)
 	wrong := client.Credentials{AppID: "portal", AppKey: "guessed", InstanceID: "acme"}
 	elsewhere := client.Credentials{AppID: "portal", AppKey: portal.AppKey, InstanceID: "other"}
 	greedy := client.Credentials{AppID: "kiosk", AppKey: kiosk.AppKey, InstanceID: "acme", Scopes: []string{"config:read"}}
@@ -46,25 +46,25 @@ func TestRefusals(t *testing.T) {
 		want   client.Error
 		says   string
 	}{
-		"wrong key": {dial(t, i.handler, wrong), info, client.Error{Method: "GET", Path: "/v3/info", Status: 403, RequestID: "mine"}, "App-Key"},
-		"all calls made": {dial(t, full.handler, portal), func(ctx context.Context, c *client.Client) error {
-			_, err := c.Engine.Triage(ctx, patient(false), client.RequestID("mine"))
+		"wrong key": {newClient(t, i.handler, wrong), info, client.Error{Method: "GET", Path: "/v3/info", Status: 403, RequestID: "mine"}, "App-Key"},
+		"all calls made": {newClient(t, full.handler, portal), func(ctx context.Context, c *client.Client) error {
+			_, err := c.Engine.Triage(ctx, newInterview(false), client.RequestID("mine"))
 			return err
-		}, client.Error{Method: "POST", Path: "/v3/triage", Status: 429, RequestID: "mine", RetryAfter: 90 * time.Second}, "plan"},
-		"no such concept": {dial(t, i.handler, portal), func(ctx context.Context, c *client.Client) error {
+		}, client.Error{Method: "POST", Path: "/v3/triage", Status: 429, RequestID: "mine", RetryAfter: 90 * time.Second}, "quota"},
+		"no such concept": {newClient(t, i.handler, portal), func(ctx context.Context, c *client.Client) error {
 			_, err := c.Engine.GetConcept(ctx, "s_999", client.RequestID("mine"))
 			return err
 		}, client.Error{Method: "GET", Path: "/v3/concepts/s_999", Status: 404, RequestID: "mine"}, "s_999"},
-		"feedback without sense": {dial(t, i.handler, portal), func(ctx context.Context, c *client.Client) error {
+		"feedback without sense": {newClient(t, i.handler, portal), func(ctx context.Context, c *client.Client) error {
 			before := enginev3.Intent{Type: enginev3.IntentTypeCustom}
 			return c.Engine.SendFeedback(ctx, &enginev3.SendFeedbackParams{InterviewID: "one"},
 				enginev3.Feedback{PatientIntentBefore: before, PatientIntentAfter: before}, client.RequestID("mine"))
 		}, client.Error{Method: "POST", Path: "/v3/interviews/feedback", Status: 422, RequestID: "mine"}, "custom_label"},
-		"no token, wrong key":      {dial(t, i.handler, wrong), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "key is wrong"},
-		"no token, other instance": {dial(t, i.handler, elsewhere), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "Instance-Id"},
-		"no token, other's scope":  {dial(t, i.handler, greedy), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 400, Code: "invalid_scope"}, "config:read"},
-		"token lacks the scope":    {dial(t, i.handler, kiosk), usage, client.Error{Method: "GET", Path: "/api/mgp/v1/usage", Status: 403, RequestID: "mine"}, "config:read"},
-		"wrong field": {dial(t, i.handler, portal), usage, client.Error{
+		"no token, wrong key":      {newClient(t, i.handler, wrong), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "key is wrong"},
+		"no token, other instance": {newClient(t, i.handler, elsewhere), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "Instance-Id"},
+		"no token, other's scope":  {newClient(t, i.handler, greedy), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 400, Code: "invalid_scope"}, "config:read"},
+		"token lacks the scope":    {newClient(t, i.handler, kiosk), usage, client.Error{Method: "GET", Path: "/api/mgp/v1/usage", Status: 403, RequestID: "mine"}, "config:read"},
+		"wrong field": {newClient(t, i.handler, portal), usage, client.Error{
 			Method: "GET", Path: "/api/mgp/v1/usage", Status: 422, RequestID: "mine",
 			Fields: []guidance.FieldError{{Field: "from"}},
 		}, "; from: "},
@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 				t.Fatalf("got %v, which does not say %s", err, test.says)
 			}
 			ignored := []cmp.Option{cmpopts.IgnoreFields(client.Error{}, "Message"), cmpopts.IgnoreFields(guidance.FieldError{}, "Message")}
-			if test.want.RequestID == "" { // the library asked for the token
+			if test.want.RequestID == "" { // the OAuth library requested the token
 				ignored = append(ignored, cmpopts.IgnoreFields(client.Error{}, "RequestID"))
 			}
 			if diff := cmp.Diff(test.want, *got, ignored...); diff != "" || got.Message == "" || got.RequestID == "" {
@@ -87,8 +87,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// serve answers all calls with a status and a body.
-func serve(t *testing.T, status int, body string, header ...string) *client.Client {
+// newStubClient returns a client that gets the same status and body for all calls.
+func newStubClient(t *testing.T, status int, body string, header ...string) *client.Client {
 	t.Helper()
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(header); i += 2 {
@@ -105,20 +105,20 @@ func serve(t *testing.T, status int, body string, header ...string) *client.Clie
 	return c
 }
 
-// What stands between client and instance answers in its own way.
-func TestForeignAnswers(t *testing.T) {
+// Proxies between client and instance respond in their own formats.
+func TestErrorFromProxy(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		client *client.Client
 		want   string
 	}{
-		"a proxy":           {serve(t, 502, "<h1>Bad Gateway</h1>"), "GET /v3/info was answered with 502: Bad Gateway"},
-		"other JSON":        {serve(t, 503, `{"error": {"code": 7}}`), "GET /v3/info was answered with 503: Service Unavailable"},
-		"nothing":           {serve(t, 500, ""), "GET /v3/info was answered with 500: Internal Server Error"},
-		"success, no JSON":  {serve(t, 200, "<h1>Welcome</h1>"), "reading the answer of GET /info: invalid character"},
-		"success, no more":  {serve(t, 200, `{"api_`), "reading the answer of GET /info: unexpected EOF"},
-		"success, cut off":  {serve(t, 200, `{}`, "Content-Length", "9"), "reading the answer of GET /info: unexpected EOF"},
-		"retry, not number": {serve(t, 429, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), "429: Too Many Requests"},
+		"a proxy":           {newStubClient(t, 502, "<h1>Bad Gateway</h1>"), "GET /v3/info was answered with 502: Bad Gateway"},
+		"other JSON":        {newStubClient(t, 503, `{"error": {"code": 7}}`), "GET /v3/info was answered with 503: Service Unavailable"},
+		"nothing":           {newStubClient(t, 500, ""), "GET /v3/info was answered with 500: Internal Server Error"},
+		"success, no JSON":  {newStubClient(t, 200, "<h1>Welcome</h1>"), "reading the answer of GET /info: invalid character"},
+		"success, no more":  {newStubClient(t, 200, `{"api_`), "reading the answer of GET /info: unexpected EOF"},
+		"success, cut off":  {newStubClient(t, 200, `{}`, "Content-Length", "9"), "reading the answer of GET /info: unexpected EOF"},
+		"retry, not number": {newStubClient(t, 429, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), "429: Too Many Requests"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,27 +129,27 @@ func TestForeignAnswers(t *testing.T) {
 	}
 }
 
-// Nobody else gets the key by sending the client elsewhere.
-func TestRedirect(t *testing.T) {
+// A redirect to another server does not receive the key.
+func TestRedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("called with %v", r.Header)
 	}))
 	t.Cleanup(thief.Close)
-	_, err := serve(t, 307, "", "Location", thief.URL).Engine.GetInfo(t.Context())
+	_, err := newStubClient(t, 307, "", "Location", thief.URL).Engine.GetInfo(t.Context())
 	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 307 {
 		t.Errorf("got %v", err)
 	}
 }
 
-// What a patient types is in no error.
-func TestErrorsTellNothing(t *testing.T) {
+// Errors do not contain patient input.
+func TestErrorsOmitPatientData(t *testing.T) {
 	t.Parallel()
 	c, err := client.New("http://127.0.0.1:1", portal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*client.Client{c, serve(t, 500, "")} {
+	for _, c := range []*client.Client{c, newStubClient(t, 500, "")} {
 		_, err := c.Engine.Search(t.Context(), &enginev3.SearchParams{Phrase: "hush", AgeValue: 34})
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "GET /v3/search") {
 			t.Errorf("got %v", err)

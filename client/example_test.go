@@ -12,10 +12,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// A patient says what is wrong, is asked once, and is told where to go.
+// A patient reports a complaint, answers one question, and gets a recommendation.
 func Example() {
 	ctx := context.Background()
-	c, err := client.New(address, client.Credentials{AppID: "portal", AppKey: "portal/key+="})
+	c, err := client.New(exampleURL, client.Credentials{AppID: "portal", AppKey: "portal/key+="})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,7 +40,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if question := diagnosis.Question; question != nil { // null when nothing is left to ask
+	if question := diagnosis.Question; question != nil { // null if there are no more questions
 		fmt.Println("asked:", question.Text)
 		for _, item := range question.Items {
 			interview.Evidence = append(interview.Evidence, enginev3.Evidence{ID: item.ID, ChoiceID: enginev3.ChoicePresent})
@@ -60,9 +60,9 @@ func Example() {
 	// urgency: emergency_ambulance
 }
 
-// What is refused says why, and by which status.
+// Errors have a message and a status.
 func ExampleError() {
-	c, err := client.New(address, client.Credentials{AppID: "portal", AppKey: "guessed"})
+	c, err := client.New(exampleURL, client.Credentials{AppID: "portal", AppKey: "guessed"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,9 +74,9 @@ func ExampleError() {
 	// Output: 403 App-Id or App-Key is missing or wrong
 }
 
-// The guidance platform needs the id of the instance, for its access tokens.
+// The guidance platform requires the ID of the instance for its access tokens.
 func ExampleClient_guidance() {
-	c, err := client.New(address, client.Credentials{AppID: "portal", AppKey: "portal/key+=", InstanceID: "acme"})
+	c, err := client.New(exampleURL, client.Credentials{AppID: "portal", AppKey: "portal/key+=", InstanceID: "acme"})
 	if err != nil {
 		fmt.Println(err)
 		return

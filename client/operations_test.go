@@ -11,8 +11,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// patient has a headache, and the stiff neck that makes it an emergency.
-func patient(sick bool) enginev3.Interview {
+// newInterview returns an interview with a headache, and a stiff neck that makes it an
+// emergency.
+func newInterview(sick bool) enginev3.Interview {
 	p := enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34, Unit: new(enginev3.AgeUnitYear)}}
 	p.Evidence = []enginev3.Evidence{{ID: "s_1", ChoiceID: enginev3.ChoicePresent, Source: new(enginev3.SourceInitial)}}
 	if sick {
@@ -21,12 +22,12 @@ func patient(sick bool) enginev3.Interview {
 	return p
 }
 
-// Every operation of the engine is understood by the server, and its answer by
-// the client; both keep to the contract.
+// The server understands every engine operation and the client its response; both
+// conform to the contract.
 func TestEngineOperations(t *testing.T) {
 	t.Parallel()
-	c := dial(t, newInstance(t).handler, portal, client.WithEditors(client.Model("service-en"), client.InterviewID("one"))).Engine
-	p, month := patient(false), new(enginev3.AgeUnitMonth)
+	c := newClient(t, newTestInstance(t).handler, portal, client.WithEditors(client.Model("service-en"), client.InterviewID("one"))).Engine
+	p, month := newInterview(false), new(enginev3.AgeUnitMonth)
 	for name, call := range map[string]func(ctx context.Context) (any, error){
 		"diagnose":            func(ctx context.Context) (any, error) { return c.Diagnose(ctx, p) },
 		"triage":              func(ctx context.Context) (any, error) { return c.Triage(ctx, p) },
@@ -88,11 +89,11 @@ func TestEngineOperations(t *testing.T) {
 	}
 }
 
-// Null is nothing, on both sides.
-func TestNull(t *testing.T) {
+// Null means absent to both client and server.
+func TestNullRoundTrip(t *testing.T) {
 	t.Parallel()
-	c := dial(t, newInstance(t).handler, portal).Engine
-	advice, err := c.RecommendSpecialist(t.Context(), patient(true))
+	c := newClient(t, newTestInstance(t).handler, portal).Engine
+	advice, err := c.RecommendSpecialist(t.Context(), newInterview(true))
 	if err != nil || advice.RecommendedSpecialist != nil || advice.RecommendedChannel != nil {
 		t.Errorf("in an emergency: got %v, %v", advice, err)
 	}
@@ -100,22 +101,22 @@ func TestNull(t *testing.T) {
 	if err != nil || symptom.ParentID != nil || symptom.Seriousness != nil || symptom.Question == nil {
 		t.Errorf("without a parent: got %v, %v", symptom, err)
 	}
-	asked := patient(false)
+	asked := newInterview(false)
 	asked.Extras = &enginev3.InterviewExtras{EnableSymptomDuration: new(true)}
-	if question := ask(t, c, asked); question == nil || question.Type != enginev3.QuestionTypeDuration {
+	if question := mustDiagnose(t, c, asked); question == nil || question.Type != enginev3.QuestionTypeDuration {
 		t.Errorf("with nothing said of the duration: asked %v", question)
 	}
 	asked.Evidence[0].Duration.SetNull()
-	if question := ask(t, c, asked); question == nil || question.Type == enginev3.QuestionTypeDuration {
+	if question := mustDiagnose(t, c, asked); question == nil || question.Type == enginev3.QuestionTypeDuration {
 		t.Errorf("with an unknown duration: asked %v", question)
 	}
 	asked.Evidence[0].Source = new(enginev3.SourcePredefined)
-	if question := ask(t, c, asked); question != nil {
+	if question := mustDiagnose(t, c, asked); question != nil {
 		t.Errorf("without initial evidence: asked %v", question)
 	}
 }
 
-func ask(t *testing.T, c *enginev3.API, patient enginev3.Interview) *enginev3.Question {
+func mustDiagnose(t *testing.T, c *enginev3.API, patient enginev3.Interview) *enginev3.Question {
 	t.Helper()
 	diagnosis, err := c.Diagnose(t.Context(), patient)
 	if err != nil {
@@ -124,11 +125,11 @@ func ask(t *testing.T, c *enginev3.API, patient enginev3.Interview) *enginev3.Qu
 	return diagnosis.Question
 }
 
-// A token of a diagnosis opens an article, whose nodes are of several types.
+// The token of a diagnosis gives access to an article with nodes of several types.
 func TestArticle(t *testing.T) {
 	t.Parallel()
-	c := dial(t, newInstance(t).handler, portal).Engine
-	asked := patient(false)
+	c := newClient(t, newTestInstance(t).handler, portal).Engine
+	asked := newInterview(false)
 	asked.Extras = &enginev3.InterviewExtras{IncludeConditionDetails: new(true)}
 	diagnosis, err := c.Diagnose(t.Context(), asked)
 	if err != nil || diagnosis.InterviewToken == nil || len(diagnosis.Conditions) == 0 || diagnosis.Conditions[0].ConditionDetails == nil {
@@ -148,11 +149,11 @@ func TestArticle(t *testing.T) {
 	}
 }
 
-// What is sent to one API is read from the other.
+// Data written through one API can be read through the other.
 func TestFeedback(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	c := dial(t, i.handler, portal)
+	i := newTestInstance(t)
+	c := newClient(t, i.handler, portal)
 	feedback := enginev3.Feedback{
 		PatientIntentBefore: enginev3.Intent{Type: enginev3.IntentTypeEmergencyCare,
 			SubType: &enginev3.IntentSubType{Category: enginev3.IntentSubTypeCategoryWithoutAmbulance}},

@@ -15,8 +15,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// The last answer of a survey has no next question.
-func TestAnswerWithAndWithoutNextQuestion(t *testing.T) {
+// The last answer of a survey returns no next question.
+func TestAnswerReturnsNextQuestion(t *testing.T) {
 	t.Parallel()
 	sent := make(chan string, 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,38 +12,39 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// A bearer makes calls with an access token.
-type bearer struct {
-	caller
-	tokens *tokens
+// A bearerDoer sends requests with an access token.
+type bearerDoer struct {
+	doer
+	tokens *tokenSource
 }
 
-// Do implements the Doer of the generated clients. A token that is refused
-// before its time, as when the instance has other signing keys since, is
-// replaced once.
-func (b *bearer) Do(request *http.Request) (*http.Response, error) {
-	token, err := b.tokens.get(request.Context(), nil)
+// Do implements the Doer of the generated clients. If the instance rejects a token
+// before it expires, for example after rotating its signing keys, Do replaces the
+// token once.
+func (b *bearerDoer) Do(request *http.Request) (*http.Response, error) {
+	token, err := b.tokens.token(request.Context(), nil)
 	if err != nil {
 		return nil, err
 	}
 	token.SetAuthHeader(request)
-	response, err := b.caller.Do(request)
+	response, err := b.doer.Do(request)
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Status != http.StatusUnauthorized {
 		return response, err
 	}
-	again, ok := repeat(request)
+	again, ok := cloneRequest(request)
 	if !ok {
 		return nil, err
 	}
-	if token, err = b.tokens.get(request.Context(), token); err != nil {
+	if token, err = b.tokens.token(request.Context(), token); err != nil {
 		return nil, err
 	}
 	token.SetAuthHeader(again)
-	return b.caller.Do(again)
+	return b.doer.Do(again)
 }
 
-// repeat makes a request once more; false where its body cannot be read twice.
-func repeat(request *http.Request) (*http.Request, bool) {
+// cloneRequest copies a request to send it again, or returns false if its body cannot
+// be read twice.
+func cloneRequest(request *http.Request) (*http.Request, bool) {
 	again := request.Clone(request.Context())
 	if request.Body == nil || request.Body == http.NoBody {
 		return again, true
@@ -56,78 +57,76 @@ func repeat(request *http.Request) (*http.Request, bool) {
 	return again, err == nil
 }
 
-// tokens gets access tokens and keeps the last one until it expires. The
-// sources of the library keep tokens too, but fetch them without the context of
-// the call that needs one.
-type tokens struct {
-	instance string // its id
-	fetcher  *http.Client
-	config   clientcredentials.Config
-	// last holds the last token, nil for none, and nothing while somebody
-	// fetches another.
-	last chan *oauth2.Token
+// tokenSource fetches access tokens and caches the last one until it expires. The
+// token sources of the OAuth library cache tokens too, but do not use the context of
+// the call that needs the token.
+type tokenSource struct {
+	instanceID string // ID of the instance
+	httpClient *http.Client
+	config     clientcredentials.Config
+	// cached holds the last token, or nil. It is empty while a caller fetches a new token.
+	cached chan *oauth2.Token
 }
 
-func newTokens(base string, credentials Credentials, calls caller) *tokens {
+func newTokenSource(base string, credentials Credentials, calls doer) *tokenSource {
 	fetcher := *calls.http
-	fetcher.Transport = toInstance{credentials.InstanceID, fetcher.Transport}
-	t := &tokens{
-		instance: credentials.InstanceID,
-		fetcher:  &fetcher,
+	fetcher.Transport = instanceTransport{credentials.InstanceID, fetcher.Transport}
+	t := &tokenSource{
+		instanceID: credentials.InstanceID,
+		httpClient: &fetcher,
 		config: clientcredentials.Config{
 			ClientID: credentials.AppID, ClientSecret: credentials.AppKey, Scopes: credentials.Scopes,
 			TokenURL: base + "/api/auth/token", AuthStyle: oauth2.AuthStyleInHeader,
 		},
-		last: make(chan *oauth2.Token, 1),
+		cached: make(chan *oauth2.Token, 1),
 	}
-	t.last <- nil
+	t.cached <- nil
 	return t
 }
 
-// get returns a token that is valid for some time yet, and is not the refused
-// one.
-func (t *tokens) get(ctx context.Context, refused *oauth2.Token) (token *oauth2.Token, err error) {
+// token returns a token that remains valid for some time and is not the refused one.
+func (t *tokenSource) token(ctx context.Context, refused *oauth2.Token) (token *oauth2.Token, err error) {
 	select {
-	case token = <-t.last:
+	case token = <-t.cached:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for an access token: %w", context.Cause(ctx))
 	}
-	defer func() { t.last <- token }()
+	defer func() { t.cached <- token }()
 	if token.Valid() && token != refused {
 		return token, nil
 	}
 	return t.fetch(ctx)
 }
 
-func (t *tokens) fetch(ctx context.Context) (*oauth2.Token, error) {
-	if t.instance == "" {
+func (t *tokenSource) fetch(ctx context.Context) (*oauth2.Token, error) {
+	if t.instanceID == "" {
 		return nil, errors.New("getting an access token: the credentials have no InstanceID, and have to name the instance")
 	}
-	token, err := t.config.Token(context.WithValue(ctx, oauth2.HTTPClient, t.fetcher))
+	token, err := t.config.Token(context.WithValue(ctx, oauth2.HTTPClient, t.httpClient))
 	if err != nil {
-		return nil, fmt.Errorf("getting an access token: %w", explain(err))
+		return nil, fmt.Errorf("getting an access token: %w", tokenError(err))
 	}
 	return token, nil
 }
 
-// explain makes an Error of an answer that brought no token.
-func explain(err error) error {
+// tokenError converts the error of a token request to an Error.
+func tokenError(err error) error {
 	answered, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok || answered.Response.StatusCode < 300 {
-		return withoutAddress(err)
+		return stripURL(err)
 	}
 	return newError(answered.Response.Request, answered.Response, answered.Body)
 }
 
-// toInstance adds the header by which an instance knows that it is meant, which
-// is not in OAuth.
-type toInstance struct {
+// instanceTransport adds the header that names the instance, which is not part of
+// OAuth.
+type instanceTransport struct {
 	id   string
-	next http.RoundTripper // nil for the default
+	next http.RoundTripper // if nil, http.DefaultTransport
 }
 
 // RoundTrip implements http.RoundTripper.
-func (i toInstance) RoundTrip(request *http.Request) (*http.Response, error) {
+func (i instanceTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	next := i.next
 	if next == nil {
 		next = http.DefaultTransport

@@ -23,11 +23,11 @@ func listUsage(t *testing.T, c *client.Client) error {
 	return err
 }
 
-// Calls share a token, also those that need one at the same time.
-func TestTokenIsKept(t *testing.T) {
+// Calls share a token, even concurrent ones.
+func TestTokenIsCached(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	c := dial(t, i.handler, portal)
+	i := newTestInstance(t)
+	c := newClient(t, i.handler, portal)
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
@@ -37,13 +37,13 @@ func TestTokenIsKept(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if got := i.tokens.Load(); got != 1 {
+	if got := i.tokenRequests.Load(); got != 1 {
 		t.Errorf("%d tokens for 8 calls", got)
 	}
 }
 
-// shortly makes every token expire before it can be used twice.
-func shortly(next http.Handler) http.Handler {
+// withShortLivedTokens makes every token expire before it can be used twice.
+func withShortLivedTokens(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		recorded := httptest.NewRecorder()
 		next.ServeHTTP(recorded, r)
@@ -57,60 +57,60 @@ func shortly(next http.Handler) http.Handler {
 
 func TestTokenExpires(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	c := dial(t, shortly(i.handler), portal)
+	i := newTestInstance(t)
+	c := newClient(t, withShortLivedTokens(i.handler), portal)
 	for range 3 {
 		if err := listUsage(t, c); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := i.tokens.Load(); got != 3 {
+	if got := i.tokenRequests.Load(); got != 3 {
 		t.Errorf("%d tokens for 3 calls, each after the token of the one before has expired", got)
 	}
 }
 
-// An instance with other keys refuses the tokens that were signed before.
-func TestTokenRefused(t *testing.T) {
+// An instance rejects tokens signed before its keys were rotated.
+func TestRejectedTokenIsReplaced(t *testing.T) {
 	t.Parallel()
-	before, after := newInstance(t), newInstance(t)
-	var now atomic.Pointer[instance]
+	before, after := newTestInstance(t), newTestInstance(t)
+	var now atomic.Pointer[testInstance]
 	now.Store(before)
-	c := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().handler.ServeHTTP(w, r) }), portal)
-	for _, i := range []*instance{before, after} {
+	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().handler.ServeHTTP(w, r) }), portal)
+	for _, i := range []*testInstance{before, after} {
 		now.Store(i)
 		for range 2 {
 			if err := listUsage(t, c); err != nil {
 				t.Error(err)
 			}
 		}
-		if got := i.tokens.Load(); got != 1 {
+		if got := i.tokenRequests.Load(); got != 1 {
 			t.Errorf("%d tokens for 2 calls", got)
 		}
 	}
 }
 
-// An instance that refuses every token is not asked for ever.
-func TestTokenRefusedAgain(t *testing.T) {
+// The client does not retry endlessly if an instance rejects every token.
+func TestRejectedTokenIsReplacedOnce(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	c := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	i := newTestInstance(t)
+	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/mgp/") {
 			r.Header.Set("Authorization", "Bearer forged")
 		}
 		i.handler.ServeHTTP(w, r)
 	}), portal)
 	err := listUsage(t, c)
-	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 401 || i.tokens.Load() != 2 {
-		t.Errorf("got %v after %d tokens, want 401 after 2", err, i.tokens.Load())
+	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 401 || i.tokenRequests.Load() != 2 {
+		t.Errorf("got %v after %d tokens, want 401 after 2", err, i.tokenRequests.Load())
 	}
 }
 
-// Whoever waits for a token that somebody else fetches may leave.
-func TestTokenCancelled(t *testing.T) {
+// A caller can stop waiting for a token that another caller is fetching.
+func TestWaitForTokenIsCancelable(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newTestInstance(t)
 	asked, answer := make(chan struct{}), make(chan struct{})
-	c := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/auth/") {
 			close(asked)
 			<-answer
@@ -131,15 +131,14 @@ func TestTokenCancelled(t *testing.T) {
 	}
 }
 
-// A call that ends while it fetches a token leaves nothing that another would
-// wait for.
-func TestTokenFetchCancelled(t *testing.T) {
+// A call canceled while it fetches a token does not block later calls.
+func TestCanceledTokenFetchReleasesLock(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
+	i := newTestInstance(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var fetches atomic.Int64
 	left := make(chan struct{})
-	c := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/auth/") && fetches.Add(1) == 1 {
 			cancel()
 			<-left
@@ -156,17 +155,16 @@ func TestTokenFetchCancelled(t *testing.T) {
 	}
 }
 
-func TestTokenNeedsInstance(t *testing.T) {
+func TestTokenRequiresInstanceID(t *testing.T) {
 	t.Parallel()
-	c := dial(t, newInstance(t).handler, client.Credentials{AppID: "portal", AppKey: portal.AppKey})
+	c := newClient(t, newTestInstance(t).handler, client.Credentials{AppID: "portal", AppKey: portal.AppKey})
 	if err := listUsage(t, c); err == nil || !strings.Contains(err.Error(), "InstanceID") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A call with a body is made again with the same body, and one whose body is
-// gone is not.
-func TestTokenRefusedWithBody(t *testing.T) {
+// A call is retried with the same body, unless the body cannot be read again.
+func TestRejectedTokenRetriesBody(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"kept": true, "gone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +189,7 @@ func TestTokenRefusedWithBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = c.Guidance.ListUsage(t.Context(), &guidance.ListUsageParams{}, withBody(again))
+			_, err = c.Guidance.ListUsage(t.Context(), &guidance.ListUsageParams{}, setBody(again))
 			if (err == nil) != again || again && strings.Join(bodies, " ") != "text text" {
 				t.Errorf("got %v with bodies %q", err, bodies)
 			}
@@ -199,8 +197,8 @@ func TestTokenRefusedWithBody(t *testing.T) {
 	}
 }
 
-// withBody gives a body to a call, which can be read twice or not.
-func withBody(twice bool) client.Editor {
+// setBody sets the body of a request, which may or may not be readable twice.
+func setBody(twice bool) client.Editor {
 	return func(_ context.Context, request *http.Request) error {
 		text := strings.NewReader("text")
 		replacement, err := http.NewRequest(http.MethodPost, request.URL.String(), text)

@@ -40,16 +40,16 @@ import (
 )
 
 const (
-	root             = ".."
+	repositoryRoot   = ".."
 	releaseName      = "anamnesis"
 	releaseNamespace = "anamnesis-system"
 )
 
-// tool runs one of the developer tools at the root of the repository and gives
+// runTool runs one of the developer tools at the root of the repository and gives
 // what it prints.
-func tool(arguments ...string) (string, error) {
+func runTool(arguments ...string) (string, error) {
 	command := exec.Command("go", append([]string{"tool", "-modfile=hack/tools/go.mod"}, arguments...)...)
-	command.Dir = root
+	command.Dir = repositoryRoot
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
@@ -58,14 +58,14 @@ func tool(arguments ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// kustomize builds the manifests of a folder.
-func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
+// renderKustomize builds the manifests of a folder.
+func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
-	output, err := tool("kustomize", "build", folder)
+	output, err := runTool("kustomize", "build", folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parse(t, output)
+	return parseManifests(t, output)
 }
 
 // renderChart gives what the chart's templates make of some values. Helm built
@@ -79,19 +79,19 @@ func renderChart(values ...string) (string, error) {
 	for _, value := range values {
 		arguments = append(arguments, "--set", value)
 	}
-	return tool(arguments...)
+	return runTool(arguments...)
 }
 
-func helm(t *testing.T, values ...string) []*unstructured.Unstructured {
+func mustRenderChart(t *testing.T, values ...string) []*unstructured.Unstructured {
 	t.Helper()
 	output, err := renderChart(values...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parse(t, output)
+	return parseManifests(t, output)
 }
 
-func parse(t *testing.T, manifests string) []*unstructured.Unstructured {
+func parseManifests(t *testing.T, manifests string) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifests)))
@@ -113,13 +113,13 @@ func parse(t *testing.T, manifests string) []*unstructured.Unstructured {
 	}
 }
 
-// key tells objects apart: Deployment anamnesis-system/anamnesis-operator.
-func key(object *unstructured.Unstructured) string {
+// objectKey tells objects apart: Deployment anamnesis-system/anamnesis-operator.
+func objectKey(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 }
 
-// find gives the one object of a kind.
-func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+// findKind gives the one object of a kind.
+func findKind(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured
 	for _, object := range objects {
@@ -133,12 +133,12 @@ func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unst
 	return found[0]
 }
 
-// as converts an object into its Go type and refuses fields that it lacks.
-func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
+// convert converts an object into its Go type and refuses fields that it lacks.
+func convert[T any](t *testing.T, object *unstructured.Unstructured) *T {
 	t.Helper()
 	into := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, into, true); err != nil {
-		t.Fatalf("%s: %v", key(object), err)
+		t.Fatalf("%s: %v", objectKey(object), err)
 	}
 	return into
 }
@@ -159,15 +159,15 @@ func comparableObjects(objects []*unstructured.Unstructured) map[string]map[stri
 			labels = nil
 		}
 		object.SetLabels(labels)
-		byKey[key(object)] = object.Object
+		byKey[objectKey(object)] = object.Object
 	}
 	return byKey
 }
 
-func TestChartInstallsWhatKustomizeDoes(t *testing.T) {
+func TestChartMatchesKustomize(t *testing.T) {
 	t.Parallel()
-	fromKustomize := comparableObjects(kustomize(t, "config/default"))
-	fromChart := comparableObjects(helm(t))
+	fromKustomize := comparableObjects(renderKustomize(t, "config/default"))
+	fromChart := comparableObjects(mustRenderChart(t))
 	wanted := slices.Sorted(maps.Keys(fromKustomize))
 	if diff := cmp.Diff(wanted, slices.Sorted(maps.Keys(fromChart))); diff != "" {
 		t.Errorf("config/default and charts/anamnesis install different objects (-kustomize +chart):\n%s", diff)
@@ -187,13 +187,13 @@ func TestChartInstallsWhatKustomizeDoes(t *testing.T) {
 // it.
 func TestNamespacedInstall(t *testing.T) {
 	t.Parallel()
-	everywhere := as[rbacv1.ClusterRole](t, find(t, helm(t), "ClusterRole"))
-	objects := helm(t, "watch.namespaces={clinic,pharmacy}")
+	everywhere := convert[rbacv1.ClusterRole](t, findKind(t, mustRenderChart(t), "ClusterRole"))
+	objects := mustRenderChart(t, "watch.namespaces={clinic,pharmacy}")
 	const binding = "anamnesis-operator-namespaced"
 	hold := rbacv1.PolicyRule{
 		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, ResourceNames: []string{binding}, Verbs: []string{"get", "patch"},
 	}
-	role := as[rbacv1.ClusterRole](t, find(t, objects, "ClusterRole"))
+	role := convert[rbacv1.ClusterRole](t, findKind(t, objects, "ClusterRole"))
 	if diff := cmp.Diff(append(everywhere.Rules, hold), role.Rules); diff != "" {
 		t.Errorf("the rules are not those of an install for the cluster, and to hold the binding (-want +got):\n%s", diff)
 	}
@@ -202,18 +202,18 @@ func TestNamespacedInstall(t *testing.T) {
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "Role":
-			rules := as[rbacv1.Role](t, object).Rules
+			rules := convert[rbacv1.Role](t, object).Rules
 			want := []rbacv1.PolicyRule{{APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"list"}}}
 			if diff := cmp.Diff(want, rules); object.GetNamespace() == "default" && diff != "" {
 				t.Errorf("what it may do where the Kubernetes API is (-want +got):\n%s", diff)
 			}
 		case "ClusterRoleBinding":
-			t.Errorf("%s reaches beyond the namespaces of the list", key(object))
+			t.Errorf("%s reaches beyond the namespaces of the list", objectKey(object))
 		case "RoleBinding":
-			found := as[rbacv1.RoleBinding](t, object)
+			found := convert[rbacv1.RoleBinding](t, object)
 			bound[found.Namespace+"/"+found.Name] = fmt.Sprintf("%s %s to %v", found.RoleRef.Kind, found.RoleRef.Name, found.Subjects)
 			if len(found.Finalizers) > 0 {
-				t.Errorf("%s has finalizers: without an operator it could not be deleted", key(object))
+				t.Errorf("%s has finalizers: without an operator it could not be deleted", objectKey(object))
 			}
 		}
 	}
@@ -234,22 +234,22 @@ func TestNamespacedInstall(t *testing.T) {
 	}
 }
 
-// TestNamespacedInstallsBesideEachOther installs two releases of one name, which
+// TestNamespacedInstallsDoNotCollide installs two releases of one name, which
 // share nothing of the cluster.
-func TestNamespacedInstallsBesideEachOther(t *testing.T) {
+func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, namespace := range []string{"north", "south"} {
-		output, err := tool("helm", "template", releaseName, "charts/anamnesis", "--namespace", namespace,
+		output, err := runTool("helm", "template", releaseName, "charts/anamnesis", "--namespace", namespace,
 			"--kube-version", "1.36.0", "--set", "watch.namespaces={"+namespace+"-tenants}")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, object := range parse(t, output) {
-			if seen[key(object)] {
-				t.Errorf("%s belongs to both", key(object))
+		for _, object := range parseManifests(t, output) {
+			if seen[objectKey(object)] {
+				t.Errorf("%s belongs to both", objectKey(object))
 			}
-			seen[key(object)] = true
+			seen[objectKey(object)] = true
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestNamespacedInstallsBesideEachOther(t *testing.T) {
 // always do: an install for some namespaces must not read those of its own.
 func TestOwnNamespaceRole(t *testing.T) {
 	t.Parallel()
-	role := as[rbacv1.Role](t, find(t, helm(t), "Role"))
+	role := convert[rbacv1.Role](t, findKind(t, mustRenderChart(t), "Role"))
 	want := []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
@@ -311,7 +311,7 @@ func TestChartValues(t *testing.T) {
 	}
 }
 
-func TestChartRefuses(t *testing.T) {
+func TestChartRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"an unknown value":         "serverimage.tag=v9",
@@ -339,9 +339,9 @@ func TestChartRefuses(t *testing.T) {
 	}
 }
 
-// TestChartWantsDigests refuses tags when it was told to, and says which digest
+// TestChartRequiresDigests refuses tags when it was told to, and says which digest
 // is missing.
-func TestChartWantsDigests(t *testing.T) {
+func TestChartRequiresDigests(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("a", 64)
 	for given, missing := range map[string]string{"image.digest": "serverImage.digest is missing", "serverImage.digest": "image.digest is missing"} {
@@ -352,9 +352,9 @@ func TestChartWantsDigests(t *testing.T) {
 	}
 }
 
-// TestBaseImagesAreFixed keeps what the images are built from, and built by, the
+// TestBaseImagesArePinned keeps what the images are built from, and built by, the
 // same until somebody changes it here.
-func TestBaseImagesAreFixed(t *testing.T) {
+func TestBaseImagesArePinned(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../Dockerfile")
 	if err != nil {
@@ -377,29 +377,29 @@ func TestBaseImagesAreFixed(t *testing.T) {
 	}
 }
 
-func TestNetworkPolicyCanBeLeftOut(t *testing.T) {
+func TestNetworkPolicyCanBeDisabled(t *testing.T) {
 	t.Parallel()
-	for _, object := range helm(t, "networkPolicy.enabled=false") {
+	for _, object := range mustRenderChart(t, "networkPolicy.enabled=false") {
 		if object.GetKind() == "NetworkPolicy" {
-			t.Errorf("%s is there", key(object))
+			t.Errorf("%s is there", objectKey(object))
 		}
 	}
 }
 
 func operatorPod(t *testing.T, objects []*unstructured.Unstructured) *corev1.PodTemplateSpec {
 	t.Helper()
-	return &as[appsv1.Deployment](t, find(t, objects, "Deployment")).Spec.Template
+	return &convert[appsv1.Deployment](t, findKind(t, objects, "Deployment")).Spec.Template
 }
 
-// TestOperatorIsRestricted holds the operator's pod against the level that its
+// TestOperatorMeetsRestrictedPodSecurity holds the operator's pod against the level that its
 // own namespace enforces.
-func TestOperatorIsRestricted(t *testing.T) {
+func TestOperatorMeetsRestrictedPodSecurity(t *testing.T) {
 	t.Parallel()
 	evaluator, err := psapolicy.NewEvaluator(psapolicy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := operatorPod(t, kustomize(t, "config/default"))
+	pod := operatorPod(t, renderKustomize(t, "config/default"))
 	restricted := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
 	result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
 	if !result.Allowed {
@@ -407,11 +407,11 @@ func TestOperatorIsRestricted(t *testing.T) {
 	}
 }
 
-// TestAdminAccessIsOneLabel keeps the label that opens the operator's metrics
+// TestAdminAccessLabelIsShared keeps the label that opens the operator's metrics
 // the same as the one that opens those of the tenants.
-func TestAdminAccessIsOneLabel(t *testing.T) {
+func TestAdminAccessLabelIsShared(t *testing.T) {
 	t.Parallel()
-	policy := find(t, helm(t), "NetworkPolicy")
+	policy := findKind(t, mustRenderChart(t), "NetworkPolicy")
 	encoded, err := yaml.Marshal(policy.Object)
 	if err != nil {
 		t.Fatal(err)
@@ -421,11 +421,11 @@ func TestAdminAccessIsOneLabel(t *testing.T) {
 	}
 }
 
-// TestOperatorReachesInstances: the operator calls an Instance before it says
+// TestNetworkPolicyAllowsInstances: the operator calls an Instance before it says
 // that it is ready, so its policy lets it reach the port that pods serve at.
-func TestOperatorReachesInstances(t *testing.T) {
+func TestNetworkPolicyAllowsInstances(t *testing.T) {
 	t.Parallel()
-	policy := as[networkingv1.NetworkPolicy](t, find(t, helm(t), "NetworkPolicy"))
+	policy := convert[networkingv1.NetworkPolicy](t, findKind(t, mustRenderChart(t), "NetworkPolicy"))
 	instance := &v1alpha1.Instance{}
 	instance.Name = "acme"
 	template := resources.BuildDeployment(resources.Input{Instance: instance}).Spec.Template
@@ -457,13 +457,13 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, object := range parse(t, string(content)) {
+		for _, object := range parseManifests(t, string(content)) {
 			switch object.GetKind() {
 			case "Instance":
-				sample := as[v1alpha1.Instance](t, object)
+				sample := convert[v1alpha1.Instance](t, object)
 				found[sample.Namespace+"/"+sample.Name] = filepath.Base(file)
 			case "WebhookConfig":
-				sample := as[v1alpha1.WebhookConfig](t, object)
+				sample := convert[v1alpha1.WebhookConfig](t, object)
 				found[sample.Namespace+"/"+sample.Name] = filepath.Base(file)
 			}
 		}
@@ -474,12 +474,12 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSampleFolder has what `make run` applies.
-func TestSampleFolder(t *testing.T) {
+// TestSamplesKustomization has what `make run` applies.
+func TestSamplesKustomization(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	for _, object := range kustomize(t, "config/samples") {
-		keys = append(keys, key(object))
+	for _, object := range renderKustomize(t, "config/samples") {
+		keys = append(keys, objectKey(object))
 	}
 	slices.Sort(keys)
 	if diff := cmp.Diff([]string{"Instance anamnesis-demo/demo", "Namespace /anamnesis-demo"}, keys); diff != "" {

@@ -16,24 +16,24 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// readOne reads a file with one object.
-func readOne(t *testing.T, file string) *unstructured.Unstructured {
+// readManifest reads a file with one object.
+func readManifest(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := parse(t, string(content))
+	objects := parseManifests(t, string(content))
 	if len(objects) != 1 {
 		t.Fatalf("%s holds %d objects, want 1", file, len(objects))
 	}
 	return objects[0]
 }
 
-// schema is the OpenAPI schema of Instance at a path of property names.
-func schema(t *testing.T, path ...string) map[string]any {
+// crdSchema is the OpenAPI schema of Instance at a path of property names.
+func crdSchema(t *testing.T, path ...string) map[string]any {
 	t.Helper()
-	definition := readOne(t, "crd/bases/anamnesis.dev_instances.yaml")
+	definition := readManifest(t, "crd/bases/anamnesis.dev_instances.yaml")
 	versions, _, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("the CRD has %d versions (%v), want 1", len(versions), err)
@@ -50,12 +50,12 @@ func schema(t *testing.T, path ...string) map[string]any {
 	return at
 }
 
-// TestNameRule keeps the rule of the API and the length that the objects' names
+// TestNameLengthRuleMatchesResources keeps the rule of the API and the length that the objects' names
 // leave for it the same.
-func TestNameRule(t *testing.T) {
+func TestNameLengthRuleMatchesResources(t *testing.T) {
 	t.Parallel()
 	want := fmt.Sprintf("self.metadata.name.size() <= %d", resources.MaxInstanceNameLength)
-	rules, _, err := unstructured.NestedSlice(schema(t), "x-kubernetes-validations")
+	rules, _, err := unstructured.NestedSlice(crdSchema(t), "x-kubernetes-validations")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNameRule(t *testing.T) {
 func TestDefaultApplicationHasEveryScope(t *testing.T) {
 	t.Parallel()
 	enum, _, err := unstructured.NestedStringSlice(
-		schema(t, "properties", "spec", "properties", "applications", "items", "properties", "scopes", "items"), "enum")
+		crdSchema(t, "properties", "spec", "properties", "applications", "items", "properties", "scopes", "items"), "enum")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func TestDefaultApplicationHasEveryScope(t *testing.T) {
 	}
 }
 
-// needed is the most that the operator may do, by resource. A rule that the code
+// maxPermissions is the most that the operator may do, by resource. A rule that the code
 // asks for beyond it needs a reason here.
-var needed = map[string][]string{
+var maxPermissions = map[string][]string{
 	// What it looks after. It never makes or deletes an Instance.
 	"anamnesis.dev/instances":        {"get", "list", "watch", "patch"},
 	"anamnesis.dev/instances/status": {"patch"},
@@ -127,9 +127,9 @@ var needed = map[string][]string{
 	"events.k8s.io/events": {"create", "patch"},
 }
 
-func TestRoleIsTheLeastThatWorks(t *testing.T) {
+func TestRoleIsMinimal(t *testing.T) {
 	t.Parallel()
-	role := as[rbacv1.ClusterRole](t, readOne(t, "rbac/role.yaml"))
+	role := convert[rbacv1.ClusterRole](t, readManifest(t, "rbac/role.yaml"))
 	granted := 0
 	for _, rule := range role.Rules {
 		if len(rule.NonResourceURLs) > 0 {
@@ -139,7 +139,7 @@ func TestRoleIsTheLeastThatWorks(t *testing.T) {
 			for _, resource := range rule.Resources {
 				granted++
 				for _, verb := range rule.Verbs {
-					if name := group + "/" + resource; !slices.Contains(needed[name], verb) {
+					if name := group + "/" + resource; !slices.Contains(maxPermissions[name], verb) {
 						t.Errorf("the role grants %s on %s, which is not needed", verb, name)
 					}
 				}
@@ -151,12 +151,12 @@ func TestRoleIsTheLeastThatWorks(t *testing.T) {
 	}
 }
 
-// TestChartHasTheGeneratedRole compares with the copy that the chart's templates
+// TestChartRoleMatchesGenerated compares with the copy that the chart's templates
 // read.
-func TestChartHasTheGeneratedRole(t *testing.T) {
+func TestChartRoleMatchesGenerated(t *testing.T) {
 	t.Parallel()
-	want := readOne(t, "rbac/role.yaml").Object
-	if diff := cmp.Diff(want, readOne(t, "../charts/anamnesis/files/role.yaml").Object); diff != "" {
+	want := readManifest(t, "rbac/role.yaml").Object
+	if diff := cmp.Diff(want, readManifest(t, "../charts/anamnesis/files/role.yaml").Object); diff != "" {
 		t.Errorf("the chart's role is not the generated one: run 'make generate' (-want +got):\n%s", diff)
 	}
 }

@@ -5,13 +5,13 @@ package main
 import (
 	"slices"
 
-	"github.com/anamnesis-dev/anamnesis/controllers/apply"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// leaseName keeps operators that care for different Instances from taking turns:
-// those with the same selector and the same namespaces, in whatever order, have
-// one lease, and others have others.
+// leaseName returns the name of the leader election lease. Operators with the same
+// selector and the same namespaces, in any order, share a lease; operators that manage
+// different Instances do not compete for one.
 func leaseName(options instance.Options) (string, error) {
 	const name = "anamnesis-operator"
 	selector := options.Selector.String()
@@ -23,6 +23,6 @@ func leaseName(options instance.Options) (string, error) {
 	case options.Selector.Empty():
 		return name, nil
 	}
-	hash, err := apply.Hash(cared)
+	hash, err := ssa.Hash(cared)
 	return name + "-" + hash, err
 }

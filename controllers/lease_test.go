@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
 )
 
-func lease(t interface{ Fatal(...any) }, selector string, namespaces ...string) string {
+func mustLeaseName(t interface{ Fatal(...any) }, selector string, namespaces ...string) string {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +26,9 @@ func lease(t interface{ Fatal(...any) }, selector string, namespaces ...string) 
 	return name
 }
 
-// TestLeaseNamesStay keeps a rollout of the operator from having two leaders: an
-// older one and a newer one must take turns.
-func TestLeaseNamesStay(t *testing.T) {
+// TestLeaseNamesAreStable prevents two leaders during a rollout of the operator: the old
+// and the new version must compete for the same lease.
+func TestLeaseNamesAreStable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		selector   string
@@ -39,23 +39,23 @@ func TestLeaseNamesStay(t *testing.T) {
 		{"team=blue", nil, "anamnesis-operator-88f653e65d8c"},
 		{"", []string{"clinic", "pharmacy"}, "anamnesis-operator-cdf8282ed93f"},
 	} {
-		if got := lease(t, test.selector, test.namespaces...); got != test.want {
+		if got := mustLeaseName(t, test.selector, test.namespaces...); got != test.want {
 			t.Errorf("selector %q, namespaces %v: lease %q, want %q", test.selector, test.namespaces, got, test.want)
 		}
 	}
 }
 
-// TestLeaseFollowsWhatIsCaredFor draws two operators and compares whether they
-// care for the same with whether they have the same lease.
-func TestLeaseFollowsWhatIsCaredFor(t *testing.T) {
+// TestLeaseNameDependsOnSelectorAndNamespaces generates two operators and checks that
+// they share a lease if and only if they manage the same Instances.
+func TestLeaseNameDependsOnSelectorAndNamespaces(t *testing.T) {
 	t.Parallel()
 	selectors := rapid.SampledFrom([]string{"", "team=blue", "team=red"})
 	lists := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "a-b"}), 0, 4)
 	rapid.Check(t, func(t *rapid.T) {
 		selector, otherSelector := selectors.Draw(t, "selector"), selectors.Draw(t, "other selector")
 		list, otherList := lists.Draw(t, "namespaces"), lists.Draw(t, "other namespaces")
-		name, other := lease(t, selector, list...), lease(t, otherSelector, otherList...)
-		if same := selector == otherSelector && asSet(list) == asSet(otherList); same != (name == other) {
+		name, other := mustLeaseName(t, selector, list...), mustLeaseName(t, otherSelector, otherList...)
+		if same := selector == otherSelector && canonicalSet(list) == canonicalSet(otherList); same != (name == other) {
 			t.Fatalf("%q in %v has %s, %q in %v has %s", selector, list, name, otherSelector, otherList, other)
 		}
 		if problems := validation.IsDNS1123Subdomain(name); problems != nil {
@@ -64,6 +64,6 @@ func TestLeaseFollowsWhatIsCaredFor(t *testing.T) {
 	})
 }
 
-func asSet(list []string) string {
+func canonicalSet(list []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(list))), ",")
 }

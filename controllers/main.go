@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command operator gives every Instance of a cluster its own API server, and keeps
-// who is told of its events.
+// Command operator runs an API server for every Instance in a cluster and manages its
+// webhook subscriptions.
 //
-// Only wiring lives here: flags, the manager with its lease and its probes, and
+// This package contains only wiring: flags, the manager with its lease and probes, and
 // the reconcilers of packages instance and webhookconfig.
 package main
 
@@ -32,12 +32,12 @@ import (
 
 func main() {
 	var config flags
-	kong.Parse(&config, kong.Name("operator"), kong.Description("Gives every Instance of a cluster its own symptom assessment server."))
+	kong.Parse(&config, kong.Name("operator"), kong.Description("Runs a symptom assessment server for each Instance in the cluster."))
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	if err := run(ctrl.SetupSignalHandler(), config); err != nil {
-		logger.Error(err, "the operator ends")
+		logger.Error(err, "operator failed")
 		os.Exit(1)
 	}
 }
@@ -45,7 +45,7 @@ func main() {
 func run(ctx context.Context, config flags) error {
 	cluster, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
+		return fmt.Errorf("loading the kubeconfig: %w", err)
 	}
 	manager, err := newOperator(ctx, cluster, config, metrics.Registry)
 	if err != nil {
@@ -54,8 +54,7 @@ func run(ctx context.Context, config flags) error {
 	return manager.Start(ctx)
 }
 
-// newOperator gives a manager that has all that the flags ask for, to be
-// started.
+// newOperator returns a manager set up as the flags request, ready to be started.
 func newOperator(ctx context.Context, cluster *rest.Config, config flags, registry prometheus.Registerer) (ctrl.Manager, error) {
 	options, err := config.options()
 	if err != nil {
@@ -74,13 +73,13 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 		return nil, err
 	}
 	if config.RoleBinding != "" {
-		hold := namespaces.NewHold(manager, config.RoleBinding, options.Namespaces, health)
-		options.Around = hold.Around
+		hold := namespaces.NewRoleBindingGuard(manager, config.RoleBinding, options.Namespaces, health)
+		options.WrapReconciler = hold.Wrap
 		if err := manager.Add(hold); err != nil {
-			return nil, fmt.Errorf("adding the hold of RoleBindings: %w", err)
+			return nil, fmt.Errorf("adding the RoleBinding guard: %w", err)
 		}
 	}
-	if options.Referenced, err = instance.ReferencedCache(ctx, manager, options); err != nil {
+	if options.ReferencedCache, err = instance.NewReferencedCache(ctx, manager, options); err != nil {
 		return nil, err
 	}
 	if err := instance.Setup(ctx, manager, registry, options); err != nil {
@@ -93,7 +92,7 @@ func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.M
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering kinds: %w", err)
+			return nil, fmt.Errorf("registering API types: %w", err)
 		}
 	}
 	lease, err := leaseName(options)
@@ -114,7 +113,7 @@ func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.M
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the manager: %w", err)
+		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	return manager, nil
 }

@@ -13,44 +13,45 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/namespaces"
 )
 
-// TestNamespaceIsDeletedWithItsInstances deletes a tenant's namespace under a
-// namespaced install: the Instance must be able to leave, or the namespace never
-// ends.
-func TestNamespaceIsDeletedWithItsInstances(t *testing.T) {
+// TestNamespaceDeletionRemovesInstances deletes a tenant's namespace in a namespaced
+// installation. The Instance's finalizer must be removed, or the namespace stays
+// terminating.
+func TestNamespaceDeletionRemovesInstances(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"deleted"})
-	i.start()
-	i.Consistently(i.binding("deleted"), "2s").Should(gomega.BeEmpty(), "held without any Instance")
+	i := newChartRelease(t, []string{"deleted"})
+	i.startOperator()
+	i.Consistently(i.roleBindingFinalizers("deleted"), "2s").Should(gomega.BeEmpty(), "held without any Instance")
 	i.createInstance("deleted")
-	i.Eventually(i.cared("deleted")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
-	if got := i.binding("deleted")(); !slices.Contains(got, namespaces.Finalizer) {
+	i.Eventually(i.instanceFinalizers("deleted")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
+	if got := i.roleBindingFinalizers("deleted")(); !slices.Contains(got, namespaces.RoleBindingFinalizer) {
 		t.Errorf("the Instance has its finalizer before the RoleBinding: %v", got)
 	}
 	i.deleteNamespace("deleted")
-	i.Eventually(i.cared("deleted")).Should(gone, "the Instance cannot leave")
-	i.Eventually(i.binding("deleted")).Should(gone, "the RoleBinding stays when the last Instance went")
+	i.Eventually(i.instanceFinalizers("deleted")).Should(beNotFound, "the Instance cannot leave")
+	i.Eventually(i.roleBindingFinalizers("deleted")).Should(beNotFound, "the RoleBinding stays when the last Instance went")
 
-	i.endNamespace("deleted")
+	i.finalizeNamespace("deleted")
 	i.createNamespace("deleted")
-	i.giveRights("deleted")
+	i.grantAccess("deleted")
 	i.createInstance("deleted")
-	i.Eventually(i.cared("deleted")).Should(gomega.Equal([]string{v1alpha1.Finalizer}), "the namespace is not taken up again")
+	i.Eventually(i.instanceFinalizers("deleted")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}), "the namespace is not taken up again")
 }
 
-// TestNamespaceIsDeletedWithItsWebhookConfigs, of an Instance that goes along and
-// of one that is gone: they must be able to leave, and keep the rights for that.
-func TestNamespaceIsDeletedWithItsWebhookConfigs(t *testing.T) {
+// TestNamespaceDeletionRemovesWebhookConfigs covers WebhookConfigs of an Instance that
+// is deleted too and of one that no longer exists. Their finalizers must be removed, and
+// the permissions for that must remain until then.
+func TestNamespaceDeletionRemovesWebhookConfigs(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"told"})
-	operator := i.start()
+	i := newChartRelease(t, []string{"told"})
+	operator := i.startOperator()
 	i.createInstance("told")
 	for _, name := range []string{"acme", "bygone"} {
 		config := &v1alpha1.WebhookConfig{
-			// As it is once it was subscribed.
+			// The state after subscribing.
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "told", Finalizers: []string{v1alpha1.SubscriptionFinalizer}},
 			Spec: v1alpha1.WebhookConfigSpec{
 				InstanceRef: v1alpha1.InstanceReference{Name: name}, URL: "https://portal.example/",
-				AuthorizationTokenSecretRef: v1alpha1.TokenReference{Name: "portal-token"},
+				AuthorizationTokenSecretRef: v1alpha1.TokenSecretReference{Name: "portal-token"},
 			},
 		}
 		if err := i.Create(t.Context(), config); err != nil {
@@ -60,104 +61,105 @@ func TestNamespaceIsDeletedWithItsWebhookConfigs(t *testing.T) {
 	left := func(name string) func() []string {
 		return func() []string { return i.finalizers(&v1alpha1.WebhookConfig{}, "told", name) }
 	}
-	i.Eventually(i.cared("told")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
-	i.Eventually(i.binding("told")).Should(gomega.Equal([]string{namespaces.Finalizer}))
+	i.Eventually(i.instanceFinalizers("told")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
+	i.Eventually(i.roleBindingFinalizers("told")).Should(gomega.Equal([]string{namespaces.RoleBindingFinalizer}))
 	i.deleteNamespace("told")
 	for _, name := range []string{"acme", "bygone"} {
-		i.Eventually(left(name)).Should(gone, "WebhookConfig "+name+" cannot leave")
+		i.Eventually(left(name)).Should(beNotFound, "WebhookConfig "+name+" cannot leave")
 	}
-	i.Eventually(i.cared("told")).Should(gone)
-	i.Eventually(i.binding("told")).Should(gone, "the RoleBinding stays when nothing needs it any more")
-	if got := operator.log.count("webhookconfigs.anamnesis.dev is forbidden"); got > 0 {
+	i.Eventually(i.instanceFinalizers("told")).Should(beNotFound)
+	i.Eventually(i.roleBindingFinalizers("told")).Should(beNotFound, "the RoleBinding stays when nothing needs it any more")
+	if got := operator.log.countOccurrences("webhookconfigs.anamnesis.dev is forbidden"); got > 0 {
 		t.Errorf("the chart's rights lack something: %d refusals in the log", got)
 	}
 }
 
-// TestNamespaceIsDeletedWhileNobodyWorks is the same, with an operator that only
-// starts afterwards and knows the namespace by what it may still read.
-func TestNamespaceIsDeletedWhileNobodyWorks(t *testing.T) {
+// TestNamespaceDeletionCompletesAfterOperatorRestart does the same with an operator that
+// starts only after the deletion and learns of the namespace through its remaining
+// permissions.
+func TestNamespaceDeletionCompletesAfterOperatorRestart(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"forsaken"})
+	i := newChartRelease(t, []string{"forsaken"})
 	t.Run("the operator works for a while", func(t *testing.T) {
 		before := *i
 		before.t, before.WithT = t, gomega.NewWithT(t)
-		before.SetDefaultEventuallyTimeout(patience)
-		before.start()
+		before.SetDefaultEventuallyTimeout(eventuallyTimeout)
+		before.startOperator()
 		before.createInstance("forsaken")
-		before.Eventually(before.cared("forsaken")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+		before.Eventually(before.instanceFinalizers("forsaken")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
 	})
 	i.deleteNamespace("forsaken")
-	i.Consistently(i.cared("forsaken"), "1s").Should(gomega.Equal([]string{v1alpha1.Finalizer}))
-	i.start()
-	i.Eventually(i.cared("forsaken")).Should(gone, "the Instance cannot leave")
-	i.Eventually(i.binding("forsaken")).Should(gone, "the RoleBinding stays when the last Instance went")
+	i.Consistently(i.instanceFinalizers("forsaken"), "1s").Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
+	i.startOperator()
+	i.Eventually(i.instanceFinalizers("forsaken")).Should(beNotFound, "the Instance cannot leave")
+	i.Eventually(i.roleBindingFinalizers("forsaken")).Should(beNotFound, "the RoleBinding stays when the last Instance went")
 }
 
-// TestInstanceLeavesBeforeItsNamespace lets go of the RoleBinding, so that
-// nothing is in the way when the namespace is deleted without an operator.
-func TestInstanceLeavesBeforeItsNamespace(t *testing.T) {
+// TestRoleBindingIsReleasedAfterLastInstance checks that the finalizer is removed from
+// the RoleBinding, so that nothing blocks the deletion of the namespace without an
+// operator.
+func TestRoleBindingIsReleasedAfterLastInstance(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"left"})
-	i.start()
+	i := newChartRelease(t, []string{"left"})
+	i.startOperator()
 	i.createInstance("left")
-	i.Eventually(i.binding("left")).Should(gomega.Equal([]string{namespaces.Finalizer}))
+	i.Eventually(i.roleBindingFinalizers("left")).Should(gomega.Equal([]string{namespaces.RoleBindingFinalizer}))
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "left"}}
 	if err := i.Delete(t.Context(), instance); err != nil {
 		t.Fatal(err)
 	}
-	i.Eventually(i.cared("left")).Should(gone)
-	i.Eventually(i.binding("left")).Should(gomega.BeEmpty())
+	i.Eventually(i.instanceFinalizers("left")).Should(beNotFound)
+	i.Eventually(i.roleBindingFinalizers("left")).Should(gomega.BeEmpty())
 }
 
-// TestMissingNamespaceStopsNobody lists a namespace that does not exist, and one
-// that does and in which the operator has no rights.
-func TestMissingNamespaceStopsNobody(t *testing.T) {
+// TestMissingNamespaceDoesNotBlockOthers watches a namespace that does not exist and one
+// in which the operator has no permissions.
+func TestMissingNamespaceDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"there"}, "absent", "rightless")
+	i := newChartRelease(t, []string{"there"}, "absent", "rightless")
 	i.createNamespace("rightless")
-	operator := i.start()
+	operator := i.startOperator()
 	i.createInstance("there")
-	i.Eventually(i.cared("there")).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
-	i.Eventually(operator.ready).Should(gomega.And(gomega.HavePrefix("200 "),
-		gomega.ContainSubstring("[!] namespace absent: cannot be read"), gomega.ContainSubstring("[!] namespace rightless: cannot be read")))
+	i.Eventually(i.instanceFinalizers("there")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
+	i.Eventually(operator.readyz).Should(gomega.And(gomega.HavePrefix("200 "),
+		gomega.ContainSubstring("[!] namespace absent: not accessible"), gomega.ContainSubstring("[!] namespace rightless: not accessible")))
 
 	i.createNamespace("absent")
 	for _, late := range []string{"absent", "rightless"} {
 		i.createInstance(late)
-		i.giveRights(late)
-		i.Eventually(i.cared(late)).Should(gomega.Equal([]string{v1alpha1.Finalizer}), "namespace "+late+" is not taken up")
-		i.Eventually(operator.ready).ShouldNot(gomega.ContainSubstring("namespace " + late))
-		if got := operator.log.count(`"namespace":"` + late + `","trouble":`); got != 1 {
+		i.grantAccess(late)
+		i.Eventually(i.instanceFinalizers(late)).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}), "namespace "+late+" is not taken up")
+		i.Eventually(operator.readyz).ShouldNot(gomega.ContainSubstring("namespace " + late))
+		if got := operator.log.countOccurrences(`"namespace":"` + late + `","problem":`); got != 1 {
 			t.Errorf("the trouble of %s was logged %d times, want once", late, got)
 		}
 	}
 }
 
-// TestOperatorsWorkSideBySide runs three in one namespace: two replicas of one
-// take turns, and another for another namespace does not wait for them. The
-// second replica is ready although it does not work, or a rollout of the operator
-// would never end.
-func TestOperatorsWorkSideBySide(t *testing.T) {
+// TestOperatorsRunSideBySide runs three operators in one namespace. Two replicas of one
+// operator share a lease; an operator for another namespace does not wait for them. The
+// standby replica must be ready, or a rollout of the operator would never complete.
+func TestOperatorsRunSideBySide(t *testing.T) {
 	t.Parallel()
-	i := newInstall(t, []string{"first", "second"})
+	i := newChartRelease(t, []string{"first", "second"})
 	first, second := *i, *i
 	first.arguments, second.arguments = i.argumentsFor("first"), i.argumentsFor("second")
-	leader := first.start()
-	i.Eventually(leader.ready).Should(gomega.Equal("200 [+] caches: filled\n[+] leadership: leads\nready\n"))
-	other := second.start()
-	i.Eventually(other.ready).Should(gomega.Equal("200 [+] caches: filled\n[+] leadership: leads\nready\n"))
-	replica := first.start()
-	i.Eventually(replica.ready).Should(gomega.Equal("200 [+] caches: filled\n[+] leadership: stands by\nready\n"))
+	leader := first.startOperator()
+	i.Eventually(leader.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: leader\nready\n"))
+	other := second.startOperator()
+	i.Eventually(other.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: leader\nready\n"))
+	replica := first.startOperator()
+	i.Eventually(replica.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: standby\nready\n"))
 	for _, namespace := range []string{"first", "second"} {
 		i.createInstance(namespace)
-		i.Eventually(i.cared(namespace)).Should(gomega.Equal([]string{v1alpha1.Finalizer}))
+		i.Eventually(i.instanceFinalizers(namespace)).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
 	}
-	i.Eventually(func() int { return len(i.children("first")) }).Should(gomega.BeNumerically(">=", 5), "the Instance is not made what it should be")
-	for _, operator := range []*process{leader, other, replica} {
-		if got := operator.log.count("forbidden"); got > 0 {
+	i.Eventually(func() int { return len(i.ownedObjects("first")) }).Should(gomega.BeNumerically(">=", 5), "the Instance is not made what it should be")
+	for _, operator := range []*operatorProcess{leader, other, replica} {
+		if got := operator.log.countOccurrences("forbidden"); got > 0 {
 			t.Errorf("the chart's rights lack something: %d refusals in the log of one operator", got)
 		}
 	}
-	i.Eventually(func() []string { return i.events(i.own) }).Should(gomega.ContainElement("LeaderElection"))
-	i.Eventually(func() []string { return i.events("first") }).ShouldNot(gomega.BeEmpty())
+	i.Eventually(func() []string { return i.eventReasons(i.operatorNamespace) }).Should(gomega.ContainElement("LeaderElection"))
+	i.Eventually(func() []string { return i.eventReasons("first") }).ShouldNot(gomega.BeEmpty())
 }

@@ -14,12 +14,13 @@ import (
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// A namespaceHealth says what is wrong with the operator's namespaces, a line
-// for each trouble.
-type namespaceHealth interface{ Troubles() []string }
+// A namespaceHealth reports the problems of the operator's namespaces, one line per
+// problem.
+type namespaceHealth interface{ Problems() []string }
 
-// addProbes has a manager serve /livez and /readyz at an address; 0 for nowhere.
-// Its own probes can say that something is not well, and no more.
+// addProbes makes the manager serve /livez and /readyz at address, or nowhere if the
+// address is 0. It replaces controller-runtime's own probes, which report only success
+// or failure, without details.
 func addProbes(manager ctrl.Manager, address string, health namespaceHealth) error {
 	if address == "0" {
 		return nil
@@ -29,67 +30,67 @@ func addProbes(manager ctrl.Manager, address string, health namespaceHealth) err
 		return fmt.Errorf("listening for probes at --health-probe-bind-address: %w", err)
 	}
 	filled := make(chan struct{})
-	probes := &probes{filled: filled, leads: manager.Elected(), health: health}
+	probes := &probes{cachesSynced: filled, elected: manager.Elected(), health: health}
 	server := &http.Server{Handler: probes.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 90 * time.Second}
 	if err := manager.Add(&ctrlmanager.Server{Name: "probes", Server: server, Listener: listener}); err != nil {
-		return fmt.Errorf("adding the server of probes: %w", err)
+		return fmt.Errorf("adding the probe server: %w", err)
 	}
-	if err := manager.Add(afterCaches(func() { close(filled) })); err != nil {
-		return fmt.Errorf("adding what notes that the caches are filled: %w", err)
+	if err := manager.Add(onCachesSynced(func() { close(filled) })); err != nil {
+		return fmt.Errorf("adding the cache sync hook: %w", err)
 	}
 	return nil
 }
 
-// afterCaches is run once by a manager whose caches are filled, on replicas that
-// stand by too.
-type afterCaches func()
+// onCachesSynced is a Runnable that the manager calls once its caches have synced, on
+// standby replicas too.
+type onCachesSynced func()
 
 // Start implements manager.Runnable.
-func (f afterCaches) Start(context.Context) error {
+func (f onCachesSynced) Start(context.Context) error {
 	f()
 	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (f afterCaches) NeedLeaderElection() bool { return false }
+func (f onCachesSynced) NeedLeaderElection() bool { return false }
 
-// probes answer whether the operator is alive, and whether it is ready.
+// probes serves the operator's liveness and readiness probes.
 type probes struct {
-	// filled is closed when the caches are filled, leads when this replica is the
-	// one that works.
-	filled, leads <-chan struct{}
-	health        namespaceHealth
+	// cachesSynced is closed once the caches have synced, elected once this replica is the
+	// leader.
+	cachesSynced, elected <-chan struct{}
+	health                namespaceHealth
 }
 
 func (p *probes) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writePlain(w, http.StatusOK, "alive\n") })
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		status, report := p.judge()
-		writePlain(w, status, report)
+		status, report := p.readiness()
+		writeText(w, status, report)
 	})
 	return mux
 }
 
-// judge says that a replica is ready when its caches are filled. Leading is told
-// and does not count: one that stands by must be ready, or a rollout of the
-// operator would wait for the leader to end. Nor do namespaces that are missing:
-// the others are cared for.
-func (p *probes) judge() (status int, report string) {
+// readiness reports a replica as ready once its caches have synced. Leadership is
+// reported but does not count: standby replicas must become ready, or a rollout of the
+// operator would wait for the leader to stop. Missing namespaces do not count either,
+// because the operator still serves the others.
+func (p *probes) readiness() (status int, report string) {
 	var lines strings.Builder
 	status, verdict := http.StatusOK, "ready"
-	if isClosed(p.filled) {
-		lines.WriteString("[+] caches: filled\n")
+	if isClosed(p.cachesSynced) {
+		lines.WriteString("[+] caches: synced\n")
 	} else {
 		status, verdict = http.StatusServiceUnavailable, "not ready"
-		lines.WriteString("[-] caches: not filled yet\n")
+		lines.WriteString("[-] caches: not synced\n")
 	}
-	leadership := "stands by"
-	if isClosed(p.leads) {
-		leadership = "leads"
+	leadership := "standby"
+	if isClosed(p.elected) {
+		leadership = "leader"
 	}
 	fmt.Fprintf(&lines, "[+] leadership: %s\n", leadership)
-	for _, trouble := range p.health.Troubles() {
+	for _, trouble := range p.health.Problems() {
 		fmt.Fprintf(&lines, "[!] %s\n", trouble)
 	}
 	return status, lines.String() + verdict + "\n"
@@ -104,8 +105,8 @@ func isClosed(channel <-chan struct{}) bool {
 	}
 }
 
-func writePlain(w http.ResponseWriter, status int, text string) {
+func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) // a prober that is gone does not read it
+	_, _ = w.Write([]byte(text)) // the prober has disconnected; nothing to do
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-type troubles []string
+type fakeNamespaceHealth []string
 
-func (t troubles) Troubles() []string { return t }
+func (t fakeNamespaceHealth) Problems() []string { return t }
 
 func TestReadiness(t *testing.T) {
 	t.Parallel()
@@ -21,22 +21,22 @@ func TestReadiness(t *testing.T) {
 		probes probes
 		want   string
 	}{
-		"just started":                {probes{no, no, troubles{}}, "503 [-] caches: not filled yet\n[+] leadership: stands by\nnot ready\n"},
-		"stands by":                   {probes{yes, no, troubles{}}, "200 [+] caches: filled\n[+] leadership: stands by\nready\n"},
-		"leads":                       {probes{yes, yes, troubles{}}, "200 [+] caches: filled\n[+] leadership: leads\nready\n"},
-		"leads but for one namespace": {probes{yes, yes, troubles{"namespace a: gone"}}, "200 [+] caches: filled\n[+] leadership: leads\n[!] namespace a: gone\nready\n"},
+		"just started":                {probes{no, no, fakeNamespaceHealth{}}, "503 [-] caches: not synced\n[+] leadership: standby\nnot ready\n"},
+		"stands by":                   {probes{yes, no, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: standby\nready\n"},
+		"leads":                       {probes{yes, yes, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: leader\nready\n"},
+		"leads but for one namespace": {probes{yes, yes, fakeNamespaceHealth{"namespace a: gone"}}, "200 [+] caches: synced\n[+] leadership: leader\n[!] namespace a: gone\nready\n"},
 	} {
 		handler := test.probes.handler()
-		if got := ask(handler, "/readyz"); got != test.want {
+		if got := get(handler, "/readyz"); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
-		if got := ask(handler, "/livez"); got != "200 alive\n" {
+		if got := get(handler, "/livez"); got != "200 ok\n" {
 			t.Errorf("%s: /livez answered %q", name, got)
 		}
 	}
 }
 
-func ask(handler http.Handler, path string) string {
+func get(handler http.Handler, path string) string {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
 	return fmt.Sprintf("%d %s", recorder.Code, recorder.Body)

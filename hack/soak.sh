@@ -8,19 +8,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: soak.sh SECONDS}
 
-echo "== kills, leaves and sieges, $((seconds / 10 + 1)) times"
-CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'Siege|Leave|Lost|Kill' \
-  ./apiserver/serve/... ./apiserver/usage/... ./apiserver/content/...
+echo "== kills, drains and overload, $((seconds / 10 + 1)) times"
+CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'TestServerSurvivesOverload|TestDrain|TestAlarms|Kill' \
+  ./apiserver/server/... ./apiserver/platform/usage/... ./apiserver/content/...
 
 echo "== storage killed while it writes, a hundred times each"
 go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Killed' \
   ./apiserver/storage/sqlite ./apiserver/storage/postgres
 
-echo "== surveys killed while they are answered, a hundred times on each storage"
-go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestKilledUnderAnswers' ./apiserver/surveys
+echo "== survey servers killed under load, a hundred times on each storage"
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestAnswersSurviveProcessKill' ./apiserver/survey/service
 
-echo "== servers killed while they tell receivers, a hundred times on each storage"
-go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestKilledUnderLoad' ./apiserver/events/dispatch
+echo "== webhook dispatchers killed under load, a hundred times on each storage"
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestCrashLosesNoEvents' ./apiserver/webhook/dispatch
 
 echo "== the operator killed before each write, and without an API server for $seconds seconds"
 ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance

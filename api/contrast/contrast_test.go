@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBetween compares with ratios that others published: those of the black and
-// white ends follow from the definition, the greys are the known neighbours of 4.5.
+// TestBetween compares with published ratios: those for black and white follow from the
+// definition, the grays are the well-known neighbors of 4.5.
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -29,7 +29,7 @@ func TestBetween(t *testing.T) {
 		{"#ffff00", "#ffffff", 1.07, "1.07:1"},
 		{"#ffff00", "#000000", 19.56, "19.55:1"},
 	} {
-		one, other := parsed(t, test.one), parsed(t, test.other)
+		one, other := mustParse(t, test.one), mustParse(t, test.other)
 		got := Between(one, other)
 		if math.Abs(float64(got)-test.want) > 0.005 {
 			t.Errorf("%s on %s has %.4f, expected %.2f", test.one, test.other, float64(got), test.want)
@@ -38,15 +38,15 @@ func TestBetween(t *testing.T) {
 			t.Errorf("%s on %s reads %s, expected %s", test.one, test.other, got, test.text)
 		}
 	}
-	if grey := Between(parsed(t, "#767676"), White); grey < ForText {
+	if grey := Between(mustParse(t, "#767676"), White); grey < MinForText {
 		t.Errorf("#767676, the lightest grey that is dark enough for text on white, has %s", grey)
 	}
-	if grey := Between(parsed(t, "#777777"), White); grey >= ForText {
+	if grey := Between(mustParse(t, "#777777"), White); grey >= MinForText {
 		t.Errorf("#777777, the next lighter grey, has %s", grey)
 	}
 }
 
-func parsed(t *testing.T, text string) Color {
+func mustParse(t *testing.T, text string) Color {
 	t.Helper()
 	color, err := Parse(text)
 	if err != nil {
@@ -55,7 +55,7 @@ func parsed(t *testing.T, text string) Color {
 	return color
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "#", "005ea5", "#05a", "#005ea5ff", "#005ea", "#00 ea5", "#+05ea5", "#00５ea5", "blue", "#005ea5\n"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "is not a colour; write it as #005ea5") {
@@ -70,7 +70,7 @@ func colors() *rapid.Generator[Color] {
 	})
 }
 
-func TestContrastIsOfBothAndBounded(t *testing.T) {
+func TestRatioIsSymmetricAndBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := colors().Draw(t, "one"), colors().Draw(t, "other")
@@ -84,13 +84,14 @@ func TestContrastIsOfBothAndBounded(t *testing.T) {
 		if one == other && ratio != 1 {
 			t.Errorf("%s on itself has %v", one, float64(ratio))
 		}
-		if ratio < ForText && ratio.String() == ForText.String() {
+		if ratio < MinForText && ratio.String() == MinForText.String() {
 			t.Errorf("%v reads as if it were enough", float64(ratio))
 		}
 	})
 }
 
-// TestDarkerHasMoreContrast to white, whichever channel it is darker in.
+// TestDarkerHasMoreContrast checks that a color that is darker in any channel has more
+// contrast to white.
 func TestDarkerHasMoreContrast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logo tells whether something is a picture that pages can show as a
-// tenant's logo, and writes it into a configuration and reads it there. The operator
-// and the server judge by it. Where a logo is found, and how it is shown, lives
-// elsewhere.
+// Package logo validates pictures that pages show as a tenant's logo, and encodes them
+// into and decodes them from configurations. The operator and the server both use it. It
+// does not locate or render logos.
 package logo
 
 import (
@@ -18,47 +17,48 @@ import (
 	"strings"
 )
 
-// MostBytes is how big a logo may be: it travels in the server's configuration, and
-// to every patient.
-const MostBytes = 128 << 10
+// MaxBytes is the maximum size of a logo. It is part of the server's configuration and
+// is sent to every patient.
+const MaxBytes = 128 << 10
 
-// Wanted says what a logo may be.
-const Wanted = "a PNG, JPEG, WebP or SVG picture of at most 128 KiB"
+// Requirements describes the accepted logos for error messages.
+const Requirements = "a PNG, JPEG, WebP or SVG picture of at most 128 KiB"
 
-// A Logo is a picture. The zero value is none.
+// A Logo is a picture. The zero value means no logo.
 type Logo struct {
-	// Type is its media type: image/png, image/jpeg, image/webp or image/svg+xml.
-	Type string
-	Data []byte
+	// MediaType is image/png, image/jpeg, image/webp or image/svg+xml.
+	MediaType string
+	Data      []byte
 }
 
-const svg = "image/svg+xml"
+const svgType = "image/svg+xml"
 
-// pixels are the types that are known by how they begin, as browsers tell them.
-var pixels = []string{"image/png", "image/jpeg", "image/webp"}
+// rasterTypes are the media types that are detected from the first bytes, as browsers
+// do.
+var rasterTypes = []string{"image/png", "image/jpeg", "image/webp"}
 
-// Of takes a picture by what it holds. Scripts in it are its author's: nothing of it
-// runs where it is shown as an image.
-func Of(data []byte) (Logo, error) {
-	if len(data) > MostBytes {
-		return Logo{}, fmt.Errorf("it has %d bytes: expected %s", len(data), Wanted)
+// New returns a logo from the bytes of a picture, whose type it detects. Scripts in an
+// SVG are not removed: browsers do not run them in images.
+func New(data []byte) (Logo, error) {
+	if len(data) > MaxBytes {
+		return Logo{}, fmt.Errorf("it has %d bytes: expected %s", len(data), Requirements)
 	}
-	if found := http.DetectContentType(data); slices.Contains(pixels, found) {
+	if found := http.DetectContentType(data); slices.Contains(rasterTypes, found) {
 		return Logo{found, data}, nil
 	}
-	if err := checkSVG(data); err != nil {
-		return Logo{}, fmt.Errorf("it begins as no PNG, JPEG or WebP, and %w: expected %s", err, Wanted)
+	if err := validateSVG(data); err != nil {
+		return Logo{}, fmt.Errorf("it begins as no PNG, JPEG or WebP, and %w: expected %s", err, Requirements)
 	}
-	return Logo{svg, data}, nil
+	return Logo{svgType, data}, nil
 }
 
-// svgRoot is the root of a drawing. Without the name space browsers show nothing.
+// svgRoot is the root element of an SVG. Without the namespace, browsers show nothing.
 var svgRoot = xml.Name{Space: "http://www.w3.org/2000/svg", Local: "svg"}
 
-// checkSVG says why something is no SVG.
-func checkSVG(data []byte) error {
+// validateSVG returns why data is not an SVG, or nil if it is.
+func validateSVG(data []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	root, err := nextRoot(decoder)
+	root, err := readRootName(decoder)
 	if err == nil && root != svgRoot {
 		return fmt.Errorf("as SVG its root is not <svg xmlns=%q>", svgRoot.Space)
 	}
@@ -66,7 +66,7 @@ func checkSVG(data []byte) error {
 		err = decoder.Skip()
 	}
 	if err == nil {
-		_, err = nextRoot(decoder)
+		_, err = readRootName(decoder)
 	}
 	if !errors.Is(err, io.EOF) || root != svgRoot {
 		return errors.New("as SVG it is not one well-formed document of XML in UTF-8")
@@ -74,9 +74,9 @@ func checkSVG(data []byte) error {
 	return nil
 }
 
-// nextRoot reads up to what an element outside of all others contains, and gives its
-// name; io.EOF when there is none.
-func nextRoot(decoder *xml.Decoder) (xml.Name, error) {
+// readRootName reads up to the next element at the top level and returns its name, or
+// io.EOF if there is none.
+func readRootName(decoder *xml.Decoder) (xml.Name, error) {
 	for {
 		token, err := decoder.Token()
 		if err != nil {
@@ -93,15 +93,16 @@ func nextRoot(decoder *xml.Decoder) (xml.Name, error) {
 	}
 }
 
-// DataURL writes a logo as data:image/png;base64,…, and none as nothing.
+// DataURL encodes a logo as data:image/png;base64,…, or as an empty string if there is
+// no logo.
 func (l Logo) DataURL() string {
-	if l.Type == "" {
+	if l.MediaType == "" {
 		return ""
 	}
-	return "data:" + l.Type + ";base64," + base64.StdEncoding.EncodeToString(l.Data)
+	return "data:" + l.MediaType + ";base64," + base64.StdEncoding.EncodeToString(l.Data)
 }
 
-// Parse reads what DataURL writes. The picture must be what its type says.
+// Parse decodes the output of DataURL. The picture must match its media type.
 func Parse(text string) (Logo, error) {
 	if text == "" {
 		return Logo{}, nil
@@ -112,25 +113,25 @@ func Parse(text string) (Logo, error) {
 	if !found || !isBase64 || !isData {
 		return Logo{}, errors.New("it is not a data URL: write it as data:image/png;base64,…")
 	}
-	if len(encoded) > base64.StdEncoding.EncodedLen(MostBytes) {
-		return Logo{}, fmt.Errorf("it is longer than %d bytes: expected %s", MostBytes, Wanted)
+	if len(encoded) > base64.StdEncoding.EncodedLen(MaxBytes) {
+		return Logo{}, fmt.Errorf("it is longer than %d bytes: expected %s", MaxBytes, Requirements)
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil {
 		return Logo{}, errors.New("what follows the comma is not base64")
 	}
-	logo, err := Of(data)
+	logo, err := New(data)
 	if err != nil {
 		return Logo{}, err
 	}
-	if logo.Type != said {
-		return Logo{}, fmt.Errorf("it says that it is %q, and is %s", shortened(said), logo.Type)
+	if logo.MediaType != said {
+		return Logo{}, fmt.Errorf("it says that it is %q, and is %s", truncate(said), logo.MediaType)
 	}
 	return logo, nil
 }
 
-// shortened keeps what somebody wrote within an error.
-func shortened(text string) string {
+// truncate shortens user input for an error message.
+func truncate(text string) string {
 	const most = 40
 	if len(text) <= most {
 		return text

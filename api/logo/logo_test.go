@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const drawing = `<?xml version="1.0" encoding="UTF-8"?>
+const sampleSVG = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
 <!-- drawn by hand -->
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><g><path d="M0 0h8v8z"/></g></svg>
 `
 
-// pictures are one of each type.
-func pictures(t testing.TB) map[string][]byte {
+// sampleImages returns one image of each type.
+func sampleImages(t testing.TB) map[string][]byte {
 	t.Helper()
 	square := image.NewGray(image.Rect(0, 0, 8, 8))
 	var asPNG, asJPEG bytes.Buffer
@@ -31,18 +31,18 @@ func pictures(t testing.TB) map[string][]byte {
 	if err := jpeg.Encode(&asJPEG, square, nil); err != nil {
 		t.Fatal(err)
 	}
-	// One pixel, lossless, as the description of the format has it.
+	// One lossless pixel, from the format's specification.
 	webp, err := base64.StdEncoding.DecodeString("UklGRiIAAABXRUJQVlA4TBEAAAAvAAAAAAfQ//73v/+BiOh/AAA=")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{"image/png": asPNG.Bytes(), "image/jpeg": asJPEG.Bytes(), "image/webp": webp, "image/svg+xml": []byte(drawing)}
+	return map[string][]byte{"image/png": asPNG.Bytes(), "image/jpeg": asJPEG.Bytes(), "image/webp": webp, "image/svg+xml": []byte(sampleSVG)}
 }
 
-func TestPicturesComeThrough(t *testing.T) {
+func TestDataURLRoundTrip(t *testing.T) {
 	t.Parallel()
-	for kind, data := range pictures(t) {
-		logo, err := Of(data)
+	for kind, data := range sampleImages(t) {
+		logo, err := New(data)
 		if diff := cmp.Diff(Logo{kind, data}, logo); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", kind, err, diff)
 		}
@@ -54,14 +54,14 @@ func TestPicturesComeThrough(t *testing.T) {
 			t.Errorf("%s, written and read: %v (-want +got):\n%s", kind, err, diff)
 		}
 	}
-	if none, err := Parse(Logo{}.DataURL()); err != nil || none.Type != "" || none.Data != nil {
+	if none, err := Parse(Logo{}.DataURL()); err != nil || none.MediaType != "" || none.Data != nil {
 		t.Errorf("no logo, written and read: %v, %v", none, err)
 	}
 }
 
-func TestOfRefuses(t *testing.T) {
+func TestNewRejectsInvalid(t *testing.T) {
 	t.Parallel()
-	big := append(bytes.Clone(pictures(t)["image/png"]), make([]byte, MostBytes)...)
+	big := append(bytes.Clone(sampleImages(t)["image/png"]), make([]byte, MaxBytes)...)
 	for name, test := range map[string]struct {
 		data []byte
 		want string
@@ -80,34 +80,34 @@ func TestOfRefuses(t *testing.T) {
 		"in Latin-1":         {[]byte("<?xml version='1.0' encoding='ISO-8859-1'?><svg xmlns='http://www.w3.org/2000/svg'/>"), "XML in UTF-8"},
 		"an unknown entity":  {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>&me;</svg>"), "not one well-formed document"},
 	} {
-		if _, err := Of(test.data); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "128 KiB") {
+		if _, err := New(test.data); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "128 KiB") {
 			t.Errorf("%s: got error %v, expected one with %q", name, err, test.want)
 		}
 	}
-	if _, err := Of(big[:MostBytes]); err != nil {
+	if _, err := New(big[:MaxBytes]); err != nil {
 		t.Errorf("as big as may be: %v", err)
 	}
-	if _, err := Of([]byte("\ufeff" + drawing)); err != nil {
+	if _, err := New([]byte("\ufeff" + sampleSVG)); err != nil {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejectsInvalid(t *testing.T) {
 	t.Parallel()
-	all := pictures(t)
+	all := sampleImages(t)
 	encoded := base64.StdEncoding.EncodeToString(all["image/png"])
 	for text, want := range map[string]string{
-		"https://acme.example/logo.png":                             "write it as data:image/png;base64,",
-		"data:image/png," + encoded:                                 "write it as data:image/png;base64,",
-		"data:image/png;base64":                                     "write it as data:image/png;base64,",
-		"data:image/png;base64,?":                                   "not base64",
-		"data:image/png;base64," + encoded + "=":                    "not base64",
-		"data:image/jpeg;base64," + encoded:                         `it says that it is "image/jpeg", and is image/png`,
-		"data:image/svg+xml;base64," + encoded:                      `it says that it is "image/svg+xml", and is image/png`,
-		"data:;base64," + encoded:                                   `it says that it is "", and is image/png`,
-		"data:image/png;base64,R0lGODlhLi4uLi4=":                    "no PNG, JPEG or WebP",
-		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:   `it says that it is "` + strings.Repeat("x", 40) + `…"`,
-		"data:image/png;base64," + strings.Repeat("A", 4*MostBytes): "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB",
+		"https://acme.example/logo.png":                            "write it as data:image/png;base64,",
+		"data:image/png," + encoded:                                "write it as data:image/png;base64,",
+		"data:image/png;base64":                                    "write it as data:image/png;base64,",
+		"data:image/png;base64,?":                                  "not base64",
+		"data:image/png;base64," + encoded + "=":                   "not base64",
+		"data:image/jpeg;base64," + encoded:                        `it says that it is "image/jpeg", and is image/png`,
+		"data:image/svg+xml;base64," + encoded:                     `it says that it is "image/svg+xml", and is image/png`,
+		"data:;base64," + encoded:                                  `it says that it is "", and is image/png`,
+		"data:image/png;base64,R0lGODlhLi4uLi4=":                   "no PNG, JPEG or WebP",
+		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:  `it says that it is "` + strings.Repeat("x", 40) + `…"`,
+		"data:image/png;base64," + strings.Repeat("A", 4*MaxBytes): "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got error %v, expected one with %q", text, err, want)
@@ -116,8 +116,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, data := range pictures(f) {
-		logo, err := Of(data)
+	for _, data := range sampleImages(f) {
+		logo, err := New(data)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || text == "" {
 			return
 		}
-		if len(logo.Data) == 0 || len(logo.Data) > MostBytes {
+		if len(logo.Data) == 0 || len(logo.Data) > MaxBytes {
 			t.Errorf("a logo of %d bytes was taken", len(logo.Data))
 		}
 		if again, err := Parse(logo.DataURL()); err != nil || !cmp.Equal(logo, again) {
@@ -138,12 +138,12 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func FuzzOf(f *testing.F) {
-	for _, data := range pictures(f) {
+func FuzzNew(f *testing.F) {
+	for _, data := range sampleImages(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		logo, err := Of(data)
+		logo, err := New(data)
 		if err == nil && !bytes.Equal(logo.Data, data) {
 			t.Error("the picture was changed")
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 holds what a platform team writes: the kinds of the API
-// group anamnesis.dev, their validation beside the fields, and the labels and
-// annotations that people and the operator share. It holds no behaviour.
+// Package v1alpha1 defines the API types of the group anamnesis.dev, their
+// validation, and the labels and annotations that users and the operator share. It
+// contains no behavior.
 //
 // +kubebuilder:object:generate=true
 // +groupName=anamnesis.dev

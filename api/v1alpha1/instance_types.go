@@ -9,93 +9,91 @@ import (
 )
 
 // Condition types of an Instance. Ready, Reconciling and Stalled follow the
-// kstatus convention; the others say which part is, or is not, as wished.
+// kstatus convention; the others report the state of one part.
 const (
 	// ConditionReady is True when the Instance serves as its spec says.
 	ConditionReady = "Ready"
 	// ConditionReconciling is True while the operator is working towards the
 	// spec; it is absent otherwise.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when nothing goes on until somebody changes
-	// something; its message says what. It is absent otherwise.
+	// ConditionStalled is True when the operator cannot proceed until the spec or the
+	// cluster changes; its message says what to change. It is absent otherwise.
 	ConditionStalled = "Stalled"
-	// ConditionStorageReady is True when the Instance's data has a place.
+	// ConditionStorageReady is True when the Instance's storage is available.
 	ConditionStorageReady = "StorageReady"
-	// ConditionModelsReady is True when the image was found to hold the models
-	// of the spec, and their versions are pinned.
+	// ConditionModelsReady is True when the image contains the models of the spec
+	// and their versions are pinned.
 	ConditionModelsReady = "ModelsReady"
-	// ConditionAvailable is True while at least one pod serves, whether or not
-	// it is as the spec says.
+	// ConditionAvailable is True while at least one pod serves, even if it lags
+	// behind the spec.
 	ConditionAvailable = "Available"
-	// ConditionDiverged is True while somebody, such as a mutating policy, holds
-	// objects of the Instance otherwise than the operator sends them. It is absent
-	// otherwise. The operator lets it be so.
-	ConditionDiverged = "Diverged"
-	// ConditionKeysTurning is True while keys that somebody asked to be turned, or
-	// that are old, turn or wait to; its message says until when, or for what. It is
-	// absent otherwise. Ready does not depend on it.
-	ConditionKeysTurning = "KeysTurning"
-	// ConditionNotificationsReady is True when the server can send messages to people.
-	// Ready does not depend on it.
+	// ConditionDrifted is True while another writer, such as a mutating policy,
+	// overrides fields that the operator sends. It is absent otherwise. The operator
+	// does not overwrite them again.
+	ConditionDrifted = "Drifted"
+	// ConditionKeysRotating is True while a requested or scheduled key rotation is in
+	// progress or pending; its message says until when, or for what. It is absent
+	// otherwise and does not affect Ready.
+	ConditionKeysRotating = "KeysRotating"
+	// ConditionNotificationsReady is True when the server can send messages to users.
+	// It does not affect Ready.
 	ConditionNotificationsReady = "NotificationsReady"
-	// ConditionWebhooksReady is True when the authorities are known that receivers of
-	// webhooks prove themselves by. It is absent where the spec names none. Ready does
-	// not depend on it.
+	// ConditionWebhooksReady is True when the CA bundle for webhook receivers is
+	// loaded. It is absent if spec.webhooks.caRef is unset and does not affect Ready.
 	ConditionWebhooksReady = "WebhooksReady"
-	// ConditionPageReady is True when the pages that patients see look as the spec
-	// says. It is absent where the spec says nothing of them. Ready does not depend on
-	// it.
+	// ConditionPageReady is True when the patient page has the branding of spec.page.
+	// It is absent if spec.page is unset and does not affect Ready.
 	ConditionPageReady = "PageReady"
-	// ConditionServerCurrent is True when the Instance is well with the build of
-	// the server that all are to have; its reason says what keeps it from that,
-	// or how far it has come. Ready does not depend on it.
-	ConditionServerCurrent = "ServerCurrent"
+	// ConditionServerUpToDate is True when the Instance is healthy on the target
+	// server image; its reason reports the progress or the obstacle. It does not
+	// affect Ready.
+	ConditionServerUpToDate = "ServerCurrent"
 )
 
-// DeletionPolicy says what becomes of an Instance's data when it is deleted.
+// DeletionPolicy determines whether an Instance's data is retained or deleted when
+// the Instance is deleted.
 // +kubebuilder:validation:Enum=Retain;Delete
 type DeletionPolicy string
 
 const (
-	// DeletionPolicyRetain leaves the data behind, to be taken up with
-	// AdoptAnnotation.
+	// DeletionPolicyRetain keeps the data, which AdoptAnnotation can reattach.
 	DeletionPolicyRetain DeletionPolicy = "Retain"
 	// DeletionPolicyDelete deletes the data together with the Instance.
 	DeletionPolicyDelete DeletionPolicy = "Delete"
 )
 
-// Scope is one kind of access that an application may have.
+// Scope is a permission granted to an application.
 // +kubebuilder:validation:Enum="knowledge:read";"question:read";"question:write";"survey:read";"survey:write";"config:read";"config:write";"user:read";"user:write";"patient:read";"patient:write"
 type Scope string
 
-// InstanceSpec is what a tenant is meant to be.
-// +kubebuilder:validation:XValidation:rule="!has(self.applications) || self.applications.all(a, !has(a.plan) || a.plan == 'trial' || (has(self.plans) && self.plans.exists(p, p.name == a.plan)))",message="an application has a plan that is not there: name one of plans, or trial"
-// +kubebuilder:validation:XValidation:rule="!has(self.storage.embedded) || self.replicas <= 1",message="embedded storage has a single writer: set replicas to 1, or use external storage"
+// InstanceSpec defines the desired state of an Instance.
+// +kubebuilder:validation:XValidation:rule="!has(self.applications) || self.applications.all(a, !has(a.plan) || a.plan == 'trial' || (has(self.plans) && self.plans.exists(p, p.name == a.plan)))",message="unknown plan: use one of spec.plans, or trial"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage.embedded) || self.replicas <= 1",message="embedded storage supports one replica: set replicas to 1, or use external storage"
 type InstanceSpec struct {
-	// Models that the Instance serves. The first is the default.
+	// Models lists the models that the Instance serves. The first is the default.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=id
 	Models []Model `json:"models"`
 
-	// Storage says where the Instance's data lives. Its kind cannot change.
+	// Storage configures where the Instance's data is stored. Its kind is immutable.
 	Storage Storage `json:"storage"`
 
-	// Replicas is the number of pods that serve. Embedded storage allows one.
+	// Replicas is the number of serving pods. Must be at most 1 with embedded storage.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// TLS brings a certificate, or says what the one that the operator issues is
-	// good for. Left out, the operator's own authority issues one and renews it.
+	// TLS configures the serving certificate. If unset, the operator's CA issues and
+	// renews the certificate.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
-	// Applications that may call the Instance. Each gets a Secret
-	// <instance>-app-<name> with its id and key. Left out: one, named default,
-	// with all scopes.
+	// Applications lists the API clients of the Instance. The operator creates a Secret
+	// <instance>-app-<name> with the id and key of each application. If unset, one
+	// application named default with all scopes is created.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -103,213 +101,212 @@ type InstanceSpec struct {
 	// +listMapKey=name
 	Applications []Application `json:"applications,omitempty"`
 
-	// KeyOverlap is how long a key of an application stays good after another one is
-	// shown in its place, as 24h or 1h30m, up to 720h. With 0s it is revoked at once.
-	// Left out: 24h.
+	// KeyOverlap is how long an application key stays valid after its replacement is
+	// published, such as 24h or 1h30m, at most 720h. 0s revokes the old key immediately.
+	// Defaults to 24h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}(h|m|s))+$`
-	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('720h')",message="a key that was replaced may stay good for 720h, and no longer"
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('720h')",message="must be at most 720h"
 	KeyOverlap *metav1.Duration `json:"keyOverlap,omitempty"`
 
-	// Plans limit how often applications may call. The plan trial is always
-	// there: left out, it allows 100 calls a month to each service. Limits reach
-	// a running server without a restart.
+	// Plans define monthly call limits that applications can refer to. The plan trial
+	// always exists; if it is not listed, it allows 100 calls per month to each service.
+	// Changes apply without a restart.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=name
 	Plans []Plan `json:"plans,omitempty"`
 
-	// URL is the public address of the Instance, such as https://acme.example: in
-	// links that people are sent, in tokens, and in the Secrets of applications. It
-	// reaches a running server without a restart. Left out: the address of its
-	// Service.
+	// URL is the public address of the Instance, such as https://acme.example, used in
+	// links, tokens and the Secrets of applications. Defaults to the address of the
+	// Instance's Service. Changes apply without a restart.
 	// +optional
 	URL PublicURL `json:"url,omitempty"`
 
-	// TrustedProxies are the networks whose proxies are believed when they say for
-	// whom they ask. Left out: nobody is. They reach a running server without a
-	// restart.
+	// TrustedProxies lists the CIDRs of reverse proxies whose X-Forwarded-For header is
+	// trusted. If unset, no proxy is trusted. Changes apply without a restart.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set
 	TrustedProxies []CIDR `json:"trustedProxies,omitempty"`
 
-	// CORS says which web pages may call the Instance from a browser.
+	// CORS configures cross-origin requests from browsers. If unset, browsers cannot
+	// call the Instance from other origins.
 	// +optional
 	CORS *CORS `json:"cors,omitempty"`
 
-	// Notifications say by what the server sends messages to people, such as codes
-	// to sign in with. Left out: it sends none.
+	// Notifications configures the senders of messages to users, such as sign-in
+	// codes. If unset, no messages are sent.
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 
-	// Features are what surveys may do. They reach a running server without a restart.
+	// Features enables optional behavior of surveys. Changes apply without a restart.
 	// +optional
 	Features *Features `json:"features,omitempty"`
 
-	// Webhooks says where the server may send webhooks. Left out: to port 443 of
-	// public addresses. It reaches a running server without a restart.
+	// Webhooks restricts where the server may send webhooks. Defaults to port 443 of
+	// public addresses. Changes apply without a restart.
 	// +optional
 	Webhooks *Webhooks `json:"webhooks,omitempty"`
 
-	// Retention says how long the server keeps what it need not keep for ever. It
-	// reaches a running server without a restart.
+	// Retention configures how long the server keeps records. Changes apply without a
+	// restart.
 	// +optional
 	Retention *Retention `json:"retention,omitempty"`
 
-	// Page is how the pages look that patients see, and where they lead. It reaches a
-	// running server without a restart.
+	// Page configures the branding and links of the patient page. Changes apply without
+	// a restart.
 	// +optional
 	Page *Page `json:"page,omitempty"`
 
-	// Resources of the container that serves. Left out: defaults that suit a
-	// small tenant.
+	// Resources are the compute resources of the server container. Defaults suit a small
+	// tenant.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported"
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Rollout says how and when changes replace the pods. Left out: at once, each
-	// change within 10 minutes.
+	// Rollout configures how and when changes replace pods. If unset, changes apply
+	// immediately, with a deadline of 10 minutes.
 	// +optional
 	Rollout *RolloutSpec `json:"rollout,omitempty"`
 
-	// Pods says where the pods run, under which user, and what they carry for
-	// others in the cluster. Left out: anywhere, under the user of the image.
+	// Pods configures scheduling, user, labels and annotations of the pods. If unset,
+	// pods run on any node as the user of the image.
 	// +optional
 	Pods *Pods `json:"pods,omitempty"`
 
-	// Suspend leaves everything as it is: nothing is reconciled.
+	// Suspend defers changes to the spec. The operator still renews certificates,
+	// rotates keys and updates the status.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// Hibernate runs no pods and keeps the data.
+	// Hibernate scales the Instance to zero pods and keeps its data. A hibernated
+	// Instance is Ready with reason Hibernated.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 
-	// DeletionPolicy says what becomes of the data when the Instance is deleted.
+	// DeletionPolicy determines whether the data is retained or deleted when the
+	// Instance is deleted. Defaults to Retain.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// Model is one medical model in one language, at one version.
+// Model is a medical model in one language and version.
 type Model struct {
 	// ID of the model, such as service-en.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-[a-z0-9]+)*$`
 	ID string `json:"id"`
 
-	// Version of the model, a UTC time such as 2026-11-21T00:00:00Z. Left out:
-	// the newest in the server image, pinned in the status until the image or
-	// this field changes.
+	// Version of the model, a UTC timestamp such as 2026-11-21T00:00:00Z. If unset, the
+	// newest version in the server image is pinned in the status until the image or this
+	// field changes.
 	// +optional
 	// +kubebuilder:validation:Format=date-time
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	Version string `json:"version,omitempty"`
 }
 
-// Storage names exactly one place for the data.
+// Storage selects exactly one storage backend.
 // +kubebuilder:validation:XValidation:rule="has(self.embedded) != has(self.external)",message="choose exactly one kind of storage: embedded or external"
-// +kubebuilder:validation:XValidation:rule="has(self.embedded) == has(oldSelf.embedded)",message="the kind of storage cannot change: make a new Instance and move the data"
+// +kubebuilder:validation:XValidation:rule="has(self.embedded) == has(oldSelf.embedded)",message="storage kind is immutable: create a new Instance and migrate the data"
 type Storage struct {
-	// Embedded keeps the data in a database file on a volume of its own.
+	// Embedded stores the data in a SQLite database on a dedicated volume.
 	// +optional
 	Embedded *EmbeddedStorage `json:"embedded,omitempty"`
 
-	// External keeps the data in a PostgreSQL database that somebody else
-	// manages.
+	// External stores the data in a PostgreSQL database managed outside the operator.
 	// +optional
 	External *ExternalStorage `json:"external,omitempty"`
 }
 
-// EmbeddedStorage is a volume that the operator claims.
-// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="the storage class of a volume cannot change: make a new Instance and move the data"
+// EmbeddedStorage configures the volume that the operator claims.
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="storageClassName is immutable: create a new Instance and migrate the data"
 type EmbeddedStorage struct {
-	// Size of the volume. It may grow where the storage class allows it, and
-	// cannot shrink.
+	// Size of the volume. It can be increased if the storage class supports volume
+	// expansion, and cannot be decreased. Defaults to 1Gi.
 	// +optional
 	// +kubebuilder:default="1Gi"
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="the size must be greater than zero"
 	Size resource.Quantity `json:"size,omitzero"`
 
-	// StorageClassName of the volume. Left out: the default class of the
-	// cluster.
+	// StorageClassName is the storage class of the volume. Defaults to the cluster's
+	// default storage class. Immutable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName *string `json:"storageClassName,omitempty"`
 
-	// AccessMode of the volume: ReadWriteOnce, or ReadWriteOncePod where the
-	// storage class has it, by which Kubernetes itself never lets two pods write.
-	// It is chosen when the Instance is made.
+	// AccessMode of the volume: ReadWriteOnce, or ReadWriteOncePod if the storage class
+	// supports it, with which Kubernetes guarantees a single writer. Defaults to
+	// ReadWriteOnce. Immutable.
 	// +optional
 	// +kubebuilder:default=ReadWriteOnce
 	// +kubebuilder:validation:Enum=ReadWriteOnce;ReadWriteOncePod
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the access mode of a volume cannot change: make a new Instance and move the data"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="accessMode is immutable: create a new Instance and migrate the data"
 	AccessMode corev1.PersistentVolumeAccessMode `json:"accessMode,omitempty"`
 }
 
-// ExternalStorage is a database that somebody else manages.
+// ExternalStorage configures a PostgreSQL database that is managed outside the
+// operator.
 type ExternalStorage struct {
-	// SecretRef names a Secret in the Instance's namespace, and the key that
-	// holds a postgres:// URL, such as
-	// postgres://user:password@host:5432/database?sslmode=verify-full. The pods
-	// are replaced when the URL changes.
+	// SecretRef refers to the key of a Secret in the Instance's namespace that contains
+	// a postgres:// URL, such as
+	// postgres://user:password@host:5432/database?sslmode=verify-full. Changing the URL
+	// replaces the pods.
 	SecretRef SecretKeyReference `json:"secretRef"`
 
-	// CARef names the certificates of the authorities that the database's
-	// certificate is checked against, in PEM. Left out: those of the server image,
-	// which are the public ones. A sslrootcert in the URL counts instead of either.
-	// The pods are replaced when the certificates change.
+	// CARef refers to a PEM-encoded CA bundle that verifies the database's certificate.
+	// Defaults to the public CAs of the server image. An sslrootcert in the URL takes
+	// precedence over both. Changing the bundle replaces the pods.
 	// +optional
-	CARef *CertificateReference `json:"caRef,omitempty"`
+	CARef *CABundleReference `json:"caRef,omitempty"`
 
-	// CIDRs are the networks that the database is in. The pods reach its ports
-	// there and nowhere else, so name the addresses of pods for a database in
-	// this cluster. Left out: at any address. Those of the Kubernetes API and of
-	// the cloud's metadata are never among them.
+	// CIDRs restricts database connections to these networks. For a database in this
+	// cluster, list pod addresses rather than Service addresses. If unset, the database
+	// may have any address. Addresses of the Kubernetes API and of cloud metadata
+	// services are always excluded.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set
 	CIDRs []CIDR `json:"cidrs,omitempty"`
 
-	// AllowInsecure accepts a URL by which the database is not proven to be the
-	// one that is meant, or by which others can read along: one whose sslmode is
-	// weaker than verify-full. PostgreSQL's own default, prefer, is.
+	// AllowInsecure permits a URL whose sslmode is weaker than verify-full, such as
+	// PostgreSQL's default, prefer. Such a mode does not verify the database's identity
+	// and may not encrypt the connection.
 	// +optional
 	AllowInsecure bool `json:"allowInsecure,omitempty"`
 }
 
-// CIDR is a network such as 10.20.0.0/16 or 2001:db8::/32.
+// CIDR is a network in CIDR notation, such as 10.20.0.0/16 or 2001:db8::/32.
 // +kubebuilder:validation:MaxLength=43
-// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="a network is an address and the length of its prefix, with zeros behind that: such as 10.20.0.0/16, or 10.20.30.40/32 for one address"
+// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="must be a CIDR without host bits, such as 10.20.0.0/16, or 10.20.30.40/32 for one address"
 type CIDR string
 
-// PublicURL is an address such as https://acme.example, without a path.
+// PublicURL is an https URL without a path, such as https://acme.example.
 // +kubebuilder:validation:MaxLength=261
-// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname().size() > 0 && self.matches('^https://[^/?#@]+$')",message="a public address is https:// and a host with, if any, its port: such as https://acme.example; people and their tokens would be read along over http"
+// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname().size() > 0 && self.matches('^https://[^/?#@]+$')",message="must be an https URL without user info or path, such as https://acme.example"
 type PublicURL string
 
-// TLS is where the certificate comes from.
-// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="the certificate you bring has the names it has: leave extraNames out, or secretRef to have one issued for them"
+// TLS configures the serving certificate.
+// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="extraNames and secretRef are mutually exclusive: a certificate from a Secret already has its names"
 type TLS struct {
-	// SecretRef names a Secret in the Instance's namespace with tls.crt,
-	// tls.key and, for clients, ca.crt. Left out, the operator issues the
-	// certificate.
+	// SecretRef refers to a Secret in the Instance's namespace with tls.crt, tls.key
+	// and, for clients, ca.crt. If unset, the operator issues the certificate.
 	// +optional
 	SecretRef SecretReference `json:"secretRef,omitzero"`
 
-	// ExtraNames are DNS names that the certificate is good for besides those of
-	// the Service, <instance>.<namespace>.svc with and without the domain of the
-	// cluster; "*." at the beginning stands for one label. An authority of the
-	// Instance's own issues the certificate then, which clients trust for these
-	// names and no others. Names that are added later wait until clients have had
-	// the new ca.crt for a day.
+	// ExtraNames lists DNS names of the issued certificate in addition to the names of
+	// the Service, <instance>.<namespace>.svc with and without the cluster domain. A
+	// leading "*." matches one label. If set, a dedicated CA of this Instance, which is
+	// constrained to the names of the certificate, issues it. Names added later take
+	// effect one day after the new ca.crt is published, so that clients can update it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
@@ -318,7 +315,7 @@ type TLS struct {
 	ExtraNames []string `json:"extraNames,omitempty"`
 }
 
-// SecretReference names a Secret in the Instance's namespace.
+// SecretReference refers to a Secret in the Instance's namespace.
 type SecretReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
@@ -326,14 +323,14 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// SecretKeyReference names one key of a Secret in the Instance's namespace.
+// SecretKeyReference refers to a key of a Secret in the Instance's namespace.
 type SecretKeyReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// Key of the Secret whose value is meant.
+	// Key within the Secret. Defaults to url.
 	// +optional
 	// +kubebuilder:default=url
 	// +kubebuilder:validation:MaxLength=253
@@ -341,10 +338,10 @@ type SecretKeyReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// CertificateReference names certificates in the Instance's namespace, which are
-// no secret and may be in a ConfigMap too.
-type CertificateReference struct {
-	// Kind of the object: Secret or ConfigMap.
+// CABundleReference refers to a CA bundle in a Secret or ConfigMap in the Instance's
+// namespace.
+type CABundleReference struct {
+	// Kind of the object: Secret or ConfigMap. Defaults to Secret.
 	// +optional
 	// +kubebuilder:default=Secret
 	// +kubebuilder:validation:Enum=Secret;ConfigMap
@@ -355,7 +352,8 @@ type CertificateReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// Key whose value is the certificates in PEM.
+	// Key within the object that contains the PEM-encoded certificates. Defaults to
+	// ca.crt.
 	// +optional
 	// +kubebuilder:default=ca.crt
 	// +kubebuilder:validation:MaxLength=253
@@ -363,60 +361,58 @@ type CertificateReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// Application is a program that calls the Instance with an id and a key.
+// Application is an API client that authenticates with an id and a key.
 type Application struct {
-	// Name of the application; it is also the id that it sends. The name operator
-	// is reserved.
+	// Name of the application, which is also the id it authenticates with. The name
+	// operator is reserved.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self != 'operator'",message="the name operator is reserved for the operator itself: name the application otherwise"
+	// +kubebuilder:validation:XValidation:rule="self != 'operator'",message="the name operator is reserved: choose another name"
 	Name string `json:"name"`
 
-	// Scopes of the application. Left out: all.
+	// Scopes granted to the application. Defaults to all scopes.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set
 	Scopes []Scope `json:"scopes,omitempty"`
 
-	// Plan whose limits hold for the application: one of the Instance's plans,
-	// or trial. Left out: no limits.
+	// Plan that limits the application's calls: the name of an entry in spec.plans, or
+	// trial. If unset, calls are unlimited.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Plan string `json:"plan,omitempty"`
 
-	// DevMode lets the application send Dev-Mode: true, with which a call counts in
-	// no usage figure and its feedback is not kept. Of other applications the
-	// header is ignored.
+	// DevMode honors the header Dev-Mode: true in the application's requests, which
+	// excludes a call from usage figures and discards its feedback. The header is
+	// ignored for other applications.
 	// +optional
 	DevMode bool `json:"devMode,omitempty"`
 }
 
-// Plan is what each of its applications may call.
+// Plan defines call limits, which apply to each of its applications separately.
 type Plan struct {
-	// Name of the plan, by which applications refer to it.
+	// Name of the plan, which applications refer to.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// MonthlyCalls are the limits, for each application by itself. Left out: no
-	// limits.
+	// MonthlyCalls are the monthly limits of each application. If unset, calls are
+	// unlimited.
 	// +optional
 	MonthlyCalls MonthlyCalls `json:"monthlyCalls,omitzero"`
 }
 
-// MonthlyCalls are how many calls an application may make to each service in a
-// calendar month of UTC. A service that is left out has no limit; one with 0 may
-// not be called.
+// MonthlyCalls limits the calls of an application to each service per calendar month
+// in UTC. If a service is unset, its calls are unlimited; 0 forbids all calls.
 type MonthlyCalls struct {
 	// Explain limits calls to /v3/explain.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Explain *int64 `json:"explain,omitempty"`
 
-	// Suggest limits calls to /v3/suggest and /v3/red_flags, which count
-	// together.
+	// Suggest limits calls to /v3/suggest and /v3/red_flags combined.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Suggest *int64 `json:"suggest,omitempty"`
@@ -432,10 +428,10 @@ type MonthlyCalls struct {
 	Triage *int64 `json:"triage,omitempty"`
 }
 
-// CORS says which web pages may call the Instance from a browser.
+// CORS configures cross-origin requests from browsers.
 type CORS struct {
-	// AllowedOrigins are scheme, host and, if any, port, such as
-	// https://portal.example; "*" allows every page.
+	// AllowedOrigins lists the origins that may call the Instance, each a scheme, a host
+	// and an optional port, such as https://portal.example. "*" allows every origin.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
@@ -444,83 +440,86 @@ type CORS struct {
 	AllowedOrigins []string `json:"allowedOrigins"`
 }
 
-// Notifications are the ways by which people are sent messages.
-// +kubebuilder:validation:XValidation:rule="has(self.smtp) || has(self.sms)",message="name a sender, smtp or sms or both, or leave notifications out"
+// Notifications configures how the server sends messages to users. At least one
+// sender is required.
+// +kubebuilder:validation:XValidation:rule="has(self.smtp) || has(self.sms)",message="at least one of smtp and sms is required"
 type Notifications struct {
-	// SMTP is a mail server, as a Secret describes it: host, from and, where needed,
-	// port (587, or 465 with tls), username, password, tls (starttls or tls) and
-	// ca.crt.
+	// SMTP configures a mail server. Its Secret has the keys host and from, and
+	// optionally port (defaults to 587, or 465 with tls), username, password, tls
+	// (starttls or tls) and ca.crt.
 	// +optional
 	SMTP *NotificationSender `json:"smtp,omitempty"`
 
-	// SMS is a gateway for text messages, as a Secret describes it: url (https), body
-	// with {to} and {text} in it and, where needed, headers (lines Name: value),
-	// contentType (application/json or application/x-www-form-urlencoded) and ca.crt.
+	// SMS configures an HTTP gateway for text messages. Its Secret has the keys url
+	// (https) and body with the placeholders {to} and {text}, and optionally headers
+	// (lines Name: value), contentType (application/json or
+	// application/x-www-form-urlencoded) and ca.crt.
 	// +optional
 	SMS *NotificationSender `json:"sms,omitempty"`
 }
 
-// NotificationSender is described by a Secret.
+// NotificationSender refers to the Secret with a sender's settings.
 type NotificationSender struct {
-	// SecretRef names a Secret in the Instance's namespace. What it holds reaches a
-	// running server without a restart.
+	// SecretRef refers to a Secret in the Instance's namespace. Changes apply without a
+	// restart.
 	SecretRef SecretReference `json:"secretRef"`
 }
 
-// Features are what a tenant turns on and off.
+// Features enables optional behavior of surveys.
 type Features struct {
-	// Prefill lets applications begin surveys with what is known of the patient.
-	// Left out: they may not.
+	// Prefill configures surveys that start with evidence the application already knows.
+	// If unset, prefilling is disabled.
 	// +optional
 	Prefill *Prefill `json:"prefill,omitempty"`
 
-	// PatientResults says whether end users see what their surveys come to. Left
-	// out: they do.
+	// PatientResults controls whether end users see the results of their surveys.
+	// Defaults to true.
 	// +optional
 	PatientResults *bool `json:"patientResults,omitempty"`
 }
 
-// Prefill is how surveys begin with what is known.
-// +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.confirm) || !self.confirm",message="there is nothing to confirm where prefilling is off: set enabled too"
+// Prefill configures surveys that start with known evidence.
+// +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.confirm) || !self.confirm",message="confirm requires enabled: set enabled to true"
 type Prefill struct {
-	// Enabled says whether surveys may be made with evidence.
+	// Enabled allows applications to create surveys with evidence.
 	Enabled bool `json:"enabled"`
 
-	// Confirm has patients confirm it; else it is not asked for.
+	// Confirm asks patients to confirm prefilled evidence. Requires enabled. Defaults to
+	// false.
 	// +optional
 	Confirm bool `json:"confirm,omitempty"`
 }
 
-// InstanceStatus is what the operator last saw of a tenant.
+// InstanceStatus is the observed state of an Instance.
 type InstanceStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks
-	// of; -1 until the operator has seen the Instance.
+	// ObservedGeneration is the most recent generation that the operator has processed,
+	// or -1 before it has processed the Instance.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready, Reconciling, Stalled, StorageReady, ModelsReady,
-	// Available, Diverged, KeysTurning, NotificationsReady, WebhooksReady, PageReady,
-	// ServerCurrent.
+	// Conditions of the Instance. The types are Ready, Reconciling, Stalled,
+	// StorageReady, ModelsReady, Available, Drifted, KeysRotating, NotificationsReady,
+	// WebhooksReady, PageReady and ServerCurrent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// URL of the Instance: that of its spec, else its address inside the cluster.
+	// URL of the Instance: spec.url if set, otherwise its address inside the cluster.
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// Server is the build of the server pinned for this Instance.
+	// Server is the server build pinned for this Instance.
 	// +optional
-	Server ServerPin `json:"server,omitzero"`
+	Server ServerBuild `json:"server,omitzero"`
 
-	// Models that the preflight check found, at the versions pinned.
+	// Models found by the preflight check, at the pinned versions.
 	// +optional
 	// +listType=map
 	// +listMapKey=id
 	Models []Model `json:"models,omitempty"`
 
-	// ModelIDs is the ids of Models in one line, for kubectl get.
+	// ModelIDs lists the ids of the models on one line, for kubectl get.
 	// +optional
 	ModelIDs string `json:"modelIDs,omitempty"`
 
@@ -528,105 +527,107 @@ type InstanceStatus struct {
 	// +optional
 	Storage string `json:"storage,omitempty"`
 
-	// Encrypted says that the server was given keysets, without which nobody can
-	// read what it encrypted.
+	// Encrypted is true once the server has received encryption keysets, without which
+	// its data cannot be read.
 	// +optional
 	Encrypted bool `json:"encrypted,omitempty"`
 
-	// Replicas is the number of pods there are.
+	// Replicas is the total number of pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// ReadyReplicas is the number of pods that serve.
+	// ReadyReplicas is the number of ready pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// Rollout remembers which pod template was good and which was not.
+	// Rollout records the last ready and the last failed pod template.
 	// +optional
-	Rollout Rollout `json:"rollout,omitzero"`
+	Rollout RolloutStatus `json:"rollout,omitzero"`
 
-	// Inventory lists the objects in the Instance's namespace that belong to
-	// it, as found there.
+	// Inventory lists the objects in the Instance's namespace that the Instance owns.
 	// +optional
 	// +listType=atomic
 	Inventory []InventoryEntry `json:"inventory,omitempty"`
 }
 
-// ServerPin is the build of the server that an Instance keeps until it is its
-// turn to move.
-type ServerPin struct {
+// ServerBuild is a server image and the revision of the objects that the operator
+// creates for it. An Instance stays on its build until its turn in the rollout of a
+// new one.
+type ServerBuild struct {
 	// Image of the server.
 	Image string `json:"image"`
-	// Revision of the objects that the operator builds around the image.
+	// Revision of the objects that the operator creates for the image.
 	Revision int32 `json:"revision"`
 }
 
-// Rollout is the operator's memory of pod templates, by their hash.
-type Rollout struct {
-	// LastReady is the template that last became ready.
+// RolloutStatus records which pod templates, identified by hash, became ready or
+// failed.
+type RolloutStatus struct {
+	// LastReady is the hash of the template that most recently became ready.
 	// +optional
 	LastReady string `json:"lastReady,omitempty"`
-	// ProvenServer is the build of the server that the spec was last fulfilled
-	// with.
+	// ProvenServer is the server build with which the pods most recently became ready on
+	// the desired template.
 	// +optional
-	ProvenServer ServerPin `json:"provenServer,omitzero"`
-	// Failed is the template that did not become ready in time. It is tried again
-	// when the spec or RetryAnnotation changes, and by itself unless FailedCause is
-	// Server; while it is tried again it is not failed.
+	ProvenServer ServerBuild `json:"provenServer,omitzero"`
+	// Failed is the hash of the template that did not become ready before the deadline.
+	// The operator retries it when the spec or the annotation anamnesis.dev/retry
+	// changes and, unless failedCause is Server, with backoff. Unset during a retry.
 	// +optional
 	Failed string `json:"failed,omitempty"`
-	// FailedGeneration is the generation of the spec that Failed was made from.
+	// FailedGeneration is the generation of the spec that the failed template was
+	// created from.
 	// +optional
 	FailedGeneration int64 `json:"failedGeneration,omitempty"`
-	// FailedBecause is what kept the pods of Failed from becoming ready.
+	// FailedBecause is a message describing why the pods did not become ready.
 	// +optional
 	FailedBecause string `json:"failedBecause,omitempty"`
-	// FailedServer is the build of the server that Failed was made with.
+	// FailedServer is the server build of the failed template.
 	// +optional
-	FailedServer ServerPin `json:"failedServer,omitzero"`
-	// FailedAt is when Failed was given up.
+	FailedServer ServerBuild `json:"failedServer,omitzero"`
+	// FailedAt is the time at which the operator declared the template failed.
 	// +optional
 	FailedAt *metav1.Time `json:"failedAt,omitempty"`
-	// FailedCause says whose trouble it was that Failed did not become ready.
+	// FailedCause is the cause of the failure.
 	// +optional
 	FailedCause FailureCause `json:"failedCause,omitempty"`
-	// ProvenAt is since when the spec is fulfilled with ProvenServer.
+	// ProvenAt is the time since which the Instance has been healthy with provenServer.
 	// +optional
 	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
-	// Tries is how many times in a row a template that failed was tried again by
-	// itself.
+	// Tries is the number of consecutive automatic retries of a failed template.
 	// +optional
 	Tries int32 `json:"tries,omitempty"`
-	// Retried is the value of RetryAnnotation that was last heeded.
+	// Retried is the last handled value of the annotation anamnesis.dev/retry.
 	// +optional
 	Retried string `json:"retried,omitempty"`
 }
 
-// FailureCause says whose trouble it was that a template did not become ready.
+// FailureCause is the cause of a failed rollout.
 // +kubebuilder:validation:Enum=Server;Tenant;Database;ForeignDatabase
 type FailureCause string
 
 const (
-	// FailureCauseServer is trouble of the build of the server: others would
-	// have it too.
+	// FailureCauseServer is a failure of the server build, which would affect other
+	// Instances as well.
 	FailureCauseServer FailureCause = "Server"
-	// FailureCauseTenant is trouble of the Instance's own: its volume, its quota,
-	// its nodes.
-	FailureCauseTenant FailureCause = "Tenant"
-	// FailureCauseDatabase is trouble of the Instance's own too: its database does
-	// not answer its pods.
+	// FailureCauseInstance is a failure of the Instance itself, such as its volume,
+	// quota or nodes.
+	FailureCauseInstance FailureCause = "Tenant"
+	// FailureCauseDatabase is a failure of the Instance itself: its pods cannot reach
+	// the database.
 	FailureCauseDatabase FailureCause = "Database"
-	// FailureCauseForeignDatabase is trouble of the Instance's own as well: its
-	// database holds the data of another.
-	FailureCauseForeignDatabase FailureCause = "ForeignDatabase"
+	// FailureCauseDatabaseOwnership is a failure of the Instance itself: its database
+	// holds the data of another Instance.
+	FailureCauseDatabaseOwnership FailureCause = "ForeignDatabase"
 )
 
-// IsOwn says whether it was trouble of the Instance's own, and may pass by itself.
-func (c FailureCause) IsOwn() bool {
-	return c == FailureCauseTenant || c == FailureCauseDatabase || c == FailureCauseForeignDatabase
+// IsInstanceSpecific reports whether the failure concerns this Instance alone and
+// may be transient.
+func (c FailureCause) IsInstanceSpecific() bool {
+	return c == FailureCauseInstance || c == FailureCauseDatabase || c == FailureCauseDatabaseOwnership
 }
 
-// InventoryEntry names one object that belongs to an Instance.
+// InventoryEntry identifies an object that an Instance owns.
 type InventoryEntry struct {
 	// Kind of the object, such as Deployment.
 	Kind string `json:"kind"`
@@ -634,7 +635,7 @@ type InventoryEntry struct {
 	Name string `json:"name"`
 }
 
-// Instance is one tenant: its own API server with its own models, storage,
+// Instance is a tenant: a dedicated API server with its own models, storage,
 // credentials and address.
 //
 // +kubebuilder:object:root=true
@@ -647,19 +648,19 @@ type InventoryEntry struct {
 // +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.status.storage`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Server",type=string,priority=1,JSONPath=`.status.server.image`
-// +kubebuilder:printcolumn:name="Wave",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="ServerCurrent")].reason`
+// +kubebuilder:printcolumn:name="Rollout",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="ServerCurrent")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="the name is too long for the objects that carry it: at most 40 characters"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.tls) || !has(self.spec.tls.extraNames) || self.spec.tls.extraNames.all(n, !n.endsWith('.svc') && !n.endsWith('.cluster.local') || n.split('.', 2)[0] == self.metadata.name)",message="spec.tls.extraNames has a name inside the cluster that is not this Instance's: leave it out; the certificate is good for the names of its own Service without being asked"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only lower-case letters, digits and dashes, as the name of a Service"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="name must be at most 40 characters"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.tls) || !has(self.spec.tls.extraNames) || self.spec.tls.extraNames.all(n, !n.endsWith('.svc') && !n.endsWith('.cluster.local') || n.split('.', 2)[0] == self.metadata.name)",message="spec.tls.extraNames must not contain cluster-internal names of other Services: the names of the Instance's own Service are always included"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="name must start with a letter and contain only lowercase letters, digits and dashes, as a Service name does"
 type Instance struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the tenant is meant to be.
+	// Spec is the desired state of the Instance.
 	Spec InstanceSpec `json:"spec"`
 
-	// Status is what the operator last saw of it.
+	// Status is the observed state of the Instance.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status InstanceStatus `json:"status,omitempty"`

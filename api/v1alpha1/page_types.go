@@ -2,60 +2,62 @@
 
 package v1alpha1
 
-// Page is how the pages look that patients see, and where they lead.
+// Page configures the branding and links of the patient page.
 type Page struct {
-	// Name of who offers the assessment, as patients know it, in one line. Left out:
+	// Name is the provider's name as shown to patients, on a single line. Defaults to
 	// Anamnesis.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
-	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^[^\p{Cc}\p{Z}]([^\p{Cc}\p{Zl}\p{Zp}]*[^\p{Cc}\p{Z}])?$')`,message="a name is one line, with no blanks around it: such as Acme Health"
+	// +kubebuilder:validation:XValidation:rule=`self.matches(r'^[^\p{Cc}\p{Z}]([^\p{Cc}\p{Zl}\p{Zp}]*[^\p{Cc}\p{Z}])?$')`,message="must be a single line without surrounding whitespace, such as Acme Health"
 	Name string `json:"name,omitempty"`
 
-	// Logo stands beside the name. Left out: none does.
+	// Logo is shown next to the name. If unset, no logo is shown.
 	// +optional
 	Logo *PageLogo `json:"logo,omitempty"`
 
-	// Colors of headings, links and buttons. Left out: blue and green.
+	// Colors of headings, links and buttons. Defaults to blue and green.
 	// +optional
 	Colors *PageColors `json:"colors,omitempty"`
 
-	// PrivacyURL is where patients read what becomes of their answers. Left out: the
-	// pages lead nowhere for that.
+	// PrivacyURL is the address of the privacy notice. If unset, the page has no privacy
+	// link.
 	// +optional
 	PrivacyURL PageURL `json:"privacyURL,omitempty"`
 
-	// HelpURL is where patients are helped: a page, tel: with a number or mailto: with
-	// an address. Left out: nowhere.
+	// HelpURL is the address of a help page, or a tel: or mailto: link. If unset, the
+	// page has no help link.
 	// +optional
 	HelpURL HelpURL `json:"helpURL,omitempty"`
 
-	// EmergencyNumber is whom patients call whose life may be in danger, such as 112.
-	// Left out: none is named.
+	// EmergencyNumber is the number that patients in a life-threatening situation are
+	// asked to call, such as 112. Defaults to the number of the region of the page's
+	// language: 999, 112 or 911.
 	// +optional
-	EmergencyNumber TelephoneNumber `json:"emergencyNumber,omitempty"`
+	EmergencyNumber PhoneNumber `json:"emergencyNumber,omitempty"`
 
-	// CrisisLine is whom patients call who think of harming themselves, such as 116 123.
-	// Left out: none is named.
+	// CrisisLine is the number that patients at risk of self-harm are asked to call,
+	// such as 116 123. If unset, the page shows no crisis line.
 	// +optional
-	CrisisLine TelephoneNumber `json:"crisisLine,omitempty"`
+	CrisisLine PhoneNumber `json:"crisisLine,omitempty"`
 }
 
-// PageLogo is a PNG, JPEG, WebP or SVG picture of at most 128 KiB.
+// PageLogo is a PNG, JPEG, WebP or SVG image of at most 128 KiB.
 type PageLogo struct {
-	// ConfigMapRef names the ConfigMap in the Instance's namespace that holds the
-	// picture. What it holds reaches a running server without a restart.
-	ConfigMapRef LogoReference `json:"configMapRef"`
+	// ConfigMapRef refers to the image in a ConfigMap in the Instance's namespace.
+	// Changes apply without a restart.
+	ConfigMapRef ConfigMapKeyReference `json:"configMapRef"`
 }
 
-// LogoReference names one key of a ConfigMap in the Instance's namespace.
-type LogoReference struct {
+// ConfigMapKeyReference refers to a key of a ConfigMap in the Instance's namespace.
+type ConfigMapKeyReference struct {
 	// Name of the ConfigMap.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// Key of the ConfigMap, in its binaryData or data, whose value is the picture.
+	// Key within the ConfigMap's binaryData or data that contains the image. Defaults to
+	// logo.
 	// +optional
 	// +kubebuilder:default=logo
 	// +kubebuilder:validation:MinLength=1
@@ -64,34 +66,34 @@ type LogoReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// PageColors are colours in which text on white can be read, and white text on them:
-// each has a contrast of at least 4.5:1 against white. While one has less, the
-// condition PageReady says so and both stay what they were.
+// PageColors are the colors of the page. Each color must have a contrast of at least
+// 4.5:1 against white; otherwise the condition PageReady is False and the previous
+// colors stay in use.
 type PageColors struct {
-	// Primary is the colour of headings and of what patients press.
+	// Primary is the color of headings and controls. Defaults to #005ea5.
 	// +optional
 	// +kubebuilder:default="#005ea5"
 	// +kubebuilder:validation:Pattern=`^#[0-9a-fA-F]{6}$`
 	Primary string `json:"primary,omitempty"`
 
-	// Accent is the colour of what is chosen or done.
+	// Accent is the color of selected and completed items. Defaults to #00703c.
 	// +optional
 	// +kubebuilder:default="#00703c"
 	// +kubebuilder:validation:Pattern=`^#[0-9a-fA-F]{6}$`
 	Accent string `json:"accent,omitempty"`
 }
 
-// PageURL is the address of a page, such as https://acme.example/privacy.
+// PageURL is the https URL of a web page, such as https://acme.example/privacy.
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule=`self.matches(r'^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/([A-Za-z0-9._~!$&()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?([?]([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?(#([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$')`,message="the address of a page is https:// and a host with, if any, its port, path, query and fragment: such as https://acme.example/privacy"
+// +kubebuilder:validation:XValidation:rule=`self.matches(r'^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/([A-Za-z0-9._~!$&()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?([?]([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?(#([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$')`,message="must be an https URL without user info, such as https://acme.example/privacy"
 type PageURL string
 
-// HelpURL is the address of a page, a telephone number or a mailbox.
+// HelpURL is an https, tel: or mailto: URL.
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule=`self.matches(r'^(https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/([A-Za-z0-9._~!$&()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?([?]([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?(#([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?|tel:[+]?[0-9][0-9.-]{0,30}|mailto:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253})$')`,message="help is at https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example"
+// +kubebuilder:validation:XValidation:rule=`self.matches(r'^(https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/([A-Za-z0-9._~!$&()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?([?]([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?(#([A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?|tel:[+]?[0-9][0-9.-]{0,30}|mailto:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253})$')`,message="must be an https, tel: or mailto: URL, such as https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example"
 type HelpURL string
 
-// TelephoneNumber is one as people write it, such as 112 or +49 30 1234567.
+// PhoneNumber is a phone number, such as 112 or +49 30 1234567.
 // +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule=`self.matches('^[+]?[0-9]+([ -][0-9]+)*$')`,message="a telephone number is digits, with + before them and blanks or - between them if any: such as 112 or +49 30 1234567"
-type TelephoneNumber string
+// +kubebuilder:validation:XValidation:rule=`self.matches('^[+]?[0-9]+([ -][0-9]+)*$')`,message="must be a phone number such as 112 or +49 30 1234567"
+type PhoneNumber string

@@ -6,58 +6,58 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RolloutSpec says how and when changes replace the pods of an Instance. What
-// replaces no pod, such as a certificate or a key, does not wait for it.
+// RolloutSpec configures how and when changes replace the pods of an Instance.
+// Changes that do not replace pods, such as a renewed certificate, are not delayed.
 type RolloutSpec struct {
-	// Deadline is how long changed pods may take to become ready, from 1m to 1h.
-	// After that the pods that were ready before are put back.
+	// Deadline is how long new pods may take to become ready, from 1m to 1h. After the
+	// deadline, the operator rolls back to the last ready pods. Defaults to 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}(h|m|s))+$`
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('1h')",message="a rollout may take from 1m to 1h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('1h')",message="must be between 1m and 1h"
 	Deadline metav1.Duration `json:"deadline,omitzero"`
 
-	// Pause keeps the pods as they are: a change that would replace them waits
-	// until the pause ends. Scaling and hibernation do not wait.
+	// Pause defers changes that replace pods. Scaling and hibernation still apply.
 	// +optional
 	Pause bool `json:"pause,omitempty"`
 
-	// Image of the server that this Instance stays on, whatever the others move
-	// to. Left out: it moves with them.
+	// Image pins the server image of this Instance. If unset, the Instance follows the
+	// operator's server image.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9][-a-zA-Z0-9._:/@+]*$`
 	Image string `json:"image,omitempty"`
 
-	// Window is the time of day in which pods may be replaced for a reason that is
-	// not in this spec, such as a new server image. A change of the spec does not
-	// wait for it. Left out: any time.
+	// Window restricts pod replacements that are not caused by a spec change, such as
+	// for a new server image, to a daily maintenance window. If unset, pods may be
+	// replaced at any time.
 	// +optional
-	Window *Window `json:"window,omitempty"`
+	Window *MaintenanceWindow `json:"window,omitempty"`
 }
 
-// Window is a time of day, every day. One that ends before it begins ends on the
-// next day.
-// +kubebuilder:validation:XValidation:rule="self.start != self.end",message="a window that ends when it begins has no length: leave it out to allow any time"
-type Window struct {
+// MaintenanceWindow is a daily time range. If end is before start, the window ends
+// on the next day.
+// +kubebuilder:validation:XValidation:rule="self.start != self.end",message="start and end must differ: omit the window to allow any time"
+type MaintenanceWindow struct {
 	// Start of the window, such as 02:00.
 	Start TimeOfDay `json:"start"`
 
 	// End of the window, such as 05:00.
 	End TimeOfDay `json:"end"`
 
-	// TimeZone that Start and End are in, such as Europe/Berlin.
+	// TimeZone is the IANA time zone of start and end, such as Europe/Berlin. Defaults
+	// to UTC.
 	// +optional
 	// +kubebuilder:default=UTC
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Z][-A-Za-z0-9_+/]*$`
-	// +kubebuilder:validation:XValidation:rule="timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0",message="there is no such time zone: name one such as Europe/Berlin or UTC"
+	// +kubebuilder:validation:XValidation:rule="timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0",message="unknown time zone: use an IANA name such as Europe/Berlin or UTC"
 	TimeZone string `json:"timeZone,omitempty"`
 }
 
-// TimeOfDay is hours and minutes, from 00:00 to 23:59.
+// TimeOfDay is a time of day in hours and minutes, from 00:00 to 23:59.
 // +kubebuilder:validation:Pattern=`^([01][0-9]|2[0-3]):[0-5][0-9]$`
 // +kubebuilder:validation:MaxLength=5
 type TimeOfDay string

@@ -6,44 +6,44 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WebhookEvent is what a receiver may be told of.
+// WebhookEvent is an event that a receiver can subscribe to.
 // +kubebuilder:validation:Enum=survey_finished;notification
 type WebhookEvent string
 
-// WebhookEvents are all events.
+// WebhookEvents lists all events.
 var WebhookEvents = []WebhookEvent{"survey_finished", "notification"}
 
-// WebhookConfigSpec is who is to be told of what.
+// WebhookConfigSpec defines the desired state of a WebhookConfig.
 type WebhookConfigSpec struct {
-	// InstanceRef names the Instance whose events are sent. It cannot change: the
-	// subscription is kept by the server of that Instance, which nobody would tell
-	// that it ends.
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a subscription stays with its Instance: make another WebhookConfig for another one, and delete this one"
+	// InstanceRef refers to the Instance whose events are sent. Immutable: the
+	// Instance's server holds the subscription. To use another Instance, create another
+	// WebhookConfig.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="instanceRef is immutable: create another WebhookConfig and delete this one"
 	InstanceRef InstanceReference `json:"instanceRef"`
 
-	// URL that events are sent to, such as https://portal.example/events. Two
-	// WebhookConfigs of one Instance cannot share one: the younger is Stalled.
+	// URL of the receiver, such as https://portal.example/events. Must be unique per
+	// Instance: a newer WebhookConfig with the same URL is Stalled.
 	URL ReceiverURL `json:"url"`
 
-	// AuthorizationTokenSecretRef names a Secret of type Opaque in this namespace,
-	// and the key whose value each delivery carries as x-webhook-service-token: 1 to
+	// AuthorizationTokenSecretRef refers to the key of an Opaque Secret in this
+	// namespace whose value is sent as x-webhook-service-token with each delivery: 1 to
 	// 512 visible ASCII characters.
-	AuthorizationTokenSecretRef TokenReference `json:"authorizationTokenSecretRef"`
+	AuthorizationTokenSecretRef TokenSecretReference `json:"authorizationTokenSecretRef"`
 
-	// SubscribedEvents are those that are sent: survey_finished, notification. Left
-	// out: all; empty: none.
+	// SubscribedEvents lists the events to send: survey_finished, notification. If
+	// unset, all events are sent; if empty, none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	SubscribedEvents []WebhookEvent `json:"subscribedEvents,omitzero"`
 
-	// Suspend leaves the subscription as it is: nothing is changed at the server,
-	// which goes on sending. Status goes on saying what is found there.
+	// Suspend stops updates of the subscription. The server continues to send events,
+	// and the status is still updated.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
 
-// InstanceReference names an Instance in the same namespace.
+// InstanceReference refers to an Instance in the same namespace.
 type InstanceReference struct {
 	// Name of the Instance.
 	// +kubebuilder:validation:MinLength=1
@@ -51,19 +51,19 @@ type InstanceReference struct {
 	Name string `json:"name"`
 }
 
-// ReceiverURL is an address such as https://portal.example/events.
+// ReceiverURL is an https URL, such as https://portal.example/events.
 // +kubebuilder:validation:MaxLength=2048
-// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname().size() > 0 && self.matches('^https://[^/?#@]+([/?][^#]*)?$')",message="a receiver's address is https:// and a host, without a user and without a fragment: such as https://portal.example/events; events would be read along over http"
+// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname().size() > 0 && self.matches('^https://[^/?#@]+([/?][^#]*)?$')",message="must be an https URL without user info or fragment, such as https://portal.example/events"
 type ReceiverURL string
 
-// TokenReference names one key of a Secret.
-type TokenReference struct {
+// TokenSecretReference refers to a key of a Secret in the same namespace.
+type TokenSecretReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// Key of the Secret whose value is the token.
+	// Key within the Secret that contains the token. Defaults to token.
 	// +optional
 	// +kubebuilder:default=token
 	// +kubebuilder:validation:MaxLength=253
@@ -71,49 +71,50 @@ type TokenReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// WebhookConfigStatus is what the operator last saw of a subscription.
+// WebhookConfigStatus is the observed state of a WebhookConfig.
 type WebhookConfigStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks of;
-	// -1 until the operator has seen the WebhookConfig.
+	// ObservedGeneration is the most recent generation that the operator has processed,
+	// or -1 before it has processed the WebhookConfig.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready, Reconciling, Stalled.
+	// Conditions of the WebhookConfig. The types are Ready, Reconciling and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// ID of the subscription at the Instance's API.
+	// ID of the subscription in the Instance's API.
 	// +optional
 	ID string `json:"id,omitempty"`
 
-	// Events that it is subscribed to, in one line, for kubectl get.
+	// Events lists the events of the subscription on one line, for kubectl get.
 	// +optional
 	Events string `json:"events,omitempty"`
 
-	// TokenHash tells whether the token changed, without giving it away: it is an
-	// HMAC of the token by the subscription's signing secret.
+	// TokenHash is an HMAC of the token, keyed with the subscription's signing secret.
+	// The operator uses it to detect changes without exposing the token.
 	// +optional
 	TokenHash string `json:"tokenHash,omitempty"`
 
-	// LastDelivery is the latest attempt to tell the receiver something.
+	// LastDelivery is the most recent delivery attempt.
 	// +optional
 	LastDelivery *LastDelivery `json:"lastDelivery,omitempty"`
 }
 
-// LastDelivery is an attempt to tell a receiver something.
+// LastDelivery describes a delivery attempt.
 type LastDelivery struct {
 	// Time of the attempt.
 	Time metav1.Time `json:"time"`
 
-	// StatusCode that the receiver answered with; left out when it did not answer.
+	// StatusCode is the HTTP status code of the receiver's response. Unset without a
+	// response.
 	// +optional
 	StatusCode int32 `json:"statusCode,omitempty"`
 }
 
-// WebhookConfig is one receiver of an Instance's events: the operator keeps a
-// subscription at the Instance's API as it says.
+// WebhookConfig subscribes a receiver to the events of an Instance. The operator
+// keeps the subscription in the Instance's API up to date.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -126,15 +127,15 @@ type LastDelivery struct {
 // +kubebuilder:printcolumn:name="Last Delivery",type=date,JSONPath=`.status.lastDelivery.time`
 // +kubebuilder:printcolumn:name="Code",type=integer,JSONPath=`.status.lastDelivery.statusCode`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 245",message="the name is too long for the Secret that carries it, <name>-signing: at most 245 characters"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 245",message="name must be at most 245 characters, so that <name>-signing is a valid Secret name"
 type WebhookConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is who is to be told of what.
+	// Spec is the desired state of the WebhookConfig.
 	Spec WebhookConfigSpec `json:"spec"`
 
-	// Status is what the operator last saw of it.
+	// Status is the observed state of the WebhookConfig.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status WebhookConfigStatus `json:"status,omitempty"`

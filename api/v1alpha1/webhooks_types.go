@@ -2,15 +2,14 @@
 
 package v1alpha1
 
-// Webhooks says where the server may send webhooks, wherever they lead.
+// Webhooks restricts where the server may send webhooks.
 type Webhooks struct {
-	// AllowPrivateAddresses lets webhooks reach addresses that are no public ones,
-	// such as those of pods and nodes. Loopback, link-local addresses and the metadata
-	// of clouds stay closed in any case.
+	// AllowPrivateAddresses permits private addresses, such as the addresses of pods and
+	// nodes. Loopback, link-local and cloud metadata addresses are always blocked.
 	// +optional
 	AllowPrivateAddresses bool `json:"allowPrivateAddresses,omitempty"`
 
-	// AllowedPorts are the ports that webhooks may be sent to. Left out: 443.
+	// AllowedPorts lists the ports that webhooks may be sent to. Defaults to 443.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -19,17 +18,16 @@ type Webhooks struct {
 	// +listType=set
 	AllowedPorts []int32 `json:"allowedPorts,omitempty"`
 
-	// CARef names the certificates of the authorities that receivers prove themselves
-	// by, in PEM, beside the public ones. They reach a running server without a
-	// restart.
+	// CARef refers to a PEM-encoded CA bundle that verifies receivers in addition to the
+	// public CAs. Changes apply without a restart.
 	// +optional
-	CARef *CertificateReference `json:"caRef,omitempty"`
+	CARef *CABundleReference `json:"caRef,omitempty"`
 }
 
-// Retention says how long the server keeps what it need not keep for ever.
+// Retention configures how long the server keeps records.
 type Retention struct {
-	// Deliveries is how long it is known which webhooks were sent and how that went,
-	// in days, such as 30d. Left out: 30d.
+	// Deliveries is how long records of webhook deliveries are kept, in days, such as
+	// 30d. Defaults to 30d.
 	// +optional
 	Deliveries Days `json:"deliveries,omitempty"`
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config reads the settings of an instance that may change while it
-// runs, from the YAML file of --config. Flags, secrets and what the settings
-// lead to live elsewhere.
+// Package config parses the settings of an instance that may change while it runs, from
+// the YAML file of --config. Flags, secrets and the effects of settings belong elsewhere.
 package config
 
 import (
@@ -13,45 +12,43 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
-	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/quota"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
 // Config is the content of the file.
 type Config struct {
-	// CORS says which web pages may call the instance from a browser.
+	// CORS defines which web pages may call the instance from a browser.
 	CORS CORS
-	// Plans limit what applications may call.
+	// Plans define the rate limits of applications.
 	Plans quota.Plans
-	// Proxies are those whose word is taken for who calls.
+	// Proxies are the reverse proxies whose forwarding headers are trusted.
 	Proxies Proxies
-	// URL is the public address of the instance, without a slash at its end; empty
-	// where it is not said.
+	// URL is the public URL of the instance without a trailing slash; empty if unknown.
 	URL string
-	// Features are what the tenant turned on and off.
+	// Features are the features that the tenant enabled or disabled.
 	Features section.Features
-	// Webhooks say how events reach their receivers.
+	// Webhooks configures how webhook receivers are reached.
 	Webhooks Webhooks
-	// Retention says how long things are kept.
+	// Retention configures how long data is kept.
 	Retention Retention
-	// Page is how the pages that patients see look.
+	// Page configures the appearance of the patients' pages.
 	Page Page
-	// Instance says who the instance is to its cluster.
+	// Instance identifies the instance in its cluster.
 	Instance Instance
 }
 
-// Instance is the resource of a cluster that the instance is made from. It is empty
-// where there is none.
+// Instance identifies the Kubernetes resource that the instance is created from. It is
+// empty outside a cluster.
 type Instance struct {
 	UID string `yaml:"uid"`
-	// Adopts are the UIDs of former ones whose data this one takes over.
-	Adopts []string `yaml:"adopts"`
+	// AdoptUIDs are the UIDs of former Instances whose data this one takes over.
+	AdoptUIDs []string `yaml:"adopts"`
 }
 
-// Parse reads the file, which may be empty. What it leaves out has its default.
-// A key that this version does not know is not an error, because the file may
-// have been written for a newer one: the warning names it, and is empty when
-// there is none.
+// Parse parses the file, which may be empty. Missing keys get their defaults. Unknown keys
+// are not an error, because the file may have been written for a newer version: the
+// warning names them and is empty if there are none.
 func Parse(content []byte) (config Config, warning string, err error) {
 	var file struct {
 		CORS struct {
@@ -60,18 +57,18 @@ func Parse(content []byte) (config Config, warning string, err error) {
 		Plans     map[string]quota.Limits `yaml:"plans"`
 		Proxies   []string                `yaml:"proxies"`
 		URL       string                  `yaml:"url"`
-		Features  features                `yaml:"features"`
+		Features  featuresYAML            `yaml:"features"`
 		Webhooks  Webhooks                `yaml:"webhooks"`
-		Retention retention               `yaml:"retention"`
-		Page      page                    `yaml:"page"`
+		Retention retentionYAML           `yaml:"retention"`
+		Page      pageYAML                `yaml:"page"`
 		Instance  Instance                `yaml:"instance"`
 	}
 	if err := yaml.Unmarshal(content, &file); err != nil {
-		return Config{}, "", fmt.Errorf("the configuration is not YAML of the expected form: %s", yaml.FormatError(err, false, false))
+		return Config{}, "", fmt.Errorf("invalid configuration: %s", yaml.FormatError(err, false, false))
 	}
 	strict := file
 	if err := yaml.UnmarshalWithOptions(content, &strict, yaml.Strict()); err != nil {
-		warning = "the configuration has a key that is not known: " + yaml.FormatError(err, false, false)
+		warning = "unknown configuration key: " + yaml.FormatError(err, false, false)
 	}
 	config.CORS, err = NewCORS(file.CORS.AllowedOrigins)
 	if err != nil {
@@ -81,59 +78,59 @@ func Parse(content []byte) (config Config, warning string, err error) {
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("plans: %w", err)
 	}
-	config.Proxies, err = NewProxies(file.Proxies)
+	config.Proxies, err = ParseProxies(file.Proxies)
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("proxies: %w", err)
 	}
-	config.URL, err = NewURL(file.URL)
+	config.URL, err = ParseURL(file.URL)
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("url: %w", err)
 	}
-	if err := file.Webhooks.check(); err != nil {
+	if err := file.Webhooks.validate(); err != nil {
 		return Config{}, warning, fmt.Errorf("webhooks: %w", err)
 	}
-	config.Retention, err = file.Retention.read()
+	config.Retention, err = file.Retention.parse()
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("retention: %w", err)
 	}
-	config.Page, err = file.Page.read()
+	config.Page, err = file.Page.parse()
 	if err != nil {
 		return Config{}, warning, fmt.Errorf("page: %w", err)
 	}
-	config.Features, config.Webhooks, config.Instance = file.Features.section(), file.Webhooks, file.Instance
+	config.Features, config.Webhooks, config.Instance = file.Features.toSectionFeatures(), file.Webhooks, file.Instance
 	return config, warning, nil
 }
 
-// NewURL reads the public address of an instance, without a slash at its end. Empty
-// is none.
-func NewURL(text string) (string, error) {
+// ParseURL parses the public URL of an instance and removes a trailing slash. Empty text
+// yields no URL.
+func ParseURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "https" && address.Scheme != "http" || !validHost(address.Hostname()) ||
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || !isValidHost(address.Hostname()) ||
 		address.User != nil || address.RawQuery != "" || address.ForceQuery || address.Fragment != "" {
-		return "", fmt.Errorf("%q is not the address of an instance; write it as https://acme.example", text)
+		return "", fmt.Errorf("%q is not an instance URL; write it as https://acme.example", text)
 	}
 	return strings.TrimRight(text, "/"), nil
 }
 
-// CORS is a set of web origins. The zero value has none.
+// CORS is a set of allowed web origins. The zero value allows none.
 type CORS struct {
-	every   bool
-	origins map[string]bool
+	allowAll bool
+	origins  map[string]bool
 }
 
-// NewCORS makes a set of origins, each scheme://host or scheme://host:port, or
+// NewCORS returns a set of origins, each scheme://host or scheme://host:port, or
 // "*" for every origin.
 func NewCORS(origins []string) (CORS, error) {
 	set := CORS{origins: map[string]bool{}}
 	for i, text := range origins {
 		if text == "*" {
-			set.every = true
+			set.allowAll = true
 			continue
 		}
-		origin, err := normalOrigin(text)
+		origin, err := normalizeOrigin(text)
 		if err != nil {
 			return CORS{}, fmt.Errorf("[%d]: %w", i, err)
 		}
@@ -142,20 +139,20 @@ func NewCORS(origins []string) (CORS, error) {
 	return set, nil
 }
 
-// Allows reports whether pages of an origin, as a browser names it in the
-// header Origin, may call the instance.
+// Allows reports whether pages of an origin, as given in the Origin header, may call the
+// instance.
 func (c CORS) Allows(origin string) bool {
-	if c.every {
+	if c.allowAll {
 		return true
 	}
-	normal, err := normalOrigin(origin)
+	normal, err := normalizeOrigin(origin)
 	return err == nil && c.origins[normal]
 }
 
-// AllowsLoopback reports whether an origin is a page that the same machine
-// serves on localhost or 127.0.0.1, with any port.
-func AllowsLoopback(origin string) bool {
-	normal, err := normalOrigin(origin)
+// IsLoopbackOrigin reports whether an origin is served from the same machine on localhost
+// or 127.0.0.1, on any port.
+func IsLoopbackOrigin(origin string) bool {
+	normal, err := normalizeOrigin(origin)
 	if err != nil {
 		return false
 	}
@@ -164,11 +161,11 @@ func AllowsLoopback(origin string) bool {
 	return host == "localhost" || host == "127.0.0.1"
 }
 
-// normalOrigin writes an origin as browsers do: small letters, no port where it
-// is the scheme's own.
-func normalOrigin(text string) (string, error) {
+// normalizeOrigin returns an origin as browsers write it: in lower case and without the
+// scheme's default port.
+func normalizeOrigin(text string) (string, error) {
 	origin, err := url.Parse(text)
-	wrong := err != nil || origin.Scheme != "http" && origin.Scheme != "https" || !validHost(origin.Hostname()) ||
+	wrong := err != nil || origin.Scheme != "http" && origin.Scheme != "https" || !isValidHost(origin.Hostname()) ||
 		origin.User != nil || origin.RawQuery != "" || origin.ForceQuery || origin.Fragment != "" ||
 		origin.Path != "" && origin.Path != "/"
 	if wrong {
@@ -179,7 +176,7 @@ func normalOrigin(text string) (string, error) {
 	return strings.TrimSuffix(normal, ownPort), nil
 }
 
-func validHost(host string) bool {
+func isValidHost(host string) bool {
 	if strings.Contains(host, ":") {
 		_, err := netip.ParseAddr(host)
 		return err == nil

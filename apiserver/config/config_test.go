@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/quota"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/quota"
 )
 
-func TestAllows(t *testing.T) {
+func TestCORSAllows(t *testing.T) {
 	t.Parallel()
 	const file = `
 cors:
@@ -48,7 +48,7 @@ cors:
 	}
 }
 
-func TestAllowsEvery(t *testing.T) {
+func TestCORSAllowsAnyOrigin(t *testing.T) {
 	t.Parallel()
 	every, err := NewCORS([]string{"*"})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestAllowsEvery(t *testing.T) {
 	}
 }
 
-func TestAllowsLoopback(t *testing.T) {
+func TestIsLoopbackOrigin(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[string]bool{
 		"http://localhost":            true,
@@ -78,7 +78,7 @@ func TestAllowsLoopback(t *testing.T) {
 		"http://localhost:3000/path":  false,
 		"http://localhost:notanumber": false,
 	} {
-		if got := AllowsLoopback(origin); got != want {
+		if got := IsLoopbackOrigin(origin); got != want {
 			t.Errorf("%q: allowed %v, expected %v", origin, got, want)
 		}
 	}
@@ -93,23 +93,23 @@ func TestParse(t *testing.T) {
 		{"null", "cors:\n", "", ""},
 		{"newer keys", "widgets: {prefill: true}\ncors: {allowedOrigins: ['https://a.example']}", "", "widgets"},
 		{"features", "features: {prefill: {enabled: true, confirm: true}, patientResults: false}", "", ""},
-		{"a feature of the wrong type", "features: {patientResults: often}", "expected form", ""},
+		{"a feature of the wrong type", "features: {patientResults: often}", "invalid configuration", ""},
 		{"misspelt key", "cors: {allowedOrigin: ['https://a.example']}", "", "allowedOrigin"},
 		{"plans", "plans: {trial: {explain: 5, triage: 0}, gold: {}, empty: }", "", ""},
 		{"a newer service", "plans: {trial: {parse: 5}}", "", "parse"},
 		{"a limit below zero", "plans: {gold: {explain: 1, triage: -1}}", "plans: gold.triage is -1", ""},
-		{"a limit that is a word", "plans: {gold: {explain: many}}", "expected form", ""},
-		{"more calls than can be", "plans: {gold: {explain: 9223372036854775808}}", "expected form", ""},
-		{"a list of plans", "plans: [trial]", "expected form", ""},
-		{"a plan without a name", "plans: {'': {explain: 1}}", "plans: a plan without a name", ""},
+		{"a limit that is a word", "plans: {gold: {explain: many}}", "invalid configuration", ""},
+		{"more calls than can be", "plans: {gold: {explain: 9223372036854775808}}", "invalid configuration", ""},
+		{"a list of plans", "plans: [trial]", "invalid configuration", ""},
+		{"a plan without a name", "plans: {'': {explain: 1}}", "plans: plan name must not be empty", ""},
 		{"an address", "url: https://acme.example/tenant/", "", ""},
 		{"no address", "url:", "", ""},
-		{"an address without a scheme", "url: acme.example", "url: \"acme.example\" is not the address of an instance", ""},
-		{"an address with a query", "url: https://acme.example/?a=b", "is not the address of an instance", ""},
-		{"an address with a password", "url: https://u:p@acme.example", "is not the address of an instance", ""},
-		{"another scheme of an address", "url: ftp://acme.example", "is not the address of an instance", ""},
-		{"not YAML", "cors: [", "not YAML", ""},
-		{"wrong type", "cors: {allowedOrigins: 'https://a.example'}", "expected form", ""},
+		{"an address without a scheme", "url: acme.example", "url: \"acme.example\" is not an instance URL", ""},
+		{"an address with a query", "url: https://acme.example/?a=b", "is not an instance URL", ""},
+		{"an address with a password", "url: https://u:p@acme.example", "is not an instance URL", ""},
+		{"another scheme of an address", "url: ftp://acme.example", "is not an instance URL", ""},
+		{"not YAML", "cors: [", "invalid configuration", ""},
+		{"wrong type", "cors: {allowedOrigins: 'https://a.example'}", "invalid configuration", ""},
 		{"a path", "cors: {allowedOrigins: ['https://a.example', 'https://b.example/app']}", "[1]: \"https://b.example/app\" is not an origin", ""},
 		{"no scheme", "cors: {allowedOrigins: ['a.example']}", "is not an origin", ""},
 		{"another scheme", "cors: {allowedOrigins: ['ftp://a.example']}", "is not an origin", ""},
@@ -128,9 +128,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What plans are left out keep their defaults; one that is written has what is
-// written and nothing else.
-func TestPlans(t *testing.T) {
+// Missing plans keep their defaults; a plan in the file has only the limits in the file.
+func TestParsePlans(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"":                                      "trial: explain 100, suggest 100, rationale 100, triage 100; gold: none; '': none",
@@ -147,7 +146,7 @@ func TestPlans(t *testing.T) {
 		}
 		var said []string
 		for _, name := range []string{"trial", "gold", ""} {
-			said = append(said, describe(name, config.Plans[name]))
+			said = append(said, formatLimits(name, config.Plans[name]))
 		}
 		if got := strings.Join(said, "; "); got != want {
 			t.Errorf("%q: got %s, want %s", file, got, want)
@@ -155,10 +154,10 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-func describe(plan string, limits quota.Limits) string {
+func formatLimits(plan string, limits quota.Limits) string {
 	var said []string
-	for _, service := range []quota.Service{quota.Explain, quota.Suggest, quota.Rationale, quota.Triage} {
-		if limit := limits.Of(service); limit != nil {
+	for _, service := range []quota.Operation{quota.Explain, quota.Suggest, quota.Rationale, quota.Triage} {
+		if limit := limits.For(service); limit != nil {
 			said = append(said, fmt.Sprintf("%s %d", service, *limit))
 		}
 	}

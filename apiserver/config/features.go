@@ -2,10 +2,10 @@
 
 package config
 
-import "github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
+import "github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 
-// features is how the file says what a tenant turned on and off.
-type features struct {
+// featuresYAML is the tenant's features as written in the file.
+type featuresYAML struct {
 	Prefill struct {
 		Enabled bool `yaml:"enabled"`
 		Confirm bool `yaml:"confirm"`
@@ -13,9 +13,8 @@ type features struct {
 	PatientResults *bool `yaml:"patientResults"`
 }
 
-// section are the features as surveys have them. Patients see results unless the
-// tenant says otherwise.
-func (f features) section() section.Features {
+// toSectionFeatures converts the features for surveys. Showing results defaults to on.
+func (f featuresYAML) toSectionFeatures() section.Features {
 	return section.Features{
 		Prefill: f.Prefill.Enabled, PrefillConfirmation: f.Prefill.Confirm,
 		PatientResults: f.PatientResults == nil || *f.PatientResults,

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance/section"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-func TestFeatures(t *testing.T) {
+func TestParseFeatures(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]section.Features{
 		"":                                     {PatientResults: true},

@@ -15,36 +15,34 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/logo"
 )
 
-// Page is how the pages that patients see look, and where these lead.
+// Page configures the appearance of the patients' pages and where they link to.
 type Page struct {
-	// Name of who runs the instance, as patients know it.
+	// Name is the operator of the instance as patients know it.
 	Name string
-	// Logo stands beside the name; the zero value is none.
+	// Logo is shown next to the name; optional.
 	Logo Image
-	// Primary and Accent are colours, each #rrggbb in small letters, that white text
-	// stands on, and that text on white is in. Both have the contrast for that.
+	// Primary and Accent are colors, each #rrggbb in lower case, with enough contrast
+	// against white both as background and as text.
 	Primary, Accent string
-	// PrivacyURL and HelpURL are where patients read what becomes of their answers,
-	// and where they are helped; empty for nowhere. The first is https, the second
-	// may be tel or mailto too.
+	// PrivacyURL and HelpURL link to the privacy notice and to help; optional. PrivacyURL
+	// must be https; HelpURL may also be tel or mailto.
 	PrivacyURL, HelpURL string
-	// EmergencyNumber and CrisisLine are telephone numbers as people write them; empty
-	// where none is known.
+	// EmergencyNumber and CrisisLine are telephone numbers as people write them; optional.
 	EmergencyNumber, CrisisLine string
 }
 
-// Image is a picture.
+// Image is an image.
 type Image struct {
-	// Type is its media type: image/png, image/jpeg, image/webp or image/svg+xml.
-	Type string
-	Data []byte
+	// MediaType is image/png, image/jpeg, image/webp or image/svg+xml.
+	MediaType string
+	Data      []byte
 }
 
-// defaultPage is how pages look of which the tenant says nothing.
+// defaultPage is the default appearance.
 var defaultPage = Page{Name: "Anamnesis", Primary: "#005ea5", Accent: "#00703c"}
 
-// page is how the file says it, with the logo as a data URL.
-type page struct {
+// pageYAML is Page as written in the file, with the logo as a data URL.
+type pageYAML struct {
 	Name   string `yaml:"name"`
 	Logo   string `yaml:"logo"`
 	Colors struct {
@@ -57,7 +55,7 @@ type page struct {
 	CrisisLine      string `yaml:"crisisLine"`
 }
 
-func (p page) read() (Page, error) {
+func (p pageYAML) parse() (Page, error) {
 	picture, err := logo.Parse(p.Logo)
 	if err != nil {
 		return Page{}, fmt.Errorf("logo: %w", err)
@@ -66,13 +64,13 @@ func (p page) read() (Page, error) {
 		key, value string
 		check      func(string) error
 	}{
-		{"name", p.Name, checkName},
-		{"colors.primary", p.Colors.Primary, checkColor},
-		{"colors.accent", p.Colors.Accent, checkColor},
-		{"privacyURL", p.PrivacyURL, checkLink},
-		{"helpURL", p.HelpURL, checkHelp},
-		{"emergencyNumber", p.EmergencyNumber, checkNumber},
-		{"crisisLine", p.CrisisLine, checkNumber},
+		{"name", p.Name, validateName},
+		{"colors.primary", p.Colors.Primary, validateColor},
+		{"colors.accent", p.Colors.Accent, validateColor},
+		{"privacyURL", p.PrivacyURL, validateURL},
+		{"helpURL", p.HelpURL, validateHelpURL},
+		{"emergencyNumber", p.EmergencyNumber, validatePhoneNumber},
+		{"crisisLine", p.CrisisLine, validatePhoneNumber},
 	} {
 		if text.value == "" {
 			continue
@@ -93,62 +91,61 @@ func (p page) read() (Page, error) {
 	}, nil
 }
 
-// longestName is how many characters a heading has room for.
-const longestName = 100
+// maxNameLength is the maximum length of a name in a heading, in characters.
+const maxNameLength = 100
 
-func checkName(name string) error {
-	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("%.100q is no name: expected at most %d characters in one line", name, longestName)
+func validateName(name string) error {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > maxNameLength || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%.100q is not a valid name: expected at most %d characters in one line", name, maxNameLength)
 	}
 	return nil
 }
 
-// checkColor refuses a colour in which text on white, or white text on it, cannot be
-// read by all.
-func checkColor(text string) error {
+// validateColor rejects colors without enough contrast against white.
+func validateColor(text string) error {
 	color, err := contrast.Parse(text)
 	if err != nil {
 		return err
 	}
-	if ratio := contrast.Between(color, contrast.White); ratio < contrast.ForText {
-		return fmt.Errorf("%s has a contrast of %s, expected at least %s against white", text, ratio, contrast.ForText)
+	if ratio := contrast.Between(color, contrast.White); ratio < contrast.MinForText {
+		return fmt.Errorf("%s has a contrast of %s, expected at least %s against white", text, ratio, contrast.MinForText)
 	}
 	return nil
 }
 
-// longestLink is how long an address may be.
-const longestLink = 1024
+// maxURLLength is the maximum length of a URL.
+const maxURLLength = 1024
 
-// checkLink takes addresses that a browser opens.
-func checkLink(text string) error {
+// validateURL accepts URLs that a browser opens.
+func validateURL(text string) error {
 	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "https" || !validHost(address.Hostname()) || address.User != nil || len(text) > longestLink {
-		return fmt.Errorf("%.100q is not the address of a page: write it as https://acme.example/privacy", text)
+	if err != nil || address.Scheme != "https" || !isValidHost(address.Hostname()) || address.User != nil || len(text) > maxURLLength {
+		return fmt.Errorf("%.100q is not a page URL: write it as https://acme.example/privacy", text)
 	}
 	return nil
 }
 
 var (
-	telephone = regexp.MustCompile(`^tel:\+?[0-9][0-9.-]{0,30}$`)
-	mailbox   = regexp.MustCompile(`^mailto:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}$`)
+	telURLPattern    = regexp.MustCompile(`^tel:\+?[0-9][0-9.-]{0,30}$`)
+	mailtoURLPattern = regexp.MustCompile(`^mailto:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}$`)
 )
 
-// checkHelp takes what a browser, a telephone or a mail program opens.
-func checkHelp(text string) error {
-	if telephone.MatchString(text) || mailbox.MatchString(text) || checkLink(text) == nil {
+// validateHelpURL accepts URLs that a browser, a telephone or a mail program opens.
+func validateHelpURL(text string) error {
+	if telURLPattern.MatchString(text) || mailtoURLPattern.MatchString(text) || validateURL(text) == nil {
 		return nil
 	}
-	return fmt.Errorf("%.100q is no way to help: write it as https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example", text)
+	return fmt.Errorf("%.100q is not a help link: write it as https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example", text)
 }
 
-var number = regexp.MustCompile(`^[0-9 +-]{0,19}[0-9][0-9 +-]{0,19}$`)
+var phoneNumberPattern = regexp.MustCompile(`^[0-9 +-]{0,19}[0-9][0-9 +-]{0,19}$`)
 
-// longestNumber is how many characters a telephone number has, with its spaces.
-const longestNumber = 20
+// maxPhoneNumberLength is the maximum length of a telephone number, including spaces.
+const maxPhoneNumberLength = 20
 
-func checkNumber(text string) error {
-	if !number.MatchString(text) || len(text) > longestNumber {
-		return fmt.Errorf("%.100q is no telephone number: write it as 112 or +49 30 1234567, in at most %d characters", text, longestNumber)
+func validatePhoneNumber(text string) error {
+	if !phoneNumberPattern.MatchString(text) || len(text) > maxPhoneNumberLength {
+		return fmt.Errorf("%.100q is not a phone number: write it as 112 or +49 30 1234567, in at most %d characters", text, maxPhoneNumberLength)
 	}
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>`
+const testLogoSVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>`
 
-var drawingURL = "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(drawing))
+var testLogoDataURL = "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(testLogoSVG))
 
-func TestPage(t *testing.T) {
+func TestParsePage(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]Page{
 		"":         defaultPage,
@@ -29,14 +29,14 @@ func TestPage(t *testing.T) {
 		`
 page:
   name: Acme Health
-  logo: ` + drawingURL + `
+  logo: ` + testLogoDataURL + `
   colors: {primary: '#1d1d1d', accent: '#767676'}
   privacyURL: https://acme.example/privacy?lang=en#cookies
   helpURL: https://acme.example:8443/help
   emergencyNumber: '911'
   crisisLine: '988'
 `: {
-			Name: "Acme Health", Logo: Image{"image/svg+xml", []byte(drawing)}, Primary: "#1d1d1d", Accent: "#767676",
+			Name: "Acme Health", Logo: Image{"image/svg+xml", []byte(testLogoSVG)}, Primary: "#1d1d1d", Accent: "#767676",
 			PrivacyURL: "https://acme.example/privacy?lang=en#cookies", HelpURL: "https://acme.example:8443/help",
 			EmergencyNumber: "911", CrisisLine: "988",
 		},
@@ -48,30 +48,30 @@ page:
 	}
 }
 
-func TestPageRefused(t *testing.T) {
+func TestParseRejectsInvalidPage(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"page: {name: ' '}":                                              `page: name: " " is no name`,
-		"page: {name: \"Acme\\nHealth\"}":                                "in one line",
-		"page: {name: " + strings.Repeat("é", 101) + "}":                 "at most 100 characters",
-		"page: {colors: {primary: blue}}":                                `page: colors.primary: "blue" is not a colour; write it as #005ea5`,
-		"page: {colors: {primary: '#FFDD00'}}":                           "page: colors.primary: #FFDD00 has a contrast of 1.34:1, expected at least 4.5:1 against white",
-		"page: {colors: {accent: '#777777'}}":                            "page: colors.accent: #777777 has a contrast of 4.47:1, expected at least 4.5:1 against white",
-		"page: {logo: 'https://acme.example/logo.png'}":                  "page: logo: it is not a data URL",
-		"page: {logo: '" + drawingURL[:len(drawingURL)-1] + "'}":         "page: logo: ",
-		"page: {privacyURL: 'http://acme.example'}":                      "page: privacyURL: \"http://acme.example\" is not the address of a page",
-		"page: {privacyURL: 'tel:112'}":                                  "page: privacyURL: ",
-		"page: {privacyURL: 'javascript:alert(1)'}":                      "page: privacyURL: ",
-		"page: {privacyURL: 'https://me@acme.example'}":                  "page: privacyURL: ",
-		"page: {privacyURL: /privacy}":                                   "page: privacyURL: ",
-		"page: {helpURL: 'javascript:alert(1)'}":                         "page: helpURL: \"javascript:alert(1)\" is no way to help",
-		"page: {helpURL: 'tel:'}":                                        "page: helpURL: ",
-		"page: {helpURL: 'mailto:a@b?bcc=c@d'}":                          "page: helpURL: ",
-		"page: {helpURL: 'https://a/" + strings.Repeat("a", 2000) + "'}": "page: helpURL: ",
-		"page: {emergencyNumber: call us}":                               `page: emergencyNumber: "call us" is no telephone number`,
-		"page: {emergencyNumber: '+ -'}":                                 "page: emergencyNumber: ",
-		"page: {crisisLine: '+49 30 1234567 123456'}":                    "at most 20 characters",
-		"page: {colors: '#005ea5'}":                                      "not YAML of the expected form",
+		"page: {name: ' '}":                                                `page: name: " " is not a valid name`,
+		"page: {name: \"Acme\\nHealth\"}":                                  "in one line",
+		"page: {name: " + strings.Repeat("é", 101) + "}":                   "at most 100 characters",
+		"page: {colors: {primary: blue}}":                                  `page: colors.primary: "blue" is not a colour; write it as #005ea5`,
+		"page: {colors: {primary: '#FFDD00'}}":                             "page: colors.primary: #FFDD00 has a contrast of 1.34:1, expected at least 4.5:1 against white",
+		"page: {colors: {accent: '#777777'}}":                              "page: colors.accent: #777777 has a contrast of 4.47:1, expected at least 4.5:1 against white",
+		"page: {logo: 'https://acme.example/logo.png'}":                    "page: logo: it is not a data URL",
+		"page: {logo: '" + testLogoDataURL[:len(testLogoDataURL)-1] + "'}": "page: logo: ",
+		"page: {privacyURL: 'http://acme.example'}":                        "page: privacyURL: \"http://acme.example\" is not a page URL",
+		"page: {privacyURL: 'tel:112'}":                                    "page: privacyURL: ",
+		"page: {privacyURL: 'javascript:alert(1)'}":                        "page: privacyURL: ",
+		"page: {privacyURL: 'https://me@acme.example'}":                    "page: privacyURL: ",
+		"page: {privacyURL: /privacy}":                                     "page: privacyURL: ",
+		"page: {helpURL: 'javascript:alert(1)'}":                           "page: helpURL: \"javascript:alert(1)\" is not a help link",
+		"page: {helpURL: 'tel:'}":                                          "page: helpURL: ",
+		"page: {helpURL: 'mailto:a@b?bcc=c@d'}":                            "page: helpURL: ",
+		"page: {helpURL: 'https://a/" + strings.Repeat("a", 2000) + "'}":   "page: helpURL: ",
+		"page: {emergencyNumber: call us}":                                 `page: emergencyNumber: "call us" is not a phone number`,
+		"page: {emergencyNumber: '+ -'}":                                   "page: emergencyNumber: ",
+		"page: {crisisLine: '+49 30 1234567 123456'}":                      "at most 20 characters",
+		"page: {colors: '#005ea5'}":                                        "invalid configuration",
 	} {
 		parsed, _, err := Parse([]byte(file))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -86,15 +86,15 @@ func TestPageRefused(t *testing.T) {
 	}
 }
 
-// FuzzPage holds what pages rely on: colours to be read in, and links that run
-// nothing.
+// FuzzPage checks the guarantees that pages rely on: readable colors and links that run no
+// script.
 func FuzzPage(f *testing.F) {
 	f.Add("Acme", "#005ea5", "https://acme.example/privacy", "tel:112", "+49 30 1234567")
 	f.Add("", "#777777", "javascript:alert(1)", "mailto:help@acme.example", "112")
 	f.Fuzz(func(t *testing.T, name, color, privacy, help, number string) {
-		said := page{Name: name, PrivacyURL: privacy, HelpURL: help, EmergencyNumber: number}
+		said := pageYAML{Name: name, PrivacyURL: privacy, HelpURL: help, EmergencyNumber: number}
 		said.Colors.Primary = color
-		read, err := said.read()
+		read, err := said.parse()
 		if err != nil {
 			return
 		}

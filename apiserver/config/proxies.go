@@ -8,32 +8,32 @@ import (
 	"slices"
 )
 
-// Proxies are the networks of those who stand between clients and the instance
-// and tell it, in headers, who calls. The zero value has none.
+// Proxies are the CIDRs of reverse proxies whose forwarding headers are trusted. The zero
+// value trusts none.
 type Proxies []netip.Prefix
 
-// NewProxies makes a set of networks, each in CIDR notation or a single address.
-func NewProxies(networks []string) (Proxies, error) {
+// ParseProxies parses networks, each in CIDR notation or a single address.
+func ParseProxies(networks []string) (Proxies, error) {
 	proxies := make(Proxies, 0, len(networks))
 	for i, text := range networks {
-		network, err := parseNetwork(text)
+		network, err := parsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("[%d]: %q is not a network; write it as 10.0.0.0/8 or 2001:db8::/32, or a single address as 10.0.0.1", i, text)
+			return nil, fmt.Errorf("[%d]: %q is not a CIDR; write it as 10.0.0.0/8 or 2001:db8::/32, or a single address as 10.0.0.1", i, text)
 		}
 		proxies = append(proxies, network)
 	}
 	return proxies, nil
 }
 
-// Trusts reports whether an address is that of a proxy. IPv4 addresses are the
-// same in the form of IPv6.
+// Trusts reports whether an address belongs to a trusted proxy. IPv4-mapped IPv6 addresses
+// match their IPv4 form.
 func (p Proxies) Trusts(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
-// parseNetwork reads a network, whatever follows its prefix.
-func parseNetwork(text string) (netip.Prefix, error) {
+// parsePrefix parses a network; host bits after the prefix are ignored.
+func parsePrefix(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
 		return netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), nil
 	}
@@ -41,7 +41,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	const mapped = 96 // bits before the IPv4 address in the form of IPv6
+	const mapped = 96 // prefix length of IPv4-mapped IPv6 addresses
 	if network.Addr().Is4In6() && network.Bits() >= mapped {
 		network = netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
 	}

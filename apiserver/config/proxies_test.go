@@ -28,11 +28,11 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-func TestProxiesRefused(t *testing.T) {
+func TestParseProxiesRejectsInvalidNetworks(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"10.0.0.0/33", "10.0.0/8", "ingress", "10.0.0.1:80", "fe80::1%eth0", "fe80::%eth0/64", "''"} {
 		_, _, err := Parse([]byte("proxies: ['10.0.0.0/8', " + "'" + strings.Trim(text, "'") + "']"))
-		if err == nil || !strings.HasPrefix(err.Error(), "proxies: [1]: ") || !strings.Contains(err.Error(), "is not a network; write it as") {
+		if err == nil || !strings.HasPrefix(err.Error(), "proxies: [1]: ") || !strings.Contains(err.Error(), "is not a CIDR; write it as") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}

@@ -8,71 +8,71 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events/deliver"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
 )
 
-// Webhooks say how events reach their receivers.
+// Webhooks configures how webhook receivers are reached.
 type Webhooks struct {
 	AllowPrivateAddresses bool `yaml:"allowPrivateAddresses"`
-	// AllowedPorts are those that receivers may be at; none for 443 alone.
+	// AllowedPorts are the ports that receivers may use. Defaults to 443 only.
 	AllowedPorts []uint16 `yaml:"allowedPorts"`
-	// CA are authorities, in PEM, that are believed beside those of the system.
+	// CA is a PEM bundle of certificate authorities trusted in addition to the system's.
 	CA string `yaml:"ca"`
 }
 
-func (w Webhooks) check() error {
+func (w Webhooks) validate() error {
 	for i, port := range w.AllowedPorts {
 		if port == 0 {
 			return fmt.Errorf("allowedPorts[%d]: expected 1 to 65535", i)
 		}
 	}
-	if _, err := deliver.Roots(w.CA); err != nil {
+	if _, err := delivery.NewRootCAs(w.CA); err != nil {
 		return fmt.Errorf("ca: %w", err)
 	}
 	return nil
 }
 
-// Retention says how long things are kept.
+// Retention configures how long data is kept.
 type Retention struct {
-	// Deliveries is how long attempts to tell receivers of events are kept.
+	// Deliveries is how long delivery attempts are kept.
 	Deliveries time.Duration
 }
 
-// retention is how the file says it, each as a number of days such as 30d.
-type retention struct {
+// retentionYAML is Retention as written in the file, each a number of days such as 30d.
+type retentionYAML struct {
 	Deliveries string `yaml:"deliveries"`
 }
 
 const (
 	day = 24 * time.Hour
-	// keepDeliveries is how long attempts are kept unless the tenant says otherwise.
-	keepDeliveries = 30 * day
-	// mostDays is the longest that anything may be kept for: a hundred years.
-	mostDays = 36500
+	// defaultDeliveryRetention is the default retention of delivery attempts.
+	defaultDeliveryRetention = 30 * day
+	// maxDays is the maximum retention: a hundred years.
+	maxDays = 36500
 )
 
-func (r retention) read() (Retention, error) {
-	deliveries, err := readDays(r.Deliveries, keepDeliveries)
+func (r retentionYAML) parse() (Retention, error) {
+	deliveries, err := parseDays(r.Deliveries, defaultDeliveryRetention)
 	if err != nil {
 		return Retention{}, fmt.Errorf("deliveries: %w", err)
 	}
 	return Retention{deliveries}, nil
 }
 
-var days = regexp.MustCompile(`^([0-9]{1,5})d$`)
+var daysPattern = regexp.MustCompile(`^([0-9]{1,5})d$`)
 
-// readDays reads a number of days, such as 30d; empty is what it is otherwise.
-func readDays(text string, otherwise time.Duration) (time.Duration, error) {
+// parseDays parses a number of days such as 30d. If text is empty, it returns otherwise.
+func parseDays(text string, otherwise time.Duration) (time.Duration, error) {
 	if text == "" {
 		return otherwise, nil
 	}
-	found := days.FindStringSubmatch(text)
+	found := daysPattern.FindStringSubmatch(text)
 	if found == nil {
-		return 0, fmt.Errorf("%q is no number of days such as 30d", text)
+		return 0, fmt.Errorf("%q is not a number of days such as 30d", text)
 	}
 	number, err := strconv.Atoi(found[1])
-	if err != nil || number > mostDays {
-		return 0, fmt.Errorf("%q is more than a hundred years; the most is %dd", text, mostDays)
+	if err != nil || number > maxDays {
+		return 0, fmt.Errorf("%q exceeds a hundred years; the maximum is %dd", text, maxDays)
 	}
 	return time.Duration(number) * day, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWebhooks(t *testing.T) {
+func TestParseWebhooks(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct {
 		webhooks   Webhooks
@@ -30,11 +30,11 @@ func TestWebhooks(t *testing.T) {
 	for file, want := range map[string]string{
 		"webhooks: {allowedPorts: [0]}":        "webhooks: allowedPorts[0]: expected 1 to 65535",
 		"webhooks: {ca: rubbish}":              "webhooks: ca: ",
-		"retention: {deliveries: 30}":          "retention: deliveries: \"30\" is no number of days such as 30d",
+		"retention: {deliveries: 30}":          "retention: deliveries: \"30\" is not a number of days such as 30d",
 		"retention: {deliveries: 99999d}":      "retention: deliveries: ",
 		"retention: {deliveries: -1d}":         "retention: deliveries: ",
-		"webhooks: {allowedPorts: [100000]}":   "not YAML of the expected form",
-		"webhooks: {allowedPorts: [https, 1]}": "not YAML of the expected form",
+		"webhooks: {allowedPorts: [100000]}":   "invalid configuration",
+		"webhooks: {allowedPorts: [https, 1]}": "invalid configuration",
 	} {
 		if _, _, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v, want one with %q", file, err, want)

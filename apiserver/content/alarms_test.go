@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/language"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp"
 )
 
-// alarms are dangers as people tell them, beside what they supposed, asked or did
-// not know, and the finding that must be heard in each.
-var alarms = map[string]string{
+// alarmTexts are emergencies as patients describe them, together with guesses,
+// questions and things they do not know, and the finding that must be recognized in
+// each.
+var alarmTexts = map[string]string{
 	"crushing chest pain, should I call an ambulance":               "chest_pain_pressing",
 	"do I need an ambulance, chest pain":                            "chest_pain",
 	"can't breathe, is it worth going to hospital":                  "shortness_of_breath",
@@ -42,26 +43,27 @@ var alarms = map[string]string{
 	"sore throte": "sore_throat",
 }
 
-func TestAlarmsAreHeard(t *testing.T) {
+func TestAlarmSymptomsAreRecognized(t *testing.T) {
 	t.Parallel()
-	w := openWard(t)
+	w := newContentFixture(t)
 	all := releases(t)
 	english := all[slices.IndexFunc(all, func(r *model.Release) bool { return r.Meta.Language == "en" })]
-	for text, slug := range alarms {
-		id, known := w.registry[slug]
+	for text, slug := range alarmTexts {
+		id, known := w.ids[slug]
 		if !known {
 			t.Errorf("%q: the registry has no %s", text, slug)
 			continue
 		}
-		result := language.Parse(english, language.Query{Text: text, AgeMonths: 35 * 12, Symptoms: true, RiskFactors: true})
-		if !slices.ContainsFunc(result.Mentions, func(m language.Mention) bool { return !m.Absent && english.ObservationID(m.Observation) == id }) {
-			t.Errorf("%q does not say %s, but %v", text, slug, said(english, result))
+		result := nlp.Parse(english, nlp.Query{Text: text, AgeMonths: 35 * 12, Symptoms: true, RiskFactors: true})
+		if !slices.ContainsFunc(result.Mentions, func(m nlp.Mention) bool { return !m.Absent && english.ObservationID(m.Observation) == id }) {
+			t.Errorf("%q does not say %s, but %v", text, slug, mentionNames(english, result))
 		}
 	}
 }
 
-// said are the names of what a text mentions, with a hyphen before what it denies.
-func said(r *model.Release, result language.Result) (names []string) {
+// mentionNames returns the names of the observations that a text mentions, with a
+// hyphen before absent ones.
+func mentionNames(r *model.Release, result nlp.Result) (names []string) {
 	for _, m := range result.Mentions {
 		name := r.Text(r.Observations[m.Observation].CommonName)
 		if m.Absent {

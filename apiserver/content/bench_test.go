@@ -10,14 +10,14 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile"
 )
 
-// BenchmarkOpen opens the largest release of the content, all checks included,
-// as a server does for each of them.
+// BenchmarkOpen opens the largest release of the content with all checks, as a server
+// does for each release.
 func BenchmarkOpen(b *testing.B) {
-	files, err := compiled.All()
+	files, err := compiled.Files()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(len(largest.Data)), "file-bytes")
 }
 
-// BenchmarkCompile compiles the content, all checks included, as a developer's
-// first start does.
+// BenchmarkCompile compiles the content with all checks, as a developer's first start
+// does.
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
 		results, err := compile.All(content.FS)

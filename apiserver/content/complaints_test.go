@@ -5,12 +5,11 @@ package content_test
 import (
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// complaints are what patients come with at ages, in months, at which few of
-// them do.
+// complaints are complaints of patients at ages, in months, at which they are rare.
 var complaints = []struct {
 	slug   string
 	months []int
@@ -34,20 +33,20 @@ var complaints = []struct {
 	{"gum_behind_back_tooth", []int{240, 780, 900}},
 }
 
-// A condition that occurs at the age brings each of these complaints.
-func TestComplaintsHaveAnExplanation(t *testing.T) {
+// Some condition that occurs at the age causes each of these complaints.
+func TestComplaintsHaveMatchingConditions(t *testing.T) {
 	t.Parallel()
-	w, e := openWard(t), engine.New()
+	w, e := newContentFixture(t), inference.New()
 	for _, complaint := range complaints {
 		for _, months := range complaint.months {
-			p, err := engine.NewPatient(w.release, model.Male, months, []engine.ReportedEvidence{
-				{ID: w.registry[complaint.slug], Choice: engine.Present, Source: engine.SourceInitial},
+			p, err := inference.NewPatient(w.release, model.Male, months, []inference.ReportedEvidence{
+				{ID: w.ids[complaint.slug], Choice: inference.Present, Source: inference.SourceInitial},
 			})
 			if err != nil {
 				t.Errorf("%s: %v", complaint.slug, err)
 				continue
 			}
-			if len(e.Assess(w.release, p, engine.Options{}).Conditions) == 0 {
+			if len(e.Assess(w.release, p, inference.Options{}).Conditions) == 0 {
 				t.Errorf("no condition brings %s at the age of %d months", complaint.slug, months)
 			}
 		}

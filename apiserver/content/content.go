@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package content holds the medical content: concepts and numbers under core,
-// and the words of each language under lang. It is all YAML; the form of the
-// files is described in package compile/source, and nothing is computed here.
+// Package content embeds the medical content: concepts and numbers under core, and the
+// texts of each language under lang. All of it is YAML in the format described in
+// package source. No computation belongs here.
 package content
 
 import "embed"

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// releases are the content in every language.
+// releases returns the content in every language.
 func releases(t *testing.T) []*model.Release {
 	t.Helper()
-	files, err := compiled.All()
+	files, err := compiled.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestContentCompiles(t *testing.T) {
 	}
 }
 
-// The specification fixes what these ids mean.
+// The specification defines the meaning of these IDs.
 func TestFixedRiskFactors(t *testing.T) {
 	t.Parallel()
 	ids := []string{"p_6", "p_7", "p_236"}

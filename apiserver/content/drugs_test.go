@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/search"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/search"
 )
 
-// Patients find what they take by the name on the box, in their country's words.
-func TestDrugsAreFoundByTheirNames(t *testing.T) {
+// Patients find their drugs by the brand name, as used in their country.
+func TestSearchFindsDrugsByName(t *testing.T) {
 	t.Parallel()
 	languages := map[string]*model.Release{}
 	for _, r := range releases(t) {
@@ -42,13 +42,13 @@ func TestDrugsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-// What taking a drug means, by id: public clients may keep these ids.
-func TestDrugsMeanTheirRiskFactors(t *testing.T) {
+// The risk factors implied by drugs, by ID: public clients may store these IDs.
+func TestDrugRiskFactors(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t) {
 		factors := map[string][]string{}
 		for _, d := range r.Drugs {
-			for _, o := range model.Part(r.DrugFactors, d.Factors) {
+			for _, o := range model.Slice(r.DrugRiskFactors, d.RiskFactors) {
 				factors[r.Text(d.ATC)] = append(factors[r.Text(d.ATC)], r.Text(r.Observations[o].Name))
 			}
 		}
@@ -72,7 +72,7 @@ func TestDrugsMeanTheirRiskFactors(t *testing.T) {
 				t.Errorf("taking %s means %v, want %s", code, factors[code], want)
 			}
 		}
-		// Neither the metformin of those without diabetes nor a progestogen alone.
+		// Neither metformin in people without diabetes nor progestogen-only drugs.
 		for _, code := range []string{"A10BA02", "G03AC09", "A02BC01", "H03AA01"} {
 			if len(factors[code]) > 0 {
 				t.Errorf("%s: taking %s means %v, and it does not", r.Meta.ModelID, code, factors[code])
@@ -81,9 +81,9 @@ func TestDrugsMeanTheirRiskFactors(t *testing.T) {
 	}
 }
 
-// Patients find what they live with by the name that they know, not as what brought
-// them to a doctor.
-func TestChronicDiseasesAreCalledAsPatientsDo(t *testing.T) {
+// Patients find their chronic diseases by the name they know, not by the original
+// complaint.
+func TestChronicDiseaseNames(t *testing.T) {
 	t.Parallel()
 	wants := map[string][]string{
 		"service-en":    {"Asthma", "Epilepsy", "Type 1 diabetes", "Bipolar disorder", "Coeliac disease (gluten intolerance)"},
@@ -103,7 +103,7 @@ func TestChronicDiseasesAreCalledAsPatientsDo(t *testing.T) {
 	}
 }
 
-func TestListsAreLongEnough(t *testing.T) {
+func TestMinimumListSizes(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t) {
 		if len(r.Drugs) < 600 || len(r.ChronicDiseases) < 60 || len(r.Hospitalizations) < 10 {

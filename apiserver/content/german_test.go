@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// Nothing that a German patient is asked or told is left in English: a screen reader
-// would read it out as if it were German. No question, advice or article reads alike in
-// both, so what does was left to the base of the language.
-func TestGermanIsWhole(t *testing.T) {
+// No German patient text is left in English, because a screen reader would read it out
+// as German. No question, advice or article reads the same in both languages, so an
+// identical text is a missing translation.
+func TestGermanIsFullyTranslated(t *testing.T) {
 	t.Parallel()
-	german, english := sentences(t, "de"), sentences(t, "en")
+	german, english := patientTexts(t, "de"), patientTexts(t, "en")
 	if len(german) != len(english) {
 		t.Fatalf("German has %d sentences, and English %d", len(german), len(english))
 	}
@@ -25,8 +25,8 @@ func TestGermanIsWhole(t *testing.T) {
 	}
 }
 
-// sentences are what the content of a language says in sentences, by what it is of.
-func sentences(t *testing.T, language string) map[string]string {
+// patientTexts returns the sentences in the content of a language, by subject.
+func patientTexts(t *testing.T, language string) map[string]string {
 	t.Helper()
 	r, err := compiled.Release(language)
 	if err != nil {
@@ -49,9 +49,9 @@ func sentences(t *testing.T, language string) map[string]string {
 	return found
 }
 
-// firstText is the first text below some nodes.
+// firstText returns the first text below some nodes.
 func firstText(r *model.Release, nodes model.Span) string {
-	for _, node := range model.Part(r.Nodes, nodes) {
+	for _, node := range model.Slice(r.Nodes, nodes) {
 		if text := r.Text(node.Text); text != "" {
 			return text
 		}

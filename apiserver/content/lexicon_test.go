@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
-	"github.com/anamnesis-dev/anamnesis/apiserver/language/token"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
 )
 
-// Ordinary words are listed as they are looked up, once. A header says where they
-// are from; a licence that it names stands beside the list.
+// Common words are listed once, in lookup form. A header states their source; a
+// license named there is stored next to the list.
 func TestOrdinaryWords(t *testing.T) {
 	t.Parallel()
 	const fewest, most = 1_000, 60_000
@@ -55,20 +55,20 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// No word that a name or a wording is made of is taken for a misspelling, and
-// each is found by its stem.
-func TestWordsOfPatternsAreKnown(t *testing.T) {
+// No word of a name or a wording is treated as a misspelling, and each is found by its
+// stem.
+func TestPatternWordsAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t) {
-		for _, ref := range r.DeleteWords {
-			if word := r.Text(ref); !knows(r, word) {
+		for _, ref := range r.DeletionWords {
+			if word := r.Text(ref); !isKnownWord(r, word) {
 				t.Errorf("%s does not know the word %q of its patterns", r.Meta.ModelID, word)
 			}
 		}
 	}
 }
 
-func knows(r *model.Release, word string) bool {
+func isKnownWord(r *model.Release, word string) bool {
 	frequency, ok := r.WordFrequency(word)
 	return ok && frequency > 0
 }

@@ -4,5 +4,5 @@
 
 package content_test
 
-// toldAlarms is how many alarms are told in each language.
-const toldAlarms = 10_000
+// alarmSampleCount is the number of emergencies sampled per language.
+const alarmSampleCount = 10_000

@@ -4,6 +4,6 @@
 
 package content_test
 
-// toldAlarms is how many alarms are told in each language. The race detector
-// slows them down.
-const toldAlarms = 1_000
+// alarmSampleCount is the number of emergencies sampled per language. It is lower
+// because the race detector is slow.
+const alarmSampleCount = 1_000

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// texts yields every text of a release that people read, but for addresses.
-func texts(r *model.Release) iter.Seq[string] {
+// releaseTexts yields every human-readable text of a release, except URLs.
+func releaseTexts(r *model.Release) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var refs []model.StringRef
 		for _, c := range r.Conditions {
@@ -31,7 +31,7 @@ func texts(r *model.Release) iter.Seq[string] {
 			refs = append(refs, l.Name, l.CommonName, l.Category)
 		}
 		for _, w := range r.Wordings {
-			if w.Kind != model.LayWording { // which are found, not shown
+			if w.Kind != model.LayWording { // used for search, not displayed
 				refs = append(refs, w.Text)
 			}
 		}
@@ -48,27 +48,27 @@ func texts(r *model.Release) iter.Seq[string] {
 	}
 }
 
-// british finds words spelt or used as in Britain only, and metric figures
+// britishSpelling finds words spelt or used as in Britain only, and metric figures
 // that patients in America do not measure with. (A class of one letter hides a
 // word from the spelling check, which reads it as American.)
-var british = regexp.MustCompile(`(?i)\b(\p{L}*(haem|aemi|rrhoea|pnoea|paedi|gynaec|isation|lysed\b|leuco)\p{L}*` +
+var britishSpelling = regexp.MustCompile(`(?i)\b(\p{L}*(haem|aemi|rrhoea|pnoea|paedi|gynaec|isation|lysed\b|leuco)\p{L}*` +
 	`|(oedema|oesoph|colour|tumour|generali[s]|immobilis|agonis|moisturis)\p{L}*|(cent|lit|met|fib)res?|grey|faecal|mould|jewellery|napp(y|ies)|paracetamol|adrenaline|flannel|ambulance)\b|mmol/mol|\d °C$`)
 
-func TestAmericanIsNotBritish(t *testing.T) {
+func TestAmericanContentHasNoBritishSpelling(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t) {
 		if r.Meta.Language != "en-US" {
 			continue
 		}
-		for text := range texts(r) {
-			if word := british.FindString(text); word != "" {
+		for text := range releaseTexts(r) {
+			if word := britishSpelling.FindString(text); word != "" {
 				t.Errorf("%q in %q", word, text)
 			}
 		}
 	}
 }
 
-// An article has all nine sections, and is neither a note nor a book.
+// An article has all nine sections and is neither too short nor too long.
 func TestArticles(t *testing.T) {
 	t.Parallel()
 	const sections, fewest, most = 9, 350, 600
@@ -78,8 +78,8 @@ func TestArticles(t *testing.T) {
 		}
 		for _, a := range r.Articles {
 			name, words := r.Text(r.Conditions[a.Condition].Name), 0
-			for _, s := range model.Part(r.ArticleSections, a.Sections) {
-				words += countWords(r, model.Part(r.Nodes, s.Content))
+			for _, s := range model.Slice(r.ArticleSections, a.Sections) {
+				words += countWords(r, model.Slice(r.Nodes, s.Content))
 			}
 			if a.Sections.Len() != sections || words < fewest || words > most {
 				t.Errorf("%s: the article on %s has %d sections and %d words, expected %d and %d to %d", r.Meta.ModelID, name, a.Sections.Len(), words, sections, fewest, most)
@@ -93,14 +93,14 @@ func countWords(r *model.Release, nodes []model.Node) (count int) {
 		if n.Type == model.TextNode {
 			count += len(strings.Fields(r.Text(n.Text)))
 		}
-		count += countWords(r, model.Part(r.Nodes, n.Children))
+		count += countWords(r, model.Slice(r.Nodes, n.Children))
 	}
 	return count
 }
 
 // The usual result of a test is what is left when nothing brings another: it
 // has no links, and a background that leaves the others to be explained.
-func TestUsualResultsExplainNothing(t *testing.T) {
+func TestNormalLabResultsHaveNoLinks(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t)[:1] {
 		for i, o := range r.Observations {

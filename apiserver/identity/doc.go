@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package identity says who is calling and what the caller may do: the
-// applications of the tenant and their keys, the scopes, and the tokens that
-// an application gets for its key. Both come from directories of files that
-// may change while the server runs.
+// Package identity authenticates callers and authorizes them: the applications of the
+// tenant and their keys, the scopes, and the tokens issued to applications. Applications
+// and signing keys are loaded from directories that may change at run time.
 //
-// No HTTP lives here: handlers read headers and bodies and translate errors.
-// No key or token reaches an error or a log.
+// HTTP does not belong here: handlers read headers and bodies and translate errors. Keys
+// and tokens never appear in errors or logs.
 package identity

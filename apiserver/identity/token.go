@@ -13,57 +13,56 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// TokenLifetime is how long an access token is good.
+// TokenLifetime is how long an access token is valid.
 const TokenLifetime = time.Hour
 
-// A tokenKind keeps tokens apart that are signed with the same keys for
-// different ends: none passes for one of another kind.
+// tokenKind separates tokens that are signed with the same keys for different purposes,
+// so that no token is accepted as another kind.
 type tokenKind struct {
-	name    string // for errors
-	typ     string // the header typ of the JWT
-	maxSize int    // bounds what is looked at, in bytes
+	name    string // used in errors
+	typ     string // typ header of the JWT
+	maxSize int    // maximum token size in bytes
 }
 
-// accessTokens have the typ of RFC 9068, and some 600 bytes.
-var accessTokens = tokenKind{name: "the access token", typ: "at+jwt", maxSize: 8 << 10}
+// accessTokenKind has the typ of RFC 9068; tokens have about 600 bytes.
+var accessTokenKind = tokenKind{name: "the access token", typ: "at+jwt", maxSize: 8 << 10}
 
-// claims are what an access token says.
-type claims struct {
+// accessTokenClaims are the claims of an access token.
+type accessTokenClaims struct {
 	jwt.RegisteredClaims
 	Scope string `json:"scope"`
 }
 
-// InvalidTokenError says what is wrong with a token.
+// InvalidTokenError describes why a token is invalid.
 type InvalidTokenError struct {
-	Token  string // what kind of token it should be, such as "the access token"
+	Kind   string // the expected kind of token, such as "the access token"
 	Reason string
 }
 
-// Error says why the token is not accepted, without the token.
-func (e *InvalidTokenError) Error() string { return e.Token + " " + e.Reason }
+// Error returns why the token is rejected, without the token.
+func (e *InvalidTokenError) Error() string { return e.Kind + " " + e.Reason }
 
-// sign makes a token of this kind.
+// sign issues a token of a kind.
 func (k *SigningKeys) sign(kind tokenKind, now time.Time, said jwt.Claims) (string, error) {
-	key := k.ring.Load().signer(now)
+	key := k.ring.Load().signingKeyAt(now)
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, said)
 	token.Header["typ"] = kind.typ
 	token.Header["kid"] = key.id
 	signed, err := token.SignedString(key.key)
 	if err != nil {
-		return "", fmt.Errorf("sign %s: %w", kind.name, err)
+		return "", fmt.Errorf("signing %s: %w", kind.name, err)
 	}
 	return signed, nil
 }
 
-// verify puts into said what the token says when it is of this kind, one of the
-// keys signed it for this audience and it has not expired. Any error is an
-// *InvalidTokenError.
+// verify parses a token into the claims said. It checks the kind, signature, audience
+// and expiry. All errors are *InvalidTokenError.
 //
-// The issuer is not compared: it is the instance's address, which may change
-// while tokens are good, and a key that is this instance's own says as much.
+// It does not check the issuer, which is the instance's address and may change during a
+// token's lifetime; the instance's own signing key already proves the origin.
 func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Time, said jwt.Claims) error {
 	if len(token) > kind.maxSize {
-		return kind.invalid(fmt.Sprintf("is longer than %d bytes", kind.maxSize))
+		return kind.invalidError(fmt.Sprintf("is longer than %d bytes", kind.maxSize))
 	}
 	rules := []jwt.ParserOption{
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
@@ -72,27 +71,27 @@ func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Ti
 		jwt.WithTimeFunc(func() time.Time { return now }),
 		jwt.WithStrictDecoding(),
 	}
-	if err := k.proven.parse(token, said, k.keyOf(kind), rules); err != nil {
-		return kind.invalid(invalidity(err))
+	if err := k.signatures.parse(token, said, k.keyFunc(kind), rules); err != nil {
+		return kind.invalidError(invalidReason(err))
 	}
 	return nil
 }
 
-func (k tokenKind) invalid(reason string) error { return &InvalidTokenError{k.name, reason} }
+func (k tokenKind) invalidError(reason string) error { return &InvalidTokenError{k.name, reason} }
 
 var (
-	errWrongKind  = errors.New("another kind of token")
-	errUnknownKey = errors.New("unknown key")
+	errWrongTokenKind = errors.New("wrong token type")
+	errUnknownKey     = errors.New("unknown key")
 )
 
-// keyOf finds the key with which a token of this kind says that it was signed.
-func (k *SigningKeys) keyOf(kind tokenKind) jwt.Keyfunc {
+// keyFunc returns a function that finds the key named by a token's kid header.
+func (k *SigningKeys) keyFunc(kind tokenKind) jwt.Keyfunc {
 	return func(token *jwt.Token) (any, error) {
 		if token.Header["typ"] != kind.typ {
-			return nil, errWrongKind
+			return nil, errWrongTokenKind
 		}
-		id, _ := token.Header["kid"].(string) // without one it is that of no key
-		key, known := k.ring.Load().public(id)
+		id, _ := token.Header["kid"].(string) // an empty id matches no key
+		key, known := k.ring.Load().publicKey(id)
 		if !known {
 			return nil, errUnknownKey
 		}
@@ -100,23 +99,22 @@ func (k *SigningKeys) keyOf(kind tokenKind) jwt.Keyfunc {
 	}
 }
 
-// invalidities are the errors of verifying, in the order in which they are
-// looked for, and what each says of the token.
-var invalidities = []struct {
+// invalidReasons maps verification errors to reasons. The first match wins.
+var invalidReasons = []struct {
 	err    error
 	reason string
 }{
-	{errWrongKind, "is a token of another kind"},
-	{errUnknownKey, "was signed with a key that this instance does not have"},
+	{errWrongTokenKind, "has the wrong token type"},
+	{errUnknownKey, "was signed with a key unknown to this instance"},
 	{jwt.ErrTokenMalformed, "is not a JWT"},
 	{jwt.ErrTokenSignatureInvalid, "was not signed by this instance"},
 	{jwt.ErrTokenExpired, "has expired; get a new one"},
-	{jwt.ErrTokenInvalidAudience, "was made for another instance"},
-	{jwt.ErrTokenRequiredClaimMissing, "lacks a claim"},
+	{jwt.ErrTokenInvalidAudience, "was issued for another instance"},
+	{jwt.ErrTokenRequiredClaimMissing, "lacks a required claim"},
 }
 
-func invalidity(err error) string {
-	for _, known := range invalidities {
+func invalidReason(err error) string {
+	for _, known := range invalidReasons {
 		if errors.Is(err, known.err) {
 			return known.reason
 		}
@@ -124,9 +122,8 @@ func invalidity(err error) string {
 	return "is not valid"
 }
 
-// claimed says whether a token says of itself that it is of this kind, which is not
-// verified.
-func (k tokenKind) claimed(token string) bool {
+// matchesUnverified reports whether a token's unverified header claims this kind.
+func (k tokenKind) matchesUnverified(token string) bool {
 	header, _, _ := strings.Cut(token, ".")
 	text, err := base64.RawURLEncoding.DecodeString(header)
 	var said struct{ Typ string }

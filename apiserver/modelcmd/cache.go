@@ -17,20 +17,20 @@ import (
 	"slices"
 )
 
-// CacheRoot is where a developer's machine keeps compiled content.
-func CacheRoot() (string, error) {
+// DefaultCacheDir returns the cache directory for compiled content on a developer's
+// machine.
+func DefaultCacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the directory of caches (set XDG_CACHE_HOME, or give --models): %w", err)
+		return "", fmt.Errorf("finding the cache directory (set XDG_CACHE_HOME, or use --models): %w", err)
 	}
 	return filepath.Join(dir, "anamnesis", "models"), nil
 }
 
-// Cached is the directory under root that holds the content, compiled. It is
-// compiled the first time; later, when neither the content nor this program
-// has changed, it is there. To build is to write the releases of that content
-// into a directory.
-func Cached(content fs.FS, root string, build func(dir string) error) (dir string, err error) {
+// EnsureCached returns the directory under root that holds the compiled content. It
+// compiles the content on first use, and again when the content or this program has
+// changed. build must write the releases of the content into a directory.
+func EnsureCached(content fs.FS, root string, build func(dir string) error) (dir string, err error) {
 	key, err := cacheKey(content)
 	if err != nil {
 		return "", fmt.Errorf("hashing the content: %w", err)
@@ -40,18 +40,18 @@ func Cached(content fs.FS, root string, build func(dir string) error) (dir strin
 		return dir, nil
 	}
 	if err := os.MkdirAll(root, 0o700); err != nil {
-		return "", fmt.Errorf("making the cache of compiled content: %w", err)
+		return "", fmt.Errorf("creating the cache of compiled content: %w", err)
 	}
-	if err := fill(dir, build); err != nil {
+	if err := populate(dir, build); err != nil {
 		return "", fmt.Errorf("caching the compiled content: %w", err)
 	}
-	return dir, prune(root, dir)
+	return dir, pruneCache(root, dir)
 }
 
-// Apart compiles the content of a program, one of these, in a process of its own.
-// That takes far more memory than to serve ever does, and what a runtime has once
-// taken for its heap it never gives back whole.
-func Apart(ctx context.Context, program string) func(dir string) error {
+// BuildInSubprocess returns a build function that compiles the content embedded in
+// program, a copy of this binary, in a separate process. Compiling takes far more memory
+// than serving, and the Go runtime never returns all of its heap to the system.
+func BuildInSubprocess(ctx context.Context, program string) func(dir string) error {
 	return func(dir string) error {
 		build := exec.CommandContext(ctx, program, "model", "build", "--out", dir)
 		if text, err := build.CombinedOutput(); err != nil {
@@ -61,11 +61,11 @@ func Apart(ctx context.Context, program string) func(dir string) error {
 	}
 }
 
-// cacheKey covers the content and the program, of which the compiler is a
-// part: what another compiler made of the same content is not the same.
+// cacheKey hashes the content and the program, because the result also depends on the
+// compiler.
 func cacheKey(content fs.FS) (string, error) {
 	hash := sha256.New()
-	if err := hashed(content, hash); err != nil {
+	if err := hashContent(content, hash); err != nil {
 		return "", err
 	}
 	path, err := os.Executable()
@@ -80,9 +80,9 @@ func cacheKey(content fs.FS) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)[:16]), errors.Join(err, program.Close())
 }
 
-// fill makes a directory whole before it has its name. When another process
-// was faster its directory holds the same.
-func fill(dir string, build func(dir string) error) (err error) {
+// populate builds the directory under a temporary name and then renames it. If another
+// process was faster, its directory has the same content.
+func populate(dir string, build func(dir string) error) (err error) {
 	temp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
 	if err != nil {
 		return err
@@ -98,13 +98,14 @@ func fill(dir string, build func(dir string) error) (err error) {
 	return err
 }
 
-// kept is the number of compiled contents that a cache holds: enough to go
-// back and forth between branches.
-const kept = 8
+// maxCacheEntries is the number of compiled contents kept in the cache, enough for
+// switching between branches.
+const maxCacheEntries = 8
 
-// prune removes the oldest directories of the cache over kept, but not one. A
-// server that runs from one of them goes on: its files are mapped.
-func prune(root, but string) error {
+// pruneCache removes the oldest directories of the cache beyond maxCacheEntries, except
+// but. A server that uses a removed directory keeps running, because its files are
+// mapped.
+func pruneCache(root, but string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return fmt.Errorf("pruning the cache of compiled content: %w", err)
@@ -118,7 +119,7 @@ func prune(root, but string) error {
 	slices.SortFunc(dirs, func(a, b fs.FileInfo) int {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
-	for _, dir := range dirs[min(kept-1, len(dirs)):] {
+	for _, dir := range dirs[min(maxCacheEntries-1, len(dirs)):] {
 		if err := os.RemoveAll(filepath.Join(root, dir.Name())); err != nil {
 			return fmt.Errorf("pruning the cache of compiled content: %w", err)
 		}

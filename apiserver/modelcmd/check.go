@@ -10,35 +10,35 @@ import (
 	"os"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile"
 )
 
-// Check is the command that checks content sources, or with Models the
-// release files that a server is to be started with.
+// Check is the command that checks content sources or, with Models set, the release files
+// that a server is configured to serve.
 type Check struct {
-	Content    string   `help:"Directory of content sources to check. Left out: the content built into this program." type:"existingdir" xor:"what"`
-	Models     string   `help:"Directory of release files to check in place of content sources." type:"path" xor:"what"`
-	Model      []string `help:"With --models: an id, or id@version, that must be there (repeatable). None: every id at its newest version."`
-	Brief      bool     `help:"Of content sources say how much is thin, not what."`
-	JSON       bool     `help:"Answer in JSON." name:"json"`
-	ResultFile string   `help:"Write the JSON answer to this file too." type:"path"`
+	Content    string   `help:"Directory of content sources to check. Defaults to the built-in content." type:"existingdir" xor:"what"`
+	Models     string   `help:"Directory of release files to check instead of content sources." type:"path" xor:"what"`
+	Model      []string `help:"Model that --models must contain, as an id or id@version (repeatable). Defaults to the newest version of every id."`
+	Brief      bool     `help:"Count the gaps in the content sources instead of listing them."`
+	JSON       bool     `help:"Print JSON." name:"json"`
+	ResultFile string   `help:"Also write the JSON result to this file." type:"path"`
 }
 
-// Run prints what was found. An error means that the check failed; with JSON
-// or ResultFile it stands in the answer as well.
+// Run prints the results. It returns an error if the check failed; with JSON or
+// ResultFile, the result includes the error too.
 func (c *Check) Run(out io.Writer) error {
 	if c.Models == "" && len(c.Model) > 0 {
-		return errors.New("--model names a release: give the directory of release files with --models")
+		return errors.New("--model requires --models: set it to the directory of release files")
 	}
-	answer, err := c.check()
+	answer, err := c.run()
 	if err != nil {
-		answer = failure{Error: abridged(err.Error())}
+		answer = checkFailure{Error: truncate(err.Error())}
 	}
-	return errors.Join(err, c.tell(out, answer, err != nil))
+	return errors.Join(err, c.writeResult(out, answer, err != nil))
 }
 
-func (c *Check) check() (answer fmt.Stringer, err error) {
+func (c *Check) run() (answer fmt.Stringer, err error) {
 	if c.Models != "" {
 		return checkReleases(c.Models, c.Model)
 	}
@@ -46,23 +46,23 @@ func (c *Check) check() (answer fmt.Stringer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reports := reports{brief: c.Brief}
+	reports := contentResult{summary: c.Brief}
 	for _, result := range results {
 		reports.Reports = append(reports.Reports, result.Report)
 	}
-	return reports, reports.unseparated()
+	return reports, reports.checkIndistinguishable()
 }
 
-// tell prints the answer, but for a failure in plain text: that is the
-// caller's to print.
-func (c *Check) tell(out io.Writer, answer fmt.Stringer, failed bool) error {
+// writeResult prints the result, except for failures in plain text, which the caller
+// prints.
+func (c *Check) writeResult(out io.Writer, answer fmt.Stringer, failed bool) error {
 	data, err := json.Marshal(answer)
 	if err != nil {
-		return fmt.Errorf("encoding the answer of the check: %w", err)
+		return fmt.Errorf("encoding the check result: %w", err)
 	}
 	if c.ResultFile != "" {
 		if err := os.WriteFile(c.ResultFile, data, 0o600); err != nil {
-			return fmt.Errorf("writing the answer of the check: %w", err)
+			return fmt.Errorf("writing the check result: %w", err)
 		}
 	}
 	switch {
@@ -74,16 +74,16 @@ func (c *Check) tell(out io.Writer, answer fmt.Stringer, failed bool) error {
 	return err
 }
 
-// failure is the answer of a check that failed.
-type failure struct {
+// checkFailure is the result of a failed check.
+type checkFailure struct {
 	Error string `json:"error"`
 }
 
-func (f failure) String() string { return f.Error + "\n" }
+func (f checkFailure) String() string { return f.Error + "\n" }
 
-// abridged keeps an answer within the 4 KiB that Kubernetes keeps of a
-// termination message, quotes and escapes included.
-func abridged(message string) string {
+// truncate shortens a message to fit the 4 KiB that Kubernetes keeps of a termination
+// message, including quotes and escapes.
+func truncate(message string) string {
 	const limit = 2000
 	if len(message) <= limit {
 		return message
@@ -92,29 +92,29 @@ func abridged(message string) string {
 	return string(runes[:min(len(runes), limit)]) + "…"
 }
 
-// reports is the answer of a check of content.
-type reports struct {
+// contentResult is the result of checking content.
+type contentResult struct {
 	Reports []compile.Report `json:"reports"`
-	brief   bool
+	summary bool
 }
 
-// unseparated refuses content with pairs of conditions that nothing separates:
-// it compiles, so that it can be written step by step, but it is not done.
-func (r reports) unseparated() error {
+// checkIndistinguishable rejects content with indistinguishable pairs of conditions. Such
+// content compiles, so that authors can work step by step, but is not finished.
+func (r contentResult) checkIndistinguishable() error {
 	for _, report := range r.Reports {
-		if pairs := report.Unseparated; len(pairs) > 0 {
-			return fmt.Errorf("%d pairs of conditions of %s are told apart by nothing that patients can say: add findings that separate them, or list them under alike with the reason:\n%s",
+		if pairs := report.Indistinguishable; len(pairs) > 0 {
+			return fmt.Errorf("%d pairs of conditions of %s cannot be told apart by what patients report: add findings that separate them, or list them under alike with a reason:\n%s",
 				len(pairs), report.Model, strings.Join(pairs, "\n"))
 		}
 	}
 	return nil
 }
 
-func (r reports) String() string {
+func (r contentResult) String() string {
 	var text string
 	for _, report := range r.Reports {
-		if r.brief {
-			text += report.Brief()
+		if r.summary {
+			text += report.Summary()
 		} else {
 			text += report.String()
 		}
@@ -122,12 +122,12 @@ func (r reports) String() string {
 	return text
 }
 
-// releases is the answer of a check of release files.
-type releases struct {
-	Models []release `json:"models"`
+// releasesResult is the result of checking release files.
+type releasesResult struct {
+	Models []releaseSummary `json:"models"`
 }
 
-type release struct {
+type releaseSummary struct {
 	ID          string `json:"id"`
 	Version     string `json:"version"`
 	Conditions  int    `json:"conditions"`
@@ -136,7 +136,7 @@ type release struct {
 	LabTests    int    `json:"labTests"`
 }
 
-func (r releases) String() string {
+func (r releasesResult) String() string {
 	var text string
 	for _, m := range r.Models {
 		text += fmt.Sprintf("%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory tests\n", m.ID, m.Version, m.Conditions, m.Symptoms, m.RiskFactors, m.LabTests)
@@ -146,32 +146,32 @@ func (r releases) String() string {
 
 // checkReleases opens the releases as a server would.
 func checkReleases(dir string, names []string) (answer fmt.Stringer, err error) {
-	var wanted []model.Wanted
+	var wanted []model.ReleaseRef
 	for _, name := range names {
-		w, err := model.ParseWanted(name)
+		w, err := model.ParseReleaseRef(name)
 		if err != nil {
 			return nil, err
 		}
 		wanted = append(wanted, w)
 	}
-	library, err := model.OpenLibrary(dir, wanted)
+	library, err := model.OpenStore(dir, wanted)
 	if err != nil {
 		return nil, err
 	}
 	defer library.Close()
-	var found releases
+	var found releasesResult
 	for _, meta := range library.Releases() {
 		lease, err := library.Acquire(meta.ModelID)
 		if err != nil {
 			return nil, err
 		}
 		r := lease.Release()
-		found.Models = append(found.Models, release{
+		found.Models = append(found.Models, releaseSummary{
 			ID:          meta.ModelID,
 			Version:     meta.Version,
 			Conditions:  len(r.Conditions),
-			Symptoms:    count(r, model.Symptom),
-			RiskFactors: count(r, model.RiskFactor),
+			Symptoms:    countObservations(r, model.Symptom),
+			RiskFactors: countObservations(r, model.RiskFactor),
 			LabTests:    len(r.LabTests),
 		})
 		lease.Done()
@@ -179,7 +179,7 @@ func checkReleases(dir string, names []string) (answer fmt.Stringer, err error) 
 	return found, nil
 }
 
-func count(r *model.Release, kind model.ObservationKind) int {
+func countObservations(r *model.Release, kind model.ObservationKind) int {
 	from, to := r.ObservationsOfKind(kind)
 	return int(to - from)
 }

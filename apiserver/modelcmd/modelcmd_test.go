@@ -18,14 +18,14 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/modeltest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
 )
 
 const version = "2026-11-21T00:00:00Z"
 
-// tiny is a content of one condition.
-func tiny() fstest.MapFS {
+// minimalContent returns content with one condition.
+func minimalContent() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
 		"core/release.yaml":  `version: "` + version + `"` + "\ncourse: {from: 6h, to: 1y}\n",
@@ -53,14 +53,14 @@ conditions:
 	return files
 }
 
-// american adds a language derived from the one of a content.
-func american(content fstest.MapFS) fstest.MapFS {
+// addAmerican adds a derived language to content.
+func addAmerican(content fstest.MapFS) fstest.MapFS {
 	content["lang/en-us/language.yaml"] = &fstest.MapFile{Data: []byte("model: service-en-us\nlanguage: en-US\nbase: en\nreplace: {cold: catarrh}\n")}
 	return content
 }
 
-// directory is a content as files on disk.
-func directory(t *testing.T, content fs.FS) string {
+// writeContent writes content to a directory.
+func writeContent(t *testing.T, content fs.FS) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, content); err != nil {
@@ -69,8 +69,8 @@ func directory(t *testing.T, content fs.FS) string {
 	return dir
 }
 
-// command parses a command line as the apiserver does and runs it.
-func command(t *testing.T, args ...string) (out string, err error) {
+// runCommand parses a command line as the apiserver does and runs it.
+func runCommand(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	var cli struct {
 		Build Build `cmd:""`
@@ -90,10 +90,10 @@ func command(t *testing.T, args ...string) (out string, err error) {
 	return stdout.String(), err
 }
 
-func TestBuildWritesAReleaseForEachLanguage(t *testing.T) {
+func TestBuildWritesOneReleasePerLanguage(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "new", "models")
-	said, err := command(t, "build", "--content", directory(t, tiny()), "--out", out)
+	said, err := runCommand(t, "build", "--content", writeContent(t, minimalContent()), "--out", out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +116,11 @@ func TestBuildWritesAReleaseForEachLanguage(t *testing.T) {
 func TestBuildWritesDerivedLanguages(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	said, err := command(t, "build", "--content", directory(t, american(tiny())), "--out", out)
+	said, err := runCommand(t, "build", "--content", writeContent(t, addAmerican(minimalContent())), "--out", out)
 	if err != nil || strings.Count(said, "\n") != 2 {
 		t.Fatalf("build says %q, %v", said, err)
 	}
-	library, err := model.OpenLibrary(out, nil)
+	library, err := model.OpenStore(out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +138,11 @@ func TestBuildWritesDerivedLanguages(t *testing.T) {
 	}
 }
 
-// What was compiled by a program before this one is told as that, and what to
-// do about it.
-func TestCheckRefusesTheFormatBefore(t *testing.T) {
+// TestCheckRejectsOldFormat checks that releases compiled by an older program are
+// rejected with a message that explains the cause and the remedy.
+func TestCheckRejectsOldFormat(t *testing.T) {
 	t.Parallel()
-	dir := models(t)
+	dir := writeModels(t)
 	path := filepath.Join(dir, model.FileName("service-de", version))
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -152,20 +152,20 @@ func TestCheckRefusesTheFormatBefore(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = command(t, "check", "--models", dir)
-	for _, says := range []string{path, fmt.Sprintf("a release of format %d, where this program reads format %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
+	_, err = runCommand(t, "check", "--models", dir)
+	for _, says := range []string{path, fmt.Sprintf("unsupported release format %d, expected format %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("check says %v, want %q in it", err, says)
 		}
 	}
 }
 
-func TestBuildRefusesBadContent(t *testing.T) {
+func TestBuildRejectsInvalidContent(t *testing.T) {
 	t.Parallel()
-	content := tiny()
+	content := minimalContent()
 	content["lang/en/all.yaml"] = &fstest.MapFile{Data: []byte("observations:\n  sneezing: {name: Sneezing, question: q, question_third_person: t}\n")}
-	dir, out := directory(t, content), t.TempDir()
-	_, err := command(t, "build", "--content", dir, "--out", out)
+	dir, out := writeContent(t, content), t.TempDir()
+	_, err := runCommand(t, "build", "--content", dir, "--out", out)
 	if want := dir + "/core/all.yaml:4: condition cold has no words in language en"; err == nil || err.Error() != want {
 		t.Errorf("build: %v, want %s", err, want)
 	}
@@ -176,12 +176,12 @@ func TestBuildRefusesBadContent(t *testing.T) {
 
 func TestCheckContent(t *testing.T) {
 	t.Parallel()
-	dir := directory(t, tiny())
-	said, err := command(t, "check", "--content", dir)
+	dir := writeContent(t, minimalContent())
+	said, err := runCommand(t, "check", "--content", dir)
 	if err != nil || !strings.HasPrefix(said, "service-en "+version+": 1 conditions, 1 symptoms, 0 risk factors") || !strings.Contains(said, "conditions with fewer than 6 findings: 1\n  cold\n") {
 		t.Errorf("check says %q, %v", said, err)
 	}
-	said, err = command(t, "check", "--content", dir, "--json")
+	said, err = runCommand(t, "check", "--content", dir, "--json")
 	var answer struct {
 		Reports []struct {
 			Model       string
@@ -193,49 +193,51 @@ func TestCheckContent(t *testing.T) {
 	}
 }
 
-// A check says what free text cannot mention, and how much of an experimental
-// language is its base's.
-func TestCheckContentTellsWhatFreeTextLacks(t *testing.T) {
+// TestCheckContentReportsMissingWordings checks that a check reports the observations
+// that free text cannot mention, and how much of an experimental language is
+// untranslated.
+func TestCheckContentReportsMissingWordings(t *testing.T) {
 	t.Parallel()
-	content := american(tiny())
-	out, err := command(t, "check", "--content", directory(t, content))
-	if err != nil || strings.Count(out, "symptoms and risk factors that the lexicon says nothing of: 1\n  sneezing\n") != 2 || strings.Contains(out, "experimental") {
+	content := addAmerican(minimalContent())
+	out, err := runCommand(t, "check", "--content", writeContent(t, content))
+	if err != nil || strings.Count(out, "symptoms and risk factors without wordings in the lexicon: 1\n  sneezing\n") != 2 || strings.Contains(out, "experimental") {
 		t.Errorf("%v, %s", err, out)
 	}
 	content["lang/en/lexicon.yaml"] = &fstest.MapFile{Data: []byte("observations:\n  sneezing: {wordings: ['[achoo|atishoo]']}\n")}
 	content["lang/en-us/language.yaml"].Data = append(content["lang/en-us/language.yaml"].Data, "experimental: true\n"...)
-	out, err = command(t, "check", "--content", directory(t, content))
+	out, err = runCommand(t, "check", "--content", writeContent(t, content))
 	for _, says := range []string{
 		"links, 2 patterns, ",
-		"the lexicon says nothing of: 0\n",
-		"an experimental language, with concepts, groups and articles as they are in its base: 2\n",
+		"without wordings in the lexicon: 0\n",
+		"untranslated concepts, groups and articles of an experimental language, taken from its base: 2\n",
 	} {
 		if err != nil || !strings.Contains(out, says) {
 			t.Errorf("%v, %q is not in %s", err, says, out)
 		}
 	}
 	content["lang/en/lexicon.yaml"].Data = []byte("observations:\n  snoring: {wordings: ['[']}\n  sneezing: {wordings: ['achoo ]']}\n")
-	dir := directory(t, content)
-	_, err = command(t, "check", "--content", dir)
+	dir := writeContent(t, content)
+	_, err = runCommand(t, "check", "--content", dir)
 	want := filepath.Join(dir, "lang/en/lexicon.yaml") + ":2: unknown observation snoring: no file under core defines it as a symptom or a risk factor\n" +
-		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: \"achoo ]\" of sneezing: a \"]\" without a [ before it"
+		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: \"achoo ]\" of sneezing: \"]\" without a preceding ["
 	if err == nil || err.Error() != want {
 		t.Errorf("the check says\n%v, want\n%s", err, want)
 	}
 }
 
-func TestCheckContentInBrief(t *testing.T) {
+func TestCheckContentSummary(t *testing.T) {
 	t.Parallel()
-	said, err := command(t, "check", "--brief", "--content", directory(t, tiny()))
+	said, err := runCommand(t, "check", "--brief", "--content", writeContent(t, minimalContent()))
 	if err != nil || !strings.Contains(said, "conditions with fewer than 6 findings: 1\nfindings linked") {
 		t.Errorf("check --brief says %q, %v", said, err)
 	}
 }
 
-// Content in which nothing tells two conditions apart compiles, but is not done.
-func TestCheckContentRefusesWhatNothingSeparates(t *testing.T) {
+// TestCheckContentRejectsIndistinguishableConditions checks that content with
+// indistinguishable conditions compiles but fails the check.
+func TestCheckContentRejectsIndistinguishableConditions(t *testing.T) {
 	t.Parallel()
-	content := tiny()
+	content := minimalContent()
 	replace := func(name string, pairs ...string) {
 		content[name].Data = []byte(strings.NewReplacer(pairs...).Replace(string(content[name].Data)))
 	}
@@ -243,33 +245,33 @@ func TestCheckContentRefusesWhatNothingSeparates(t *testing.T) {
 	content["core/twin.yaml"] = &fstest.MapFile{Data: []byte("conditions:\n" + strings.Replace(cold, "slug: cold", "slug: flu", 1))}
 	replace("core/registry.yaml", "{cold: c_1}", "{cold: c_1, flu: c_2}")
 	replace("lang/en/all.yaml", "{name: Cold}", "{name: Cold}\n  flu: {name: Flu}")
-	_, err := command(t, "check", "--content", directory(t, content))
+	_, err := runCommand(t, "check", "--content", writeContent(t, content))
 	if err == nil || !strings.Contains(err.Error(), "1 pairs of conditions of service-en") || !strings.Contains(err.Error(), "cold and flu overlap by 1.00") {
 		t.Errorf("check says %v", err)
 	}
 	content["core/twin.yaml"].Data = append(content["core/twin.yaml"].Data, "alike:\n  - {conditions: [cold, flu], reason: Both sneeze.}\n"...)
-	said, err := command(t, "check", "--content", directory(t, content))
+	said, err := runCommand(t, "check", "--content", writeContent(t, content))
 	if err != nil || !strings.Contains(said, "cold and flu: Both sneeze.") {
 		t.Errorf("check says %q, %v", said, err)
 	}
 }
 
-func TestCheckContentTellsProblems(t *testing.T) {
+func TestCheckContentReportsProblems(t *testing.T) {
 	t.Parallel()
-	content := tiny()
+	content := minimalContent()
 	content["core/more.yaml"] = &fstest.MapFile{Data: []byte("tuples:\n  - {slug: x}\n")}
-	dir := directory(t, content)
-	said, err := command(t, "check", "--content", dir)
+	dir := writeContent(t, content)
+	said, err := runCommand(t, "check", "--content", dir)
 	if err == nil || !strings.Contains(err.Error(), dir+"/core/more.yaml:2: level is missing") || said != "" {
 		t.Errorf("check says %q, %v", said, err)
 	}
 }
 
-// models is a directory of three releases.
-func models(t *testing.T) string {
+// writeModels writes three releases to a directory and returns the directory.
+func writeModels(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, w := range []model.Wanted{{ID: "service-en", Version: "2026-05-01T00:00:00Z"}, {ID: "service-en", Version: version}, {ID: "service-de", Version: version}} {
+	for _, w := range []model.ReleaseRef{{ID: "service-en", Version: "2026-05-01T00:00:00Z"}, {ID: "service-en", Version: version}, {ID: "service-de", Version: version}} {
 		b := modeltest.New().Condition("c_1", 0.1).Condition("c_2", 0.1).Symptom("s_1", 0.1).RiskFactor("p_1", 0.1).RiskFactor("p_2", 0.1).RiskFactor("p_3", 0.1).LabResult("lt_1", 0.1)
 		b.Draft().Meta.ModelID, b.Draft().Meta.Version = w.ID, w.Version
 		if err := model.WriteFile(filepath.Join(dir, model.FileName(w.ID, w.Version)), b.Bytes(t)); err != nil {
@@ -281,7 +283,7 @@ func models(t *testing.T) string {
 
 func TestCheckModels(t *testing.T) {
 	t.Parallel()
-	dir := models(t)
+	dir := writeModels(t)
 	const english = `{"id":"service-en","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3,"labTests":1}`
 	const german = `{"id":"service-de","version":"2026-11-21T00:00:00Z","conditions":2,"symptoms":1,"riskFactors":3,"labTests":1}`
 	for _, test := range []struct {
@@ -297,7 +299,7 @@ func TestCheckModels(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := filepath.Join(t.TempDir(), "termination-log")
-			said, err := command(t, append([]string{"check", "--models", dir, "--json", "--result-file", result}, test.args...)...)
+			said, err := runCommand(t, append([]string{"check", "--models", dir, "--json", "--result-file", result}, test.args...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -310,25 +312,25 @@ func TestCheckModels(t *testing.T) {
 			}
 		})
 	}
-	said, err := command(t, "check", "--models", dir, "--model", "service-de")
+	said, err := runCommand(t, "check", "--models", dir, "--model", "service-de")
 	if want := "service-de " + version + ": 2 conditions, 1 symptoms, 3 risk factors, 1 laboratory tests\n"; err != nil || said != want {
 		t.Errorf("in plain text it says %q, %v, want %q", said, err, want)
 	}
 }
 
-func TestCheckModelsTellsWhatThereIs(t *testing.T) {
+func TestCheckModelsListsAvailableReleases(t *testing.T) {
 	t.Parallel()
-	dir := models(t)
+	dir := writeModels(t)
 	const there = "service-de@2026-11-21T00:00:00Z, service-en@2026-05-01T00:00:00Z, service-en@2026-11-21T00:00:00Z"
 	for _, test := range []struct{ name, model, says string }{
-		{"an unknown model", "service-fr", "no release of model service-fr in " + dir + ": there are " + there},
-		{"a version that no release has", "service-en@2026-01-01T00:00:00Z", "no release of model service-en@2026-01-01T00:00:00Z in " + dir + ": there are " + there},
+		{"an unknown model", "service-fr", "no release of model service-fr in " + dir + ": found " + there},
+		{"a version that no release has", "service-en@2026-01-01T00:00:00Z", "no release of model service-en@2026-01-01T00:00:00Z in " + dir + ": found " + there},
 		{"what is no model", "latest!", `model "latest!": expected an id such as service-en`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := filepath.Join(t.TempDir(), "termination-log")
-			said, err := command(t, "check", "--models", dir, "--model", test.model, "--json", "--result-file", result)
+			said, err := runCommand(t, "check", "--models", dir, "--model", test.model, "--json", "--result-file", result)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the error is %v, want %q in it", err, test.says)
 			}
@@ -341,9 +343,9 @@ func TestCheckModelsTellsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestCheckRefusesFlagsThatDoNotGoTogether(t *testing.T) {
+func TestCheckRejectsConflictingFlags(t *testing.T) {
 	t.Parallel()
-	dir := directory(t, tiny())
+	dir := writeContent(t, minimalContent())
 	for _, test := range []struct {
 		args []string
 		says string
@@ -353,46 +355,47 @@ func TestCheckRefusesFlagsThatDoNotGoTogether(t *testing.T) {
 		{[]string{"check", "--content", filepath.Join(dir, "none")}, "no such file"},
 		{[]string{"build", "--content", dir}, "--out"},
 	} {
-		if _, err := command(t, test.args...); err == nil || !strings.Contains(err.Error(), test.says) {
+		if _, err := runCommand(t, test.args...); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%v: %v, want it to say %q", test.args, err, test.says)
 		}
 	}
 }
 
-func TestCheckTellsWhereItCannotWrite(t *testing.T) {
+func TestCheckReportsUnwritableResultFile(t *testing.T) {
 	t.Parallel()
-	dir := models(t)
-	_, err := command(t, "check", "--models", dir, "--result-file", filepath.Join(dir, "none", "result"))
-	if err == nil || !strings.Contains(err.Error(), "writing the answer of the check") {
+	dir := writeModels(t)
+	_, err := runCommand(t, "check", "--models", dir, "--result-file", filepath.Join(dir, "none", "result"))
+	if err == nil || !strings.Contains(err.Error(), "writing the check result") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// A termination message is cut at 4 KiB; JSON that was cut is no JSON.
-func TestALongErrorStaysWhole(t *testing.T) {
+// TestTruncateKeepsValidJSON checks that a result fits the 4 KiB of a termination
+// message, because Kubernetes would otherwise cut the JSON.
+func TestTruncateKeepsValidJSON(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{strings.Repeat("x", 5000), strings.Repeat("é", 5000)} {
-		got := abridged(message)
-		data, err := json.Marshal(failure{Error: got})
+		got := truncate(message)
+		data, err := json.Marshal(checkFailure{Error: got})
 		if err != nil || len(data) > 4096 || !strings.HasPrefix(message, strings.TrimSuffix(got, "…")) {
 			t.Errorf("%d bytes, %v: %.40s", len(data), err, data)
 		}
 	}
-	if got := abridged("short"); got != "short" {
+	if got := truncate("short"); got != "short" {
 		t.Errorf("a short message becomes %q", got)
 	}
 }
 
-// building writes the releases of some content.
-func building(t *testing.T, content fstest.MapFS) func(dir string) error {
+// buildFunc returns a function that writes the releases of some content.
+func buildFunc(t *testing.T, content fstest.MapFS) func(dir string) error {
 	return func(dir string) error {
-		return (&Build{Content: directory(t, content), Out: dir}).Run(io.Discard)
+		return (&Build{Content: writeContent(t, content), Out: dir}).Run(io.Discard)
 	}
 }
 
-// TestApartRunsTheProgram holds that the content is built by another process, with
-// the command that Build is, and that what it says is told when it fails.
-func TestApartRunsTheProgram(t *testing.T) {
+// TestBuildInSubprocess checks that the content is built by another process with the
+// Build command, and that the error includes its output if it fails.
+func TestBuildInSubprocess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
@@ -400,7 +403,7 @@ func TestApartRunsTheProgram(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Apart(t.Context(), program)(dir); err != nil {
+	if err := BuildInSubprocess(t.Context(), program)(dir); err != nil {
 		t.Fatal(err)
 	}
 	said, err := os.ReadFile(filepath.Join(dir, "said"))
@@ -410,19 +413,19 @@ func TestApartRunsTheProgram(t *testing.T) {
 	if _, arguments, _ := strings.Cut(string(said), " "); arguments != "model build --out "+dir+"\n" {
 		t.Errorf("it was called with %q", arguments)
 	}
-	if err := Apart(t.Context(), program)(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no such folder") {
+	if err := BuildInSubprocess(t.Context(), program)(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no such folder") {
 		t.Errorf("building into no folder: %v", err)
 	}
 }
 
-func TestCachedCompilesOnce(t *testing.T) {
+func TestEnsureCachedCompilesOnce(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "cache")
-	dir, err := Cached(american(tiny()), root, building(t, american(tiny())))
+	dir, err := EnsureCached(addAmerican(minimalContent()), root, buildFunc(t, addAmerican(minimalContent())))
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := model.OpenLibrary(dir, nil)
+	library, err := model.OpenStore(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,30 +433,30 @@ func TestCachedCompilesOnce(t *testing.T) {
 		t.Errorf("the cache holds %v", releases)
 	}
 	library.Close()
-	// What is in the cache is used as it is, not compiled again.
+	// Cached content is used without compiling it again.
 	mark := filepath.Join(dir, "mark")
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Cached(american(tiny()), root, building(t, american(tiny())))
+	again, err := EnsureCached(addAmerican(minimalContent()), root, buildFunc(t, addAmerican(minimalContent())))
 	if err != nil || again != dir {
 		t.Fatalf("the same content is in %s, %v, want %s", again, err, dir)
 	}
 	if _, err := os.Stat(mark); err != nil {
 		t.Error("it was made again")
 	}
-	changed := tiny()
+	changed := minimalContent()
 	changed["lang/en/all.yaml"] = &fstest.MapFile{Data: bytes.Replace(changed["lang/en/all.yaml"].Data, []byte("Cold"), []byte("Common cold"), 1)}
-	other, err := Cached(changed, root, building(t, changed))
+	other, err := EnsureCached(changed, root, buildFunc(t, changed))
 	if err != nil || other == dir {
 		t.Fatalf("other content is in %s, %v", other, err)
 	}
-	if diff := cmp.Diff(2, entries(t, root)); diff != "" {
+	if diff := cmp.Diff(2, countEntries(t, root)); diff != "" {
 		t.Errorf("entries in the cache: %s", diff)
 	}
 }
 
-func entries(t *testing.T, dir string) int {
+func countEntries(t *testing.T, dir string) int {
 	t.Helper()
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -462,61 +465,61 @@ func entries(t *testing.T, dir string) int {
 	return len(list)
 }
 
-func TestCachedKeepsNothingOfBadContent(t *testing.T) {
+func TestEnsureCachedDiscardsFailedBuilds(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	content := tiny()
+	content := minimalContent()
 	delete(content, "core/release.yaml")
-	if _, err := Cached(content, root, building(t, content)); err == nil {
+	if _, err := EnsureCached(content, root, buildFunc(t, content)); err == nil {
 		t.Error("content without a version was compiled")
 	}
-	if n := entries(t, root); n != 0 {
+	if n := countEntries(t, root); n != 0 {
 		t.Errorf("%d entries in the cache", n)
 	}
 }
 
-func TestCachedTellsWhereItCannotWrite(t *testing.T) {
+func TestEnsureCachedReportsUnwritableDir(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, root := range []string{file, filepath.Join(file, "below")} {
-		if _, err := Cached(tiny(), root, building(t, tiny())); err == nil || !strings.Contains(err.Error(), "making the cache of compiled content") {
+		if _, err := EnsureCached(minimalContent(), root, buildFunc(t, minimalContent())); err == nil || !strings.Contains(err.Error(), "creating the cache of compiled content") {
 			t.Errorf("in %s: %v", root, err)
 		}
-		if _, err := command(t, "build", "--content", directory(t, tiny()), "--out", root); err == nil || !strings.Contains(err.Error(), "making the directory of release files") {
+		if _, err := runCommand(t, "build", "--content", writeContent(t, minimalContent()), "--out", root); err == nil || !strings.Contains(err.Error(), "creating the directory of release files") {
 			t.Errorf("building into %s: %v", root, err)
 		}
 	}
 }
 
-func TestCacheRootIsTheUsers(t *testing.T) {
+func TestDefaultCacheDir(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/home/someone/.cache")
 	t.Setenv("HOME", "/home/someone")
-	root, err := CacheRoot()
+	root, err := DefaultCacheDir()
 	if want := filepath.Join("anamnesis", "models"); err != nil || !strings.HasSuffix(root, want) || !strings.HasPrefix(root, "/home/someone") {
 		t.Errorf("the cache is in %s, %v", root, err)
 	}
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
-	if _, err := CacheRoot(); err == nil || !strings.Contains(err.Error(), "--models") {
+	if _, err := DefaultCacheDir(); err == nil || !strings.Contains(err.Error(), "--models") {
 		t.Errorf("without a home: %v", err)
 	}
 }
 
-func TestCachedByManyAtOnce(t *testing.T) {
+func TestEnsureCachedConcurrently(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			dir, err := Cached(tiny(), root, building(t, tiny()))
+			dir, err := EnsureCached(minimalContent(), root, buildFunc(t, minimalContent()))
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			library, err := model.OpenLibrary(dir, nil)
+			library, err := model.OpenStore(dir, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -525,34 +528,35 @@ func TestCachedByManyAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := entries(t, root); n != 1 {
+	if n := countEntries(t, root); n != 1 {
 		t.Errorf("%d entries in the cache, want 1", n)
 	}
 }
 
-func TestCachedKeepsTheLatestOnly(t *testing.T) {
+func TestEnsureCachedPrunesOldEntries(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	var last string
-	for i := range kept + 4 {
-		content := tiny()
+	for i := range maxCacheEntries + 4 {
+		content := minimalContent()
 		content["core/note.yaml"] = &fstest.MapFile{Data: []byte("# " + strings.Repeat("x", i))}
-		dir, err := Cached(content, root, building(t, content))
+		dir, err := EnsureCached(content, root, buildFunc(t, content))
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = dir
 	}
-	if n := entries(t, root); n != kept {
-		t.Errorf("%d entries in the cache, want %d", n, kept)
+	if n := countEntries(t, root); n != maxCacheEntries {
+		t.Errorf("%d entries in the cache, want %d", n, maxCacheEntries)
 	}
 	if _, err := os.Stat(last); err != nil {
 		t.Errorf("the latest is gone: %v", err)
 	}
 }
 
-// One name and content cannot pass for another: sizes and names are hashed.
-func TestHashedTellsContentsApart(t *testing.T) {
+// TestHashContentDistinguishesContent checks that different content has different hash
+// input, because sizes and names are included.
+func TestHashContentDistinguishesContent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
 	for i, files := range []fstest.MapFS{
@@ -563,7 +567,7 @@ func TestHashedTellsContentsApart(t *testing.T) {
 		{"a": {Data: []byte(`"b" 0`)}},
 	} {
 		var into bytes.Buffer
-		if err := hashed(files, &into); err != nil {
+		if err := hashContent(files, &into); err != nil {
 			t.Fatal(err)
 		}
 		if before, taken := seen[into.String()]; taken {

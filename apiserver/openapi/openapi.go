@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package openapi holds the contracts of the server's public interfaces, in
-// OpenAPI 3.1. What a client may send and will get is written there first; the
-// types and servers in the folders beside them are generated from them. No
-// code of the server lives here.
+// Package openapi contains the contracts of the server's public APIs, in OpenAPI 3.1. API
+// changes start there: the types and servers in the subpackages are generated from them.
+// Server code does not belong here.
 package openapi
 
-import _ "embed" // the contracts are embedded
+import _ "embed" // for the contracts
 
 // EngineV3 is the contract of the symptom assessment under /v3, as YAML.
 //

@@ -12,10 +12,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-// TestEveryCallOfTheEngineNeedsKnowledge: the server asks every application that
-// calls /v3 for one scope, so the contract must name it for every operation, and
-// no other.
-func TestEveryCallOfTheEngineNeedsKnowledge(t *testing.T) {
+// TestEngineOperationsRequireKnowledgeReadScope checks that the contract names exactly one scope
+// for every operation, the one that the server requires for all of /v3.
+func TestEngineOperationsRequireKnowledgeReadScope(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(openapi.EngineV3)
 	if err != nil {

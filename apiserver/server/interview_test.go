@@ -1,338 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package server_test
+package server
 
 import (
-	"fmt"
-	"slices"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-func TestDiagnosis(t *testing.T) {
-	t.Parallel()
-	got := decode[object](t, start(t).do(t, post("/v3/diagnosis", interview("s_1 present initial"))))
-	conditions := got["conditions"].([]any)
-	if len(conditions) != 1 {
-		t.Errorf("%d conditions for one observation, expected 1", len(conditions))
-	}
-	if got["has_emergency_evidence"] != false || got["should_stop"] != false {
-		t.Errorf("got %v", got)
-	}
-	if diff := cmp.Diff(object{}, got["extras"]); diff != "" {
-		t.Errorf("extras (-want +got)\n%s", diff)
-	}
-	question := got["question"].(object)
-	if question["text"] == "" || len(question["items"].([]any)) == 0 {
-		t.Errorf("the question is %v", question)
-	}
-	choices := []any{
-		object{"id": "present", "label": "Yes"},
-		object{"id": "absent", "label": "No"},
-		object{"id": "unknown", "label": "Don't know"},
-	}
-	for _, item := range question["items"].([]any) {
-		if diff := cmp.Diff(choices, item.(object)["choices"]); diff != "" {
-			t.Errorf("choices (-want +got)\n%s", diff)
-		}
-	}
-}
-
-func TestDiagnosisRanks(t *testing.T) {
-	t.Parallel()
-	got := decode[enginev3.Diagnosis](t, start(t).do(t, post("/v3/diagnosis",
-		interview("s_1 present initial", "s_5 present initial", "s_3 present", "s_8 absent"))))
-	if len(got.Conditions) < 2 || got.Conditions[0].ID != "c_1" || got.Conditions[0].Name != "Migraine" {
-		t.Errorf("the ranking is %v, expected migraine before others", got.Conditions)
-	}
-	if !slices.IsSortedFunc(got.Conditions, func(a, b enginev3.RankedCondition) int {
-		if a.Probability != b.Probability {
-			return int(1e6 * (b.Probability - a.Probability))
-		}
-		return strings.Compare(a.ID, b.ID)
-	}) {
-		t.Errorf("the ranking is not sorted: %v", got.Conditions)
-	}
-}
-
-// What a diagnosis says beside the ranking, by what was sent.
-func TestDiagnosisQuestion(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	const unsaid = "unsaid"
-	for name, test := range map[string]struct {
-		body       string
-		question   bool
-		shouldStop any
-	}{
-		"no evidence":              {`{"sex": "female", "age": {"value": 30}}`, false, unsaid},
-		"empty evidence":           {interview(), false, unsaid},
-		"null evidence":            {`{"sex": "female", "age": {"value": 30}, "evidence": null}`, false, unsaid},
-		"only absent":              {interview("s_1 absent initial"), false, unsaid},
-		"only a risk factor":       {interview("p_7 present predefined"), false, unsaid},
-		"initial":                  {interview("s_1 present initial"), true, false},
-		"no source at all":         {interview("s_1 present"), true, unsaid},
-		"source, but not initial":  {interview("s_1 present suggest"), false, unsaid},
-		"does not apply to her":    {interview("s_7 present initial"), false, unsaid},
-		"initial after risk":       {interview("p_7 present predefined", "s_1 present initial"), true, false},
-		"child stands for parent":  {interview("s_2 present initial"), true, false},
-		"the same twice":           {interview("s_1 present initial", "s_1 present initial"), true, false},
-		"laboratory result beside": {interview("lt_1 present suggest", "s_10 present initial"), true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := decode[object](t, r.do(t, post("/v3/diagnosis", test.body)))
-			if (got["question"] != nil) != test.question {
-				t.Errorf("the question is %v", got["question"])
-			}
-			stop, said := got["should_stop"]
-			if !said {
-				stop = unsaid
-			}
-			if _, known := test.shouldStop.(bool); known != said || !known && stop != unsaid {
-				t.Errorf("should_stop is %v, expected %v", stop, test.shouldStop)
-			}
-		})
-	}
-}
-
-// groupsOf answers each question as it comes and tells the types of questions
-// that came.
-func groupsOf(t *testing.T, r *rig, extras string) []string {
+// decodeObject decodes a JSON object.
+func decodeObject(t *testing.T, got testResponse) (object map[string]any) {
 	t.Helper()
-	var types []string
-	items := []string{"s_1 present initial"}
-	for range 12 {
-		body := fmt.Sprintf(`{"sex": "female", "age": {"value": 30}, "evidence": %s, "extras": %s}`, evidence(items...), extras)
-		got := decode[enginev3.Diagnosis](t, r.do(t, post("/v3/diagnosis", body)))
-		if got.Question == nil {
-			return types
-		}
-		types = append(types, string(got.Question.Type))
-		for _, item := range got.Question.Items {
-			items = append(items, item.ID+" unknown")
-		}
+	if got.status != http.StatusOK {
+		t.Fatalf("answered %d: %s", got.status, got.body)
 	}
-	t.Error("the interview does not end")
-	return types
+	if err := json.Unmarshal([]byte(got.body), &object); err != nil {
+		t.Fatalf("%s: %v", got.body, err)
+	}
+	return object
 }
 
-func TestDisableGroups(t *testing.T) {
+// fetchAccessToken returns the token that POST /api/auth/token issues to the portal.
+func fetchAccessToken(t *testing.T, c *http.Client, address string) string {
+	t.Helper()
+	got := mustSend(t, c, "POST", address+"/api/auth/token", `{"grant_type": "client_credentials"}`,
+		"Instance-Id", "acme-mgp", "Content-Type", "application/json", "Authorization", "Basic cG9ydGFsOnBvcnRhbC1rZXk=")
+	return decodeObject(t, got)["access_token"].(string)
+}
+
+// Feedback is stored before its 200 response, survives restarts, and can be read back with the
+// scope.
+func TestFeedbackSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	r := start(t)
-	if got := groupsOf(t, r, `{}`); !slices.Contains(got, "group_multiple") {
-		t.Errorf("the questions are %v, expected one of a group", got)
+	a, directory := newTestCA(t), t.TempDir()
+	command := writeTenantFiles(t, a, directory)
+	writeFile(t, filepath.Join(directory, "credentials/portal.json"), `{"id": "portal", "key": "portal-key", "scopes": ["knowledge:read", "survey:read"], "devMode": true}`)
+	r := startServer(t, command)
+	report := func(interview, after string, header ...string) {
+		t.Helper()
+		body := `{"patient_intent_before": {"type": "not_sure"}, "patient_intent_after": ` + after + `}`
+		got := mustSend(t, newClient(t, a, "h2"), "POST", "https://"+r.tenant+"/v3/interviews/feedback", body, appHeaders("portal", append(header, "Interview-Id", interview)...)...)
+		if got.status != http.StatusOK || strings.TrimSpace(got.body) != "{}" {
+			t.Errorf("%s: answered %d: %s", interview, got.status, got.body)
+		}
 	}
-	if got := groupsOf(t, r, `{"disable_groups": true}`); slices.ContainsFunc(got, func(s string) bool { return s != "single" }) {
-		t.Errorf("the questions are %v, expected single ones", got)
+	report("first", `{"type": "unknown"}`)
+	report("second", `{"type": "self_treatment_at_home"}`)
+	report("first", `{"type": "emergency_care", "sub_type": {"category": "with_ambulance"}}`)
+	report("in-development", `{"type": "unknown"}`, "Dev-Mode", "true")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r = startServer(t, command)
+	c, address := newClient(t, a, "h2"), "https://"+r.tenant
+	page := decodeObject(t, mustSend(t, c, "GET", address+"/api/mgp/v1/interviews/feedback", "", "Authorization", "Bearer "+fetchAccessToken(t, c, address)))
+	var said []string
+	for _, item := range page["items"].([]any) {
+		kept := item.(map[string]any)
+		said = append(said, kept["interview_id"].(string)+": "+kept["patient_intent_after"].(map[string]any)["type"].(string))
+	}
+	if got := strings.Join(said, ", "); got != "first: emergency_care, second: self_treatment_at_home" {
+		t.Errorf("kept %s", got)
+	}
+	if self := page["self"].(string); !strings.HasPrefix(self, address+"/api/") {
+		t.Errorf("the link is %s, called was %s", self, address)
 	}
 }
 
-func TestTriage(t *testing.T) {
+// The token of a diagnosis grants access to articles, and to nothing else, as long as its
+// signing key exists; no other token grants access to them.
+func TestInterviewToken(t *testing.T) {
 	t.Parallel()
-	r := start(t)
-	const three = `, "extras": {"enable_triage_3": true}}`
-	stiff := []any{object{
-		"id": "s_6", "name": "Neck stiffness", "common_name": "Stiff neck",
-		"seriousness": "emergency_ambulance", "is_emergency": true,
-	}}
-	barking := []any{object{
-		"id": "s_7", "name": "Cough, barking", "common_name": "Barking cough", "seriousness": "serious", "is_emergency": false,
-	}}
-	together := []any{
-		object{"id": "s_2", "name": "Headache, severe", "common_name": "Severe headache", "seriousness": "emergency", "is_emergency": true},
-		object{"id": "s_5", "name": "nausea", "common_name": "Feeling sick", "seriousness": "emergency", "is_emergency": true},
+	a, directory := newTestCA(t), t.TempDir()
+	command := writeTenantFiles(t, a, directory)
+	r := startServer(t, command)
+	c, address := newClient(t, a, "h2"), "https://"+r.tenant
+	diagnosis := decodeObject(t, mustSend(t, c, "POST", address+"/v3/diagnosis",
+		strings.Replace(headacheBody, `{`, `{"include_condition_details": true, `, 1), appHeaders("portal")...))
+	token, given := diagnosis["interview_token"].(string)
+	if !given {
+		t.Fatalf("no interview token in %v", diagnosis)
 	}
-	toddler := `{"sex": "male", "age": {"value": 20, "unit": "month"}, "evidence": ` + evidence("s_7 present initial") + "}"
+	access := fetchAccessToken(t, c, address)
+	education := func(token string) int {
+		return mustSend(t, c, "GET", address+"/v3/patient_education/c_1", "", appHeaders("portal", "Interview-Token", token)...).status
+	}
 	for name, test := range map[string]struct {
-		body string
-		want object
+		token string
+		want  int
 	}{
-		"nothing": {interview(), object{
-			"triage_level": "consultation", "root_cause": "diagnosis_unknown", "serious": []any{}, "teleconsultation_applicable": true,
-		}},
-		"a red flag": {interview("s_1 present initial", "s_6 present"), object{
-			"triage_level": "emergency_ambulance", "root_cause": "emergency_evidence_present", "serious": stiff, "teleconsultation_applicable": false,
-		}},
-		"a red flag in three levels": {strings.TrimSuffix(interview("s_1 present initial", "s_6 present"), "}") + three, object{
-			"triage_level": "emergency", "root_cause": "emergency_evidence_present", "serious": stiff,
-		}},
-		"serious": {toddler, object{
-			"triage_level": "consultation_24", "root_cause": "serious_evidence_present", "serious": barking, "teleconsultation_applicable": true,
-		}},
-		"serious in three levels": {strings.TrimSuffix(toddler, "}") + three, object{
-			"triage_level": "consultation", "root_cause": "serious_evidence_present", "serious": barking,
-		}},
-		"worse together": {interview("s_2 present initial", "s_5 present"), object{
-			"triage_level": "emergency", "root_cause": "emergency_evidence_present", "serious": together, "teleconsultation_applicable": false,
-		}},
+		"of the interview": {token, http.StatusNotFound}, // authorized, but the model has no articles
+		"of access":        {access, http.StatusForbidden},
+		"changed":          {token[:len(token)-4] + "AAAA", http.StatusForbidden},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.want, decode[object](t, r.do(t, post("/v3/triage", test.body)))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-}
-
-// What clients send for "not given" is taken as that, and what the contract
-// does not know is ignored: the answer is the same.
-func TestNotGiven(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	const plain = `{"sex": "female", "age": {"value": 30, "unit": "year"}, "evidence": [{"id": "s_1", "choice_id": "present"}], "target": "c_4"}`
-	for _, path := range interviewPaths {
-		want := r.do(t, post(path, plain))
-		for _, body := range []string{
-			`{"sex":"female","age":{"value":30},"evidence":[{"id":"s_1","choice_id":"present"}],"target":"c_4"}`,
-			` {"target": "c_4", "age": {"value": 30.0}, "evidence": [{"choice_id": "present", "id": "s_1"}], "sex": "female"}` + "\r\n",
-			`{"sex": "female", "age": {"value": 3e1, "unit": null}, "target": "c_4",
-			  "evidence": [{"id": "s_1", "choice_id": "present", "source": null, "duration": null}], "extras": null}`,
-			`{"sex": "female", "age": {"value": 30, "unit": ""}, "target": "c_4",
-			  "evidence": [{"id": "s_1", "choice_id": "present", "source": ""}], "extras": {}, "suggest_method": null, "include_condition_details": null}`,
-			`{"sex": "female", "age": {"value": 360, "unit": "month"}, "target": "c_4", "evidence": [{"id": "s_1", "choice_id": "present"}],
-			  "extras": {"disable_groups": null, "enable_triage_3": null, "interview_mode": "", "enable_symptom_duration": null,
-			  "include_condition_details": null, "specialist_mapping": null}}`,
-			`{"sex": "female", "age": {"value": 30, "more": 1}, "target": "c_4", "evidence": [{"id": "s_1", "choice_id": "present", "weight": [1]}],
-			  "extras": {"interview_mode": "default", "enable_triage_3": false, "new": {"a": 1}}, "suggest_method": "", "context": null}`,
-			`{"sex":"female","age":{"value":30},"evidence":[{"id":"s_1","choice_id":"present"}],"target":"c_4","note":"\ud83d"}`,
-			`{"sex": "female", "Sex": "male", "age": {"value": 30, "Value": 3}, "AGE": {}, "target": "c_4", "Target": 5,
-			  "evidence": [{"id": "s_1", "choice_id": "present", "Source": "me", "ID": "s_2"}], "Evidence": [{"source": "initial"}],
-			  "extras": {"Interview_Mode": 1}, "EXTRAS": {"enable_triage_3": true}}`,
-		} {
-			got := r.do(t, post(path, body))
-			if got.status != 200 || got.body != want.body {
-				t.Errorf("%s %s\nanswered %d: %s\nexpected %s", path, body, got.status, got.body, want.body)
-			}
+		if got := education(test.token); got != test.want {
+			t.Errorf("the token %s: answered %d, expected %d", name, got, test.want)
 		}
 	}
-}
-
-// interviewPaths are those that take the body of an interview.
-var interviewPaths = []string{
-	"/v3/diagnosis", "/v3/triage", "/v3/recommend_specialist", "/v3/explain", "/v3/rationale", "/v3/suggest", "/v3/red_flags",
-}
-
-// Every way in which a body can be wrong, on each endpoint that takes it.
-func TestInterviewErrors(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	sick := func(item string) string {
-		return `{"sex": "female", "age": {"value": 30}, "evidence": [{"id": "s_1", "choice_id": "present"}, ` + item + `]}`
+	if got := mustSend(t, c, "GET", address+"/api/mgp/v1/usage", "", "Authorization", "Bearer "+token); got.status != http.StatusUnauthorized {
+		t.Errorf("the token of an interview is let in elsewhere: %d %s", got.status, got.body)
 	}
-	aged := func(age string) string { return `{"sex": "female", "age": ` + age + `}` }
-	extra := func(extras string) string { return `{"sex": "female", "age": {"value": 30}, "extras": ` + extras + `}` }
-	for name, test := range map[string]struct{ body, message string }{
-		"empty":                      {``, "the body: not JSON at byte 0: it ends too soon"},
-		"blank":                      {`   `, "the body: not JSON at byte 3: it ends too soon"},
-		"not JSON":                   {`sex=female`, "the body: not JSON at byte 0: invalid character 's'"},
-		"broken off":                 {`{"sex": "female", `, "the body: not JSON at byte 18: it ends too soon"},
-		"a comma too many":           {`{"sex": "female",}`, "the body: not JSON at byte 17: invalid character '}'"},
-		"more after it":              {aged(`{"value": 30}`) + "x", "the body: not JSON at byte 39: more after the first value"},
-		"two values":                 {aged(`{"value": 30}`) + aged(`{"value": 30}`), "the body: not JSON at byte 39: more after the first value"},
-		"nested without end":         {strings.Repeat("[", 100_000), "the body: not JSON at byte"},
-		"a list":                     {`[]`, "the body: expected an object, got a list"},
-		"a string":                   {`"female"`, "the body: expected an object, got a string"},
-		"null":                       {`null`, "sex: missing, expected female or male"},
-		"no sex":                     {`{"age": {"value": 30}}`, "sex: missing, expected female or male"},
-		"sex null":                   {`{"sex": null, "age": {"value": 30}}`, "sex: missing"},
-		"sex empty":                  {`{"sex": "", "age": {"value": 30}}`, "sex: missing"},
-		"sex unknown":                {`{"sex": "other", "age": {"value": 30}}`, `sex: expected female or male, got "other"`},
-		"sex in capitals":            {`{"sex": "FEMALE", "age": {"value": 30}}`, `sex: expected female or male, got "FEMALE"`},
-		"sex a number":               {`{"sex": 1, "age": {"value": 30}}`, "sex: expected a string, got a number"},
-		"no age":                     {`{"sex": "female"}`, "age.value: missing, expected a whole number from 1 to 130 with the unit year"},
-		"age null":                   {aged(`null`), "age.value: missing"},
-		"age a number":               {aged(`30`), "age: expected an object, got a number"},
-		"age without value":          {aged(`{"unit": "month"}`), "age.value: missing, expected a whole number from 0 to 1560 with the unit month"},
-		"age value null":             {aged(`{"value": null}`), "age.value: missing"},
-		"age value a string":         {aged(`{"value": "30"}`), "age.value: expected a number, got a string"},
-		"age zero years":             {aged(`{"value": 0}`), "age.value: expected a whole number from 1 to 130 with the unit year, got 0"},
-		"age over":                   {aged(`{"value": 131}`), "got 131"},
-		"age negative":               {aged(`{"value": -1, "unit": "month"}`), "from 0 to 1560 with the unit month, got -1"},
-		"age over in months":         {aged(`{"value": 1561, "unit": "month"}`), "got 1561"},
-		"age a fraction":             {aged(`{"value": 30.5}`), "a whole number from 1 to 130 with the unit year, got 30.5"},
-		"age vast":                   {aged(`{"value": 1e300}`), "got 1e+300"},
-		"age too vast":               {aged(`{"value": 1e400}`), "age.value: expected a number, got 1e400"},
-		"age of many digits":         {aged(`{"value": 1` + strings.Repeat("0", 10000) + `}`), "age.value: expected a number, got 1" + strings.Repeat("0", 63) + "…"},
-		"age unit unknown":           {aged(`{"value": 3, "unit": "week"}`), `age.unit: expected year or month, got "week"`},
-		"age unit a number":          {aged(`{"value": 3, "unit": 1}`), "age.unit: expected a string, got a number"},
-		"evidence an object":         {`{"sex": "female", "age": {"value": 30}, "evidence": {}}`, "evidence: expected a list, got an object"},
-		"evidence of strings":        {`{"sex": "female", "age": {"value": 30}, "evidence": ["s_1"]}`, "evidence[0]: expected an object, got a string"},
-		"evidence null inside":       {sick(`null`), "evidence[1].id: missing, expected the id of an observation"},
-		"no id":                      {sick(`{"choice_id": "present"}`), "evidence[1].id: missing"},
-		"id null":                    {sick(`{"id": null, "choice_id": "present"}`), "evidence[1].id: missing"},
-		"id a number":                {sick(`{"id": 21, "choice_id": "present"}`), "evidence[1].id: expected a string, got a number"},
-		"id unknown":                 {sick(`{"id": "s_99", "choice_id": "present"}`), `evidence[1] ("s_99")`},
-		"id of a condition":          {sick(`{"id": "c_1", "choice_id": "present"}`), `evidence[1] ("c_1")`},
-		"id of another kind":         {sick(`{"id": "x_1", "choice_id": "present"}`), `evidence[1] ("x_1")`},
-		"id long":                    {sick(`{"id": "` + strings.Repeat("ä", 1000) + `", "choice_id": "present"}`), `ää…")`},
-		"no choice":                  {sick(`{"id": "s_5"}`), "evidence[1].choice_id: missing, expected present, absent or unknown"},
-		"choice empty":               {sick(`{"id": "s_5", "choice_id": ""}`), "evidence[1].choice_id: missing"},
-		"choice unknown":             {sick(`{"id": "s_5", "choice_id": "yes"}`), `evidence[1].choice_id: expected present, absent or unknown, got "yes"`},
-		"choice a boolean":           {sick(`{"id": "s_5", "choice_id": true}`), "evidence[1].choice_id: expected a string, got true or false"},
-		"source unknown":             {sick(`{"id": "s_5", "choice_id": "present", "source": "me"}`), `evidence[1].source: expected initial, suggest, predefined or red_flags, or no source, got "me"`},
-		"contradicting choices":      {sick(`{"id": "s_1", "choice_id": "absent"}`), `evidence[1] ("s_1")`},
-		"extras a list":              {extra(`[]`), "extras: expected an object, got a list"},
-		"disable_groups a string":    {extra(`{"disable_groups": "true"}`), "extras.disable_groups: expected true or false, got a string"},
-		"enable_triage_3 a number":   {extra(`{"enable_triage_3": 1}`), "extras.enable_triage_3: expected true or false, got a number"},
-		"interview_mode unknown":     {extra(`{"interview_mode": "long"}`), `extras.interview_mode: expected default, triage or short_triage, got "long"`},
-		"interview_mode an object":   {extra(`{"interview_mode": {}}`), "extras.interview_mode: expected a string, got an object"},
-		"enable_symptom_duration":    {extra(`{"enable_symptom_duration": "yes"}`), "extras.enable_symptom_duration: expected true or false, got a string"},
-		"details a number":           {extra(`{"include_condition_details": 1}`), "extras.include_condition_details: expected true or false, got a number"},
-		"details at the top":         {and(aged(`{"value": 30}`), `"include_condition_details": []`), "include_condition_details: expected true or false, got a list"},
-		"specialist_mapping a list":  {extra(`{"specialist_mapping": []}`), "extras.specialist_mapping: expected an object, got a list"},
-		"specialist_mapping inside":  {extra(`{"specialist_mapping": {"sp_1": 2}}`), "extras.specialist_mapping.sp_1: expected a string, got a number"},
-		"first of several is told":   {`{"sex": 1, "age": 2}`, "sex: expected a string"},
-		"invalid UTF-8 in an unused": {"{\"x\": \"\xff\"}", "the body: not JSON at byte 7: invalid UTF-8"},
-		"half a pair, not escaped":   {"{\"x\": \"\xed\xa0\x80\"}", "the body: not JSON at byte 7: invalid UTF-8"},
-		"half a pair in a name":      {`{"s\ud800": 1, "s\udfff": 2}`, "twice"},
-		"a field twice":              {and(aged(`{"value": 30}`), `"age": {"value": 3}`), `the body: at byte 40: an object has the name "age" twice`},
-		"a list twice":               {and(sick(`{"id": "s_5", "choice_id": "present"}`), `"evidence": []`), `an object has the name "evidence" twice`},
-		"an unused field twice":      {extra(`{"x": {"y": 1, "y": 1}}`), `the body: at byte 65: an object has the name "y" twice`},
-		"a field twice, escaped":     {`{"sex": "male", "s\u0065x": "female"}`, `the body: at byte 16: an object has the name "sex" twice`},
-	} {
-		for _, path := range interviewPaths {
-			t.Run(path+" "+name, func(t *testing.T) {
-				t.Parallel()
-				expectError(t, r.do(t, post(path, test.body)), 400, test.message)
-			})
-		}
+	writeFile(t, filepath.Join(command.SigningKeysDir, "second.pem"), newSigningKey(t))
+	eventually(t, "the second key is there", func() bool {
+		return strings.Contains(mustSend(t, c, "GET", address+"/.well-known/jwks.json", "").body, `"second"`)
+	})
+	if got := education(token); got != http.StatusNotFound {
+		t.Errorf("while keys rotate: answered %d", got)
 	}
-}
-
-func TestInterviewModes(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	for _, mode := range []string{"default", "triage", "short_triage"} {
-		body := strings.TrimSuffix(interview("s_1 present initial"), "}") + fmt.Sprintf(`, "extras": {"interview_mode": %q}}`, mode)
-		decode[enginev3.Diagnosis](t, r.do(t, post("/v3/diagnosis", body)))
-		decode[enginev3.Triage](t, r.do(t, post("/v3/triage", body)))
+	if err := os.Remove(filepath.Join(command.SigningKeysDir, "first.pem")); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// The same question gets the same bytes, whatever was asked before and however
-// the evidence was ordered.
-func TestDeterminism(t *testing.T) {
-	t.Parallel()
-	first, second := start(t), start(t)
-	bodies := []string{
-		targeted("c_1", "s_1 present initial", "s_5 present", "p_7 present predefined", "s_8 absent"),
-		targeted("c_1", "s_8 absent", "p_7 present predefined", "s_5 present", "s_1 present initial"),
-		targeted("c_1", "s_5 present", "s_8 absent", "s_1 present initial", "p_7 present predefined", "s_8 absent"),
-	}
-	for _, path := range interviewPaths {
-		want := first.do(t, post(path, bodies[0]))
-		for i := range 30 {
-			r, body := []*rig{first, second}[i%2], bodies[i%3]
-			if got := r.do(t, post(path, body)); got.status != 200 || got.body != want.body {
-				t.Fatalf("%s answered\n%s\nand\n%s", path, want.body, got.body)
-			}
-			r.do(t, post(path, interview(fmt.Sprintf("s_%d present initial", 1+i%6))))
-		}
-	}
+	eventually(t, "tokens of the first key are refused", func() bool { return education(token) == http.StatusForbidden })
 }

@@ -7,31 +7,31 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 )
 
-// ValidateFeedback says, in an error that wraps ErrInvalidFeedback, what every
-// store would refuse. What the intents mean is not judged.
-func ValidateFeedback(interview feedback.Interview) error {
-	if !storable(interview.Application) {
-		return fmt.Errorf("%w: the application %q has to be UTF-8 without NUL, and not empty", ErrInvalidFeedback, interview.Application)
+// ValidateFeedback returns an error that wraps ErrInvalidFeedback if a store cannot hold
+// the feedback. It does not interpret the intents.
+func ValidateFeedback(interview feedback.InterviewFeedback) error {
+	if !isStorable(interview.Application) {
+		return fmt.Errorf("%w: application %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.Application)
 	}
-	if !storable(interview.ID) {
-		return fmt.Errorf("%w: the id %q has to be UTF-8 without NUL, and not empty", ErrInvalidFeedback, interview.ID)
+	if !isStorable(interview.ID) {
+		return fmt.Errorf("%w: id %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.ID)
 	}
 	return nil
 }
 
-// Intent is an intent as a database has it: JSON of the contract's form.
+// Intent is an intent as stored in a database: JSON in the format of the API.
 type Intent feedback.Intent
 
-// Value gives a database the intent as JSON text.
+// Value implements driver.Valuer and returns the intent as JSON text.
 func (i Intent) Value() (driver.Value, error) {
 	text, err := json.Marshal(feedback.Intent(i))
 	return string(text), err
 }
 
-// Scan takes the intent from a database, as JSON text.
+// Scan implements sql.Scanner and reads the intent from JSON text.
 func (i *Intent) Scan(value any) error {
 	*i = Intent{}
 	switch value := value.(type) {
@@ -40,5 +40,5 @@ func (i *Intent) Scan(value any) error {
 	case []byte:
 		return json.Unmarshal(value, (*feedback.Intent)(i))
 	}
-	return fmt.Errorf("cannot read an intent from a %T", value)
+	return fmt.Errorf("cannot scan %T into feedback intent", value)
 }

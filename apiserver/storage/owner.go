@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// Owner is the Instance that opens a store. The zero Owner opens every store and
-// leaves no mark: that of somebody who runs a server by hand.
+// Owner identifies the Instance that opens a store. The zero Owner opens every store and
+// does not mark it, for servers that are run manually.
 type Owner struct {
 	UID string
-	// Adopts are the UIDs of former Instances whose data this one takes over.
-	Adopts []string
+	// AdoptUIDs are the UIDs of former Instances whose data this Instance takes over.
+	AdoptUIDs []string
 }
 
-// May says, in a *ForeignError, that the owner may not open a store that is marked
-// with a UID. A store without a mark, which is empty, is anybody's.
-func (o Owner) May(marked string) error {
-	if o.UID == "" || marked == "" || marked == o.UID || slices.Contains(o.Adopts, marked) {
+// CheckMarker returns a *WrongOwnerError if the owner may not open a store marked with a
+// UID. Every owner may open an unmarked store, for which marked is empty.
+func (o Owner) CheckMarker(marked string) error {
+	if o.UID == "" || marked == "" || marked == o.UID || slices.Contains(o.AdoptUIDs, marked) {
 		return nil
 	}
-	return &ForeignError{Marked: marked, UID: o.UID}
+	return &WrongOwnerError{OwnerUID: marked, RequestedUID: o.UID}
 }
 
-// A ForeignError says that a store holds the data of another Instance. Trying again
+// WrongOwnerError indicates that a store holds the data of another Instance. Retrying
 // does not help.
-type ForeignError struct {
-	Marked string // the UID of the Instance whose data it is
-	UID    string // that of the one that wanted to open it
+type WrongOwnerError struct {
+	OwnerUID     string // UID of the Instance that owns the data
+	RequestedUID string // UID of the Instance that tried to open it
 }
 
-// Error says whose it is, and how it is taken over.
-func (e *ForeignError) Error() string {
-	return fmt.Sprintf("the database holds the data of the Instance with the UID %s, and this is the one with the UID %s: "+
-		"give it a database of its own, or the annotation anamnesis.dev/adopt: %s to take that data over once the other is gone", e.Marked, e.UID, e.Marked)
+// Error names the owner and explains how to take over the data.
+func (e *WrongOwnerError) Error() string {
+	return fmt.Sprintf("the database belongs to the Instance with UID %s, not to this one with UID %s: "+
+		"use a separate database or, once that Instance is deleted, set the annotation anamnesis.dev/adopt: %s to adopt its data", e.OwnerUID, e.RequestedUID, e.OwnerUID)
 }

@@ -9,13 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Wherever a page begins, it is found from a position that is not behind it, with no
-// more than a block to leave out, unless it begins behind the last.
-func TestLocate(t *testing.T) {
+// TestLocatePage checks that the start position is never past the page and at most a
+// block before it, unless the page starts after the last row.
+func TestLocatePage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var counts []BlockCount
-		var positions []int64 // one for each survey
+		var positions []int64 // one per survey
 		block := int64(0)
 		for range rapid.IntRange(0, 8).Draw(t, "blocks") {
 			block += rapid.Int64Range(1, 3).Draw(t, "next block")
@@ -26,7 +26,7 @@ func TestLocate(t *testing.T) {
 			}
 		}
 		skipped := rapid.Int64Range(0, 40).Draw(t, "skipped")
-		position, left, total := Locate(counts, skipped)
+		position, left, total := LocatePage(counts, skipped)
 		if total != int64(len(positions)) {
 			t.Fatalf("%d in all, want %d", total, len(positions))
 		}
@@ -46,10 +46,10 @@ func TestLocate(t *testing.T) {
 	})
 }
 
-// What was kept and cannot be read is told without what it says.
-func TestFromJSONFails(t *testing.T) {
+// TestUnmarshalDocumentsErrors checks that errors do not quote the document.
+func TestUnmarshalDocumentsErrors(t *testing.T) {
 	t.Parallel()
-	_, err := FromJSON[struct{ Name int }]("survey", `{"Name": "Ada"}`)
+	_, err := UnmarshalDocuments[struct{ Name int }]("survey", `{"Name": "Ada"}`)
 	if err == nil || strings.Contains(err.Error(), "Ada") || !strings.Contains(err.Error(), "survey") {
 		t.Errorf("got %v", err)
 	}

@@ -7,56 +7,55 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 )
 
-// UsageCount says how often an application called an endpoint on one day.
+// UsageCount counts the calls of an application to an endpoint on one day.
 type UsageCount struct {
-	Date        civil.Date // the civil day in UTC on which the calls were answered
-	Application string     // the application's id
-	Endpoint    string     // the route as the contract writes it, such as "POST /v3/diagnosis"
-	Calls       int64      // how many calls, at least one
+	Date        civil.Date // UTC day on which the calls were answered
+	Application string     // application id
+	Endpoint    string     // route as in the API specification, such as "POST /v3/diagnosis"
+	Calls       int64      // at least one
 }
 
-// UsageBatch is counts that are added together, once.
+// UsageBatch is a set of counts that are added together, exactly once.
 type UsageBatch struct {
-	Recorder string // who counted: an id that no other recorder has at any time, such as a UUID
-	Number   int64  // of the batch, among those of its recorder: at least 1, and higher each time
+	Recorder string // globally unique recorder id, such as a UUID
+	Sequence int64  // at least 1, increasing per recorder
 	Counts   []UsageCount
 }
 
-// UsageTotal says how often an application called an endpoint in a period.
+// UsageTotal counts the calls of an application to an endpoint in a period.
 type UsageTotal struct {
 	Application string
 	Endpoint    string
 	Calls       int64
 }
 
-// Validate says, in an error that wraps ErrInvalidUsage, what every store
-// would refuse in the count.
+// Validate returns an error that wraps ErrInvalidUsage if a store cannot hold the count.
 func (c UsageCount) Validate() error {
 	switch {
-	case !c.Date.Valid():
-		return fmt.Errorf("%w: %d-%d-%d is not a day from 0001-01-01 to 9999-12-31",
+	case !c.Date.IsValid():
+		return fmt.Errorf("%w: date %d-%d-%d must be a valid day from 0001-01-01 to 9999-12-31",
 			ErrInvalidUsage, c.Date.Year, c.Date.Month, c.Date.Day)
-	case !storable(c.Application):
-		return fmt.Errorf("%w: the application %q has to be UTF-8 without NUL, and not empty", ErrInvalidUsage, c.Application)
-	case !storable(c.Endpoint):
-		return fmt.Errorf("%w: the endpoint %q has to be UTF-8 without NUL, and not empty", ErrInvalidUsage, c.Endpoint)
+	case !isStorable(c.Application):
+		return fmt.Errorf("%w: application %q must be non-empty UTF-8 without NUL", ErrInvalidUsage, c.Application)
+	case !isStorable(c.Endpoint):
+		return fmt.Errorf("%w: endpoint %q must be non-empty UTF-8 without NUL", ErrInvalidUsage, c.Endpoint)
 	case c.Calls < 1:
-		return fmt.Errorf("%w: %d calls of %s by %s; a count is at least 1", ErrInvalidUsage, c.Calls, c.Endpoint, c.Application)
+		return fmt.Errorf("%w: %d calls of %s by %s: must be at least 1", ErrInvalidUsage, c.Calls, c.Endpoint, c.Application)
 	}
 	return nil
 }
 
-// Validate says, in an error that wraps ErrInvalidUsage, what every store would
-// refuse first in the batch.
+// Validate returns an error that wraps ErrInvalidUsage for the first value of the batch
+// that a store cannot hold.
 func (b UsageBatch) Validate() error {
 	switch {
-	case !storable(b.Recorder):
-		return fmt.Errorf("%w: the recorder %q has to be UTF-8 without NUL, and not empty", ErrInvalidUsage, b.Recorder)
-	case b.Number < 1:
-		return fmt.Errorf("%w: the batch has the number %d; the first is 1", ErrInvalidUsage, b.Number)
+	case !isStorable(b.Recorder):
+		return fmt.Errorf("%w: recorder %q must be non-empty UTF-8 without NUL", ErrInvalidUsage, b.Recorder)
+	case b.Sequence < 1:
+		return fmt.Errorf("%w: batch sequence %d must be at least 1", ErrInvalidUsage, b.Sequence)
 	}
 	for _, count := range b.Counts {
 		if err := count.Validate(); err != nil {
@@ -66,7 +65,7 @@ func (b UsageBatch) Validate() error {
 	return nil
 }
 
-// storable reports whether both SQLite and PostgreSQL keep s as it is.
-func storable(s string) bool {
+// isStorable reports whether both SQLite and PostgreSQL store s unchanged.
+func isStorable(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }

@@ -10,118 +10,114 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events"
-	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// Webhook is the configuration of a receiver of events as a store has it: its secrets
-// cannot be read from it.
+// Webhook is the stored form of a webhook configuration. Its secrets are encrypted.
 type Webhook struct {
-	ID         string
-	Settings   WebhookSettings
-	Secrets    []byte // sealed
-	Generation string // of the keys that sealed them
-	Health     events.Health
+	ID               string
+	Settings         WebhookSettings
+	EncryptedSecrets []byte // encrypted secrets
+	KeyVersion       string // version of the keys that encrypted them
+	Health           event.ReceiverHealth
 }
 
-// WebhookSettings are what the tenant set.
+// WebhookSettings are the settings of a webhook made by the tenant.
 type WebhookSettings struct {
-	URL       string        `json:"url"`
-	Events    []events.Type `json:"events"` // null for all
-	Reference string        `json:"reference,omitempty"`
+	URL       string       `json:"url"`
+	Events    []event.Type `json:"events"` // null means all
+	Reference string       `json:"reference,omitempty"`
 }
 
-// WebhookAttempt is one try to tell a receiver of an event.
+// WebhookAttempt is an attempt to deliver an event.
 type WebhookAttempt struct {
-	ID        string       `json:"-"`
-	WebhookID string       `json:"-"` // whose receiver it is
-	At        time.Time    `json:"-"`
-	Event     events.Event `json:"event"`
-	Number    int          `json:"number"`           // which attempt it was, from 1 on
-	Status    int          `json:"status,omitempty"` // that the receiver answered; zero when it did not
-	Error     string       `json:"error,omitempty"`  // why it failed; empty when it did not
-	NextAt    time.Time    `json:"next_at,omitzero"` // when it is tried again; zero for never
+	ID            string      `json:"-"`
+	WebhookID     string      `json:"-"` // webhook of the receiver
+	At            time.Time   `json:"-"`
+	Event         event.Event `json:"event"`
+	Number        int         `json:"number"`           // counted from 1
+	StatusCode    int         `json:"status,omitempty"` // response status; zero if there was no response
+	Error         string      `json:"error,omitempty"`  // empty if the attempt succeeded
+	NextAttemptAt time.Time   `json:"next_at,omitzero"` // time of the next attempt; zero if none
 }
 
-// Webhooks are who is told of events, and how that went.
-type Webhooks interface {
-	// InsertWebhook keeps a new configuration.
+// WebhookStore stores webhook configurations and delivery attempts.
+type WebhookStore interface {
+	// InsertWebhook inserts a webhook.
 	InsertWebhook(ctx context.Context, webhook Webhook) error
 
-	// Webhook returns a configuration, or ErrNotFound.
-	Webhook(ctx context.Context, id string) (Webhook, error)
+	// GetWebhook returns a webhook, or ErrNotFound.
+	GetWebhook(ctx context.Context, id string) (Webhook, error)
 
-	// LockWebhook is Webhook, and nobody else changes the configuration meanwhile.
+	// LockWebhook returns a webhook and locks it until the transaction ends.
 	LockWebhook(ctx context.Context, id string) (Webhook, error)
 
-	// Webhooks returns all configurations, in the order in which they were made.
-	Webhooks(ctx context.Context) ([]Webhook, error)
+	// ListWebhooks returns all webhooks in creation order.
+	ListWebhooks(ctx context.Context) ([]Webhook, error)
 
-	// UpdateWebhook puts a configuration, with its health, in the place of the one that
-	// is kept.
+	// UpdateWebhook updates a webhook, including its health.
 	UpdateWebhook(ctx context.Context, webhook Webhook) error
 
-	// UpdateWebhookHealth puts the health of a configuration in the place of what is
-	// kept, if there still is one.
-	UpdateWebhookHealth(ctx context.Context, id string, health events.Health) error
+	// UpdateWebhookHealth updates the health of a webhook, if it still exists.
+	UpdateWebhookHealth(ctx context.Context, id string, health event.ReceiverHealth) error
 
-	// DeleteWebhook erases a configuration, with its attempts and what was still to be
-	// delivered, or is ErrNotFound.
+	// DeleteWebhook deletes a webhook with its attempts and pending deliveries. It returns
+	// ErrNotFound if the webhook does not exist.
 	DeleteWebhook(ctx context.Context, id string) error
 
-	// InsertWebhookAttempts keeps attempts. Those of configurations that are gone are
-	// left out.
+	// InsertWebhookAttempts inserts attempts. It ignores attempts of deleted webhooks.
 	InsertWebhookAttempts(ctx context.Context, attempts []WebhookAttempt) error
 
-	// WebhookAttempt returns an attempt of a configuration, or ErrNotFound.
-	WebhookAttempt(ctx context.Context, webhookID, id string) (WebhookAttempt, error)
+	// GetWebhookAttempt returns an attempt of a webhook, or ErrNotFound.
+	GetWebhookAttempt(ctx context.Context, webhookID, id string) (WebhookAttempt, error)
 
-	// WebhookAttempts leaves out the first skipped attempts of a configuration, the
-	// latest first, and returns the next ones, and how many there are in all.
-	WebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) (page []WebhookAttempt, total int64, err error)
+	// ListWebhookAttempts returns a page of the attempts of a webhook, newest first, and the
+	// total number.
+	ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) (page []WebhookAttempt, total int64, err error)
 
-	// DeleteWebhookAttempts erases attempts from before an instant, at most so many, and
-	// says how many.
+	// DeleteWebhookAttempts deletes at most atMost attempts from before a time and returns
+	// how many.
 	DeleteWebhookAttempts(ctx context.Context, before time.Time, atMost int64) (deleted int64, err error)
 }
 
-// Outbox is what is still to be told, in the transaction of what it tells of.
+// Outbox adds and removes outbox jobs within the transaction that causes them.
 type Outbox interface {
-	// Enqueue puts in deliveries.
-	Enqueue(ctx context.Context, deliveries []outbox.Delivery) error
+	// EnqueueDeliveries inserts delivery jobs.
+	EnqueueDeliveries(ctx context.Context, deliveries []outbox.Delivery) error
 
-	// ForgetDeliveries takes out what a receiver was still to be told.
-	ForgetDeliveries(ctx context.Context, receiver string) error
+	// DeleteDeliveries deletes the pending deliveries to a receiver.
+	DeleteDeliveries(ctx context.Context, receiver string) error
 
-	// PutNotification has a notification of a survey fall due at a time, and at no
-	// other.
-	PutNotification(ctx context.Context, surveyID string, at time.Time) error
+	// ScheduleNotification schedules the notification of a survey and replaces an earlier
+	// schedule.
+	ScheduleNotification(ctx context.Context, surveyID string, at time.Time) error
 
-	// DeleteNotification has no notification of a survey fall due any more.
+	// DeleteNotification cancels the notification of a survey.
 	DeleteNotification(ctx context.Context, surveyID string) error
 
-	// TakeNotification says whether a survey's notification is to be given that falls
-	// due at a time, and from then on that it is not.
-	TakeNotification(ctx context.Context, surveyID string, at time.Time) (bool, error)
+	// ClaimNotification reports whether the survey's notification is scheduled for this
+	// time, and clears the schedule if so. Only the first claim succeeds.
+	ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error)
 }
 
-// Jobs are what is in the outbox of a store, to be done.
-type Jobs interface {
-	// NewClient makes a client that does them.
-	NewClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error)
+// JobQueue gives access to the outbox jobs of a store.
+type JobQueue interface {
+	// NewOutboxClient returns a client that works the jobs.
+	NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error)
 
-	// Waiting says what is to be done.
-	Waiting(ctx context.Context) ([]outbox.Waiting, error)
+	// QueueStats returns the unfinished jobs per queue.
+	QueueStats(ctx context.Context) ([]outbox.QueueStats, error)
 
-	// Enqueued is told, soon after, of transactions that put something in or changed
-	// who is told, where nobody but this process does that. It is nil where others do,
-	// who are not seen.
+	// Enqueued returns a channel that receives soon after a transaction adds jobs or changes
+	// webhooks, if only this process writes to the store. It returns nil if other processes
+	// write to the store too, because their changes go unnoticed.
 	Enqueued() <-chan struct{}
 }
 
-// ByWebhook sorts attempts out by whose they are, in the order of their ids, so that
-// those who keep some at the same time do not wait for each other in a circle.
-func ByWebhook(attempts []WebhookAttempt) iter.Seq2[string, []WebhookAttempt] {
+// GroupByWebhook groups attempts by webhook, ordered by webhook id, so that concurrent
+// writers lock webhooks in the same order and do not deadlock.
+func GroupByWebhook(attempts []WebhookAttempt) iter.Seq2[string, []WebhookAttempt] {
 	sorted := slices.SortedStableFunc(slices.Values(attempts), func(a, b WebhookAttempt) int {
 		return strings.Compare(a.WebhookID, b.WebhookID)
 	})

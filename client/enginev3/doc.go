@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginev3 is the symptom assessment under /v3 for clients: its types
-// and calls, generated from the contract engine-v3.yaml. Package client makes
-// an API of it that is ready to use.
+// Package enginev3 contains the types and calls of the symptom assessment API under
+// /v3, generated from the contract engine-v3.yaml. Use package client to obtain a
+// configured API.
 //
-// What the contract lets be left out or be null is a pointer, which new makes
-// of any value: Source: new(enginev3.SourceInitial). What a model adds to a
-// list of words, such as a new section of articles, comes as it is.
+// Fields that the contract allows to be omitted or null are pointers; new returns a
+// pointer to any value: Source: new(enginev3.SourceInitial). Values that a model adds
+// to an enumeration, such as a new article section, are passed through unchanged.
 package enginev3

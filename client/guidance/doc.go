@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guidance is the guidance platform under /api for clients: its types
-// and calls, generated from the contract guidance.yaml. Package client makes
-// an API of it that is ready to use, and gets the tokens that it needs.
+// Package guidance contains the types and calls of the guidance platform API under
+// /api, generated from the contract guidance.yaml. Use package client to obtain a
+// configured API that manages its access tokens.
 package guidance

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplanetest starts a kube-apiserver and an etcd for tests, with
-// RBAC and the CRD, and nothing else of Kubernetes: no controller deletes what is
-// in a namespace that is being deleted, no kubelet runs pods.
+// Package controlplanetest starts a kube-apiserver and an etcd for tests, with RBAC and
+// the CRDs. No other Kubernetes component runs: no controller deletes the contents of a
+// terminating namespace, and no kubelet runs pods.
 package controlplanetest
 
 import (
@@ -17,19 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// A ControlPlane was started by Start and must be stopped.
+// A ControlPlane is a running control plane. The caller of Start must stop it.
 type ControlPlane struct {
 	environment *envtest.Environment
-	// users is held while a user is added, which envtest cannot do for several
-	// at a time.
-	users sync.Mutex
+	// userMutex serializes the creation of users, which envtest does not support
+	// concurrently.
+	userMutex sync.Mutex
 }
 
-// Start starts a control plane. It needs the binaries that hack/cluster builds,
-// or those where KUBEBUILDER_ASSETS says, and a working directory within this
-// repository, as tests have.
+// Start starts a control plane. It needs the binaries built by hack/cluster, or those in
+// KUBEBUILDER_ASSETS, and a working directory within this repository, as in tests.
 func Start() (*ControlPlane, error) {
-	root, err := repository()
+	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +38,7 @@ func Start() (*ControlPlane, error) {
 	}
 	crds := filepath.Join(root, "config", "crd", "bases")
 	var failures error
-	for range startAttempts {
+	for range maxStartAttempts {
 		environment, err := start(assets, crds)
 		if err == nil {
 			return &ControlPlane{environment: environment}, nil
@@ -49,11 +48,11 @@ func Start() (*ControlPlane, error) {
 	return nil, failures
 }
 
-// startAttempts is how often to try: envtest gives a new API server five seconds
-// to make its first namespace, which a busy machine may not have.
-const startAttempts = 3
+// maxStartAttempts limits the attempts to start envtest. It gives a new API server five
+// seconds to create its first namespace, which may be too short on a busy machine.
+const maxStartAttempts = 3
 
-// start leaves nothing running when it fails.
+// start starts envtest, and stops all processes if it fails.
 func start(assets, crds string) (*envtest.Environment, error) {
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory:    assets,
@@ -67,13 +66,14 @@ func start(assets, crds string) (*envtest.Environment, error) {
 	return environment, nil
 }
 
-// Admin may do everything.
-func (c *ControlPlane) Admin() *rest.Config { return rest.CopyConfig(c.environment.Config) }
+// AdminConfig returns a client configuration with all permissions.
+func (c *ControlPlane) AdminConfig() *rest.Config { return rest.CopyConfig(c.environment.Config) }
 
-// ServiceAccount is who a pod with a ServiceAccount is: it may do what roles say.
-func (c *ControlPlane) ServiceAccount(namespace, name string) (*envtest.AuthenticatedUser, error) {
-	c.users.Lock()
-	defer c.users.Unlock()
+// AddServiceAccountUser adds a user with the identity of a service account, as a pod
+// would have it. The user has the permissions that RBAC grants the service account.
+func (c *ControlPlane) AddServiceAccountUser(namespace, name string) (*envtest.AuthenticatedUser, error) {
+	c.userMutex.Lock()
+	defer c.userMutex.Unlock()
 	user, err := c.environment.AddUser(envtest.User{
 		Name:   "system:serviceaccount:" + namespace + ":" + name,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace},
@@ -84,11 +84,11 @@ func (c *ControlPlane) ServiceAccount(namespace, name string) (*envtest.Authenti
 	return user, nil
 }
 
-// Stop ends it.
+// Stop stops the control plane.
 func (c *ControlPlane) Stop() error { return c.environment.Stop() }
 
-// repository finds the root of this repository above the working directory.
-func repository() (string, error) {
+// repositoryRoot returns the root of this repository, at or above the working directory.
+func repositoryRoot() (string, error) {
 	directory, err := os.Getwd()
 	if err != nil {
 		return "", err
@@ -105,8 +105,8 @@ func repository() (string, error) {
 	}
 }
 
-// assetsDirectory finds kube-apiserver and etcd: where KUBEBUILDER_ASSETS says,
-// else where hack/cluster builds them.
+// assetsDirectory returns the directory of kube-apiserver and etcd: KUBEBUILDER_ASSETS
+// if set, else the output of hack/cluster.
 func assetsDirectory() (string, error) {
 	directory := os.Getenv("KUBEBUILDER_ASSETS")
 	if directory == "" {

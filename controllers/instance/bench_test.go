@@ -29,87 +29,86 @@ import (
 )
 
 const (
-	// benchInstances is for how many Instances the operator is measured, and
-	// benchRounds how often each is visited.
+	// benchInstances is the number of Instances in the benchmark, and benchRounds the number
+	// of reconciles of each.
 	benchInstances = 200
 	benchRounds    = 5
 )
 
-// BenchmarkSettledInstances measures the operator's own binary, in a process of
-// its own: for how much processor time it visits an Instance at which nothing is
-// to be done, whether it then writes, and what memory it has. What it takes to
-// hear of the visit is part of it.
+// BenchmarkSettledInstances measures the operator's binary in a separate process: the
+// CPU time to reconcile a settled Instance, the writes it sends, and its memory. The CPU
+// time includes handling the watch event.
 func BenchmarkSettledInstances(b *testing.B) {
-	p := foundPlatform(b)
+	p := newHarnessWithoutOperator(b)
 	p.SetDefaultEventuallyTimeout(10 * time.Minute)
-	p.world.change(func(w *world) { w.pause = 500 * time.Millisecond })
+	p.cluster.update(func(w *fakeCluster) { w.interval = 500 * time.Millisecond })
 	operator := p.startOperatorProcess()
 	began := time.Now()
 	for i := range benchInstances {
-		p.create(p.instance(fmt.Sprintf("tenant-%03d", i)))
+		p.mustCreate(p.newInstance(fmt.Sprintf("tenant-%03d", i)))
 	}
 	p.Eventually(p.countReady).WithPolling(time.Second).Should(gomega.Equal(benchInstances))
 	ready := time.Since(began)
-	p.world.change(func(w *world) { w.pause = time.Hour })
-	operator.rest()
+	p.cluster.update(func(w *fakeCluster) { w.interval = time.Hour })
+	operator.waitUntilIdle()
 
 	for b.Loop() {
-		visits, writes, used := operator.visits(), operator.writes(), operator.processorTime()
+		visits, writes, used := operator.reconcileCount(), operator.writeCount(), operator.cpuTime()
 		for range benchRounds {
-			p.askForVisits()
-			operator.rest()
+			p.triggerAllReconciles()
+			operator.waitUntilIdle()
 		}
-		used = operator.processorTime() - used
-		visits = operator.visits() - visits
+		used = operator.cpuTime() - used
+		visits = operator.reconcileCount() - visits
 		if visits < benchRounds*benchInstances {
 			b.Fatalf("%d visits of %d Instances in %d rounds", visits, benchInstances, benchRounds)
 		}
 		b.ReportMetric(float64(used.Microseconds())/1000/float64(visits), "ms-cpu/visit")
-		b.ReportMetric(float64(operator.writes()-writes), "writes")
+		b.ReportMetric(float64(operator.writeCount()-writes), "writes")
 	}
 	b.ReportMetric(ready.Seconds(), "s-until-ready")
 	b.ReportMetric(operator.gauge("go_memstats_heap_inuse_bytes")/1e6, "MB-heap")
 	b.ReportMetric(operator.residentMegabytes(), "MB-resident")
 }
 
-func (p *platform) countReady() int {
+func (p *harness) countReady() int {
 	count := 0
-	for _, object := range p.list(&v1alpha1.InstanceList{}) {
-		if slices.Contains(p.state(object.GetName()), "Ready=True Ready") {
+	for _, object := range p.listObjects(&v1alpha1.InstanceList{}) {
+		if slices.Contains(p.conditionLines(object.GetName()), "Ready=True Ready") {
 			count++
 		}
 	}
 	return count
 }
 
-// askForVisits has the operator look at each Instance once.
-func (p *platform) askForVisits() {
+// triggerAllReconciles makes the operator reconcile each Instance once.
+func (p *harness) triggerAllReconciles() {
 	p.t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{"test.example/visit":%q}}}`, time.Now()))
-	for _, object := range p.list(&v1alpha1.InstanceList{}) {
+	for _, object := range p.listObjects(&v1alpha1.InstanceList{}) {
 		if err := p.Patch(p.t.Context(), object, patch); err != nil {
 			p.t.Fatal(err)
 		}
 	}
 }
 
-// An operatorProcess is the operator's binary at work.
+// An operatorProcess is a running operator binary.
 type operatorProcess struct {
 	t       testing.TB
 	pid     int
 	metrics string
 }
 
-// startOperatorProcess builds the operator and runs it for the platform's
-// namespace until the test ends.
-func (p *platform) startOperatorProcess() operatorProcess {
+// startOperatorProcess builds the operator and runs it for the test's namespace until
+// the test ends.
+func (p *harness) startOperatorProcess() operatorProcess {
 	p.t.Helper()
 	folder := p.t.TempDir()
 	binary, access := filepath.Join(folder, "operator"), filepath.Join(folder, "kubeconfig")
 	if output, err := exec.Command("go", "build", "-o", binary, "github.com/anamnesis-dev/anamnesis/controllers").CombinedOutput(); err != nil {
 		p.t.Fatalf("building the operator: %v\n%s", err, output)
 	}
-	user, err := environment.AddUser(envtest.User{Name: "operator", Groups: []string{"system:masters"}}, nil)
+	user, err := testEnvironment.AddUser(envtest.User{Name: "operator", Groups: []string{"system:masters"}}, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -140,7 +139,7 @@ func (p *platform) startOperatorProcess() operatorProcess {
 	return operatorProcess{p.t, command.Process.Pid, "http://" + address + "/metrics"}
 }
 
-// freeAddress gives one that nobody listens on.
+// freeAddress returns an unused address.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -153,14 +152,13 @@ func freeAddress(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// rest waits until the operator has used the processor for no more than a blink
-// in two seconds.
-func (o operatorProcess) rest() {
+// waitUntilIdle waits until the operator has used almost no CPU time in two seconds.
+func (o operatorProcess) waitUntilIdle() {
 	o.t.Helper()
 	const blink = 20 * time.Millisecond
-	for last := o.processorTime(); ; {
+	for last := o.cpuTime(); ; {
 		time.Sleep(2 * time.Second)
-		now := o.processorTime()
+		now := o.cpuTime()
 		if now-last <= blink {
 			return
 		}
@@ -168,15 +166,15 @@ func (o operatorProcess) rest() {
 	}
 }
 
-// processorTime is what the operator has used of it so far.
-func (o operatorProcess) processorTime() time.Duration {
+// cpuTime returns the CPU time that the operator has used so far.
+func (o operatorProcess) cpuTime() time.Duration {
 	o.t.Helper()
-	const tick = 10 * time.Millisecond // of every Linux that Go runs on
+	const tick = 10 * time.Millisecond // on every Linux that Go supports
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", o.pid))
 	if err != nil {
-		o.t.Fatalf("only Linux tells this: %v", err)
+		o.t.Fatalf("reading RssAnon, which is available on Linux only: %v", err)
 	}
-	// The name of the program, in parentheses, may hold anything.
+	// The name of the program, in parentheses, may contain any character.
 	_, figures, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(figures)
 	total := 0
@@ -195,13 +193,13 @@ func (o operatorProcess) residentMegabytes() float64 {
 	return o.gauge("process_resident_memory_bytes") / 1e6
 }
 
-func (o operatorProcess) visits() int {
+func (o operatorProcess) reconcileCount() int {
 	o.t.Helper()
 	return int(o.sum("anamnesis_operator_reconciles_total", func(*dto.Metric) bool { return true }))
 }
 
-// writes are requests that are no reads.
-func (o operatorProcess) writes() int {
+// writeCount returns the number of write requests.
+func (o operatorProcess) writeCount() int {
 	o.t.Helper()
 	return int(o.sum("rest_client_requests_total", func(metric *dto.Metric) bool {
 		return !slices.ContainsFunc(metric.GetLabel(), func(label *dto.LabelPair) bool {
@@ -215,7 +213,7 @@ func (o operatorProcess) gauge(name string) float64 {
 	return o.sum(name, func(*dto.Metric) bool { return true })
 }
 
-// sum adds up those of a family of metrics that count.
+// sum adds up the metrics of a family that counts selects.
 func (o operatorProcess) sum(name string, counts func(*dto.Metric) bool) float64 {
 	o.t.Helper()
 	answer, err := http.Get(o.metrics)

@@ -14,85 +14,85 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// What clients are told, and where they find the Instance.
+// These tests cover the information that clients get and the Instance's address.
 
-func TestClientsAreToldAllThatTheyNeed(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	authority := read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]
-	told := read(p, "acme-app-default", &corev1.Secret{}).Data
+func TestClientsGetURLKeyAndCABundle(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	authority := mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]
+	told := mustGet(p, "acme-app-default", &corev1.Secret{}).Data
 	p.Expect(told).To(gomega.HaveLen(4))
 	p.Expect(told).To(gomega.HaveKeyWithValue("url", []byte("https://acme."+p.namespace+".svc")))
 	p.Expect(told).To(gomega.HaveKeyWithValue("id", []byte("default")))
 	p.Expect(told).To(gomega.HaveKeyWithValue("ca.crt", authority))
-	p.Expect(read(p, "acme-ca", &corev1.ConfigMap{}).Data).To(gomega.Equal(map[string]string{"ca.crt": string(authority)}))
+	p.Expect(mustGet(p, "acme-ca", &corev1.ConfigMap{}).Data).To(gomega.Equal(map[string]string{"ca.crt": string(authority)}))
 
-	pair, own := makeTLS(t, time.Now())
-	p.createWatched("public", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key})
-	p.createWatched("own", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": own})
-	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+	pair, own := newTLSPair(t, time.Now())
+	p.createWatchedSecret("public", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key})
+	p.createWatchedSecret("own", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": own})
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}}
 	})
-	p.Eventually(func() map[string][]byte { return read(p, "acme-app-default", &corev1.Secret{}).Data }).Should(gomega.HaveKeyWithValue("ca.crt", own))
-	p.Eventually(func() map[string]string { return read(p, "acme-ca", &corev1.ConfigMap{}).Data }).Should(gomega.HaveKeyWithValue("ca.crt", string(own)))
-	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "public" })
-	p.Eventually(func() map[string][]byte { return read(p, "acme-app-default", &corev1.Secret{}).Data }).ShouldNot(gomega.HaveKey("ca.crt"))
+	p.Eventually(func() map[string][]byte { return mustGet(p, "acme-app-default", &corev1.Secret{}).Data }).Should(gomega.HaveKeyWithValue("ca.crt", own))
+	p.Eventually(func() map[string]string { return mustGet(p, "acme-ca", &corev1.ConfigMap{}).Data }).Should(gomega.HaveKeyWithValue("ca.crt", string(own)))
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "public" })
+	p.Eventually(func() map[string][]byte { return mustGet(p, "acme-app-default", &corev1.Secret{}).Data }).ShouldNot(gomega.HaveKey("ca.crt"))
 	p.Eventually(func() bool { return p.get("acme-ca", &corev1.ConfigMap{}) }).Should(gomega.BeFalse(), "who is trusted by all needs no telling")
-	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(told["key"]))
+	p.Expect(mustGet(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(told["key"]))
 }
 
-// TestClientsAreToldWhileTheCertificateIsMissing: whom they trust is what is
-// served.
-func TestClientsAreToldWhileTheCertificateIsMissing(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+// TestClientSecretsArePublishedWithoutCertificate checks that clients trust the CA of
+// the certificate in use.
+func TestClientSecretsArePublishedWithoutCertificate(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "missing"}}
 	})
-	p.reaches("acme", "Ready=False TLSSecretNotFound")
-	p.settle()
-	served := read(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]
+	p.waitForConditions("acme", "Ready=False TLSSecretNotFound")
+	p.waitUntilIdle()
+	served := mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]
 	p.Expect(served).NotTo(gomega.BeEmpty())
-	p.Expect(read(p, "acme-app-default", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("ca.crt", served))
+	p.Expect(mustGet(p, "acme-app-default", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("ca.crt", served))
 	p.Expect(p.get("acme-ca", &corev1.ConfigMap{})).To(gomega.BeTrue())
 }
 
-func TestPublicAddressReachesAllWithoutARestart(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	uid := read(p, "acme", &v1alpha1.Instance{}).UID
-	p.Expect(p.config("acme")).To(gomega.Equal(map[string]any{
+func TestPublicURLChangeRestartsNoPod(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	uid := mustGet(p, "acme", &v1alpha1.Instance{}).UID
+	p.Expect(p.serverConfig("acme")).To(gomega.Equal(map[string]any{
 		"cors":     map[string]any{"allowedOrigins": []any{}},
 		"instance": map[string]any{"uid": string(uid)},
 	}))
-	p.editInstance("acme", func(instance *v1alpha1.Instance) {
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "0d7c1e52"}
 		instance.Spec.URL = "https://acme.example"
 		instance.Spec.TrustedProxies = []v1alpha1.CIDR{"10.0.0.0/8"}
 	})
-	p.Eventually(func() string { return read(p, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))
-	p.Eventually(func() map[string][]byte { return read(p, "acme-app-default", &corev1.Secret{}).Data }).Should(gomega.HaveKeyWithValue("url", []byte("https://acme.example")))
-	p.Expect(p.config("acme")).To(gomega.Equal(map[string]any{
+	p.Eventually(func() string { return mustGet(p, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))
+	p.Eventually(func() map[string][]byte { return mustGet(p, "acme-app-default", &corev1.Secret{}).Data }).Should(gomega.HaveKeyWithValue("url", []byte("https://acme.example")))
+	p.Expect(p.serverConfig("acme")).To(gomega.Equal(map[string]any{
 		"cors":     map[string]any{"allowedOrigins": []any{}},
 		"instance": map[string]any{"uid": string(uid), "adopts": []any{"0d7c1e52"}},
 		"proxies":  []any{"10.0.0.0/8"},
 		"url":      "https://acme.example",
 	}))
-	p.reaches("acme", "Ready=True Ready")
-	p.Expect(p.templates("acme")).To(gomega.HaveLen(1), "an address restarts nothing")
-	p.wipeStatus("acme")
-	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend = true })
-	p.Eventually(func() string { return read(p, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "an address restarts nothing")
+	p.clearStatus("acme")
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend = true })
+	p.Eventually(func() string { return mustGet(p, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))
 }
 
-// config is what the server of an Instance reads again when it changes.
-func (p *platform) config(name string) map[string]any {
+// serverConfig returns the configuration that an Instance's server reloads.
+func (p *harness) serverConfig(name string) map[string]any {
 	p.t.Helper()
 	var config map[string]any
-	if err := yaml.Unmarshal([]byte(read(p, fmt.Sprintf("%s-config", name), &corev1.ConfigMap{}).Data["config.yaml"]), &config); err != nil {
+	if err := yaml.Unmarshal([]byte(mustGet(p, fmt.Sprintf("%s-config", name), &corev1.ConfigMap{}).Data["config.yaml"]), &config); err != nil {
 		p.t.Fatal(err)
 	}
 	return config

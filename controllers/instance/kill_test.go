@@ -22,15 +22,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
 
-// The operator may be killed at any moment, and whoever takes its place knows
-// only what the API server knows. Each path of an Instance's life is gone once
-// in peace, and then once for each write on it with an operator that is killed
-// right before that write: the end must be the same, and no key that was handed
-// out may have changed.
+// The operator may be killed at any moment, and its replacement knows only the state on
+// the API server. Each scenario runs once without a kill, and then once for each of its
+// writes with an operator that is killed right before that write: the final state must
+// be the same, and no published key may have changed.
 
-// soak is for how many seconds what may break is tried, and zero in CI, which
-// runs a share of it: hack/soak.sh says so.
-func soak(t *testing.T) time.Duration {
+// soakDuration returns how long to try kills. It is zero in CI, which runs a fraction of
+// them; see hack/soak.sh.
+func soakDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("ANAMNESIS_SOAK")
 	if text == "" {
@@ -44,33 +43,33 @@ func soak(t *testing.T) time.Duration {
 }
 
 const (
-	// cutStride is which share of all cuts is made when not soaking.
-	cutStride = 20
-	// cutsAtATime bounds how many operators go along paths beside each other.
-	// They wait more than they compute.
-	cutsAtATime = 6
+	// killStride is the stride between tested kills when not soaking.
+	killStride = 20
+	// maxConcurrentKills limits how many operators run scenarios concurrently. They mostly
+	// wait rather than compute.
+	maxConcurrentKills = 6
 )
 
 func TestKillBeforeEachWrite(t *testing.T) {
 	t.Parallel()
-	stride := cutStride
-	if soak(t) > 0 {
+	stride := killStride
+	if soakDuration(t) > 0 {
 		stride = 1
 	}
-	slots := make(chan struct{}, cutsAtATime)
+	slots := make(chan struct{}, maxConcurrentKills)
 	within := func(name string, test func(*testing.T)) {
 		slots <- struct{}{}
 		defer func() { <-slots }()
 		t.Run(name, test)
 	}
 	var group sync.WaitGroup
-	for i, path := range paths {
+	for i, path := range scenarios {
 		group.Go(func() {
-			var peace outcomeOfPath
-			within(path.name, func(t *testing.T) { peace = path.goInPeace(t) })
+			var peace scenarioResult
+			within(path.name, func(t *testing.T) { peace = path.runUninterrupted(t) })
 			for cut := 1 + i%max(1, min(stride, peace.writes)); cut <= peace.writes; cut += stride {
 				group.Go(func() {
-					within(fmt.Sprintf("%s, killed before write %d of %d", path.name, cut, peace.writes), func(t *testing.T) { path.goKilled(t, cut, peace) })
+					within(fmt.Sprintf("%s, killed before write %d of %d", path.name, cut, peace.writes), func(t *testing.T) { path.runKilled(t, cut, peace) })
 				})
 			}
 		})
@@ -78,70 +77,70 @@ func TestKillBeforeEachWrite(t *testing.T) {
 	group.Wait()
 }
 
-// An outcomeOfPath is what a path led to without a kill: a portrait, which
-// contents of Secrets changed on the way, and with how many writes.
-type outcomeOfPath struct {
-	portrait  string
-	templates []string
-	renewed   map[string]bool
-	writes    int
+// A scenarioResult is the result of a scenario without a kill: a snapshot, the Secret
+// contents that changed, and the number of writes.
+type scenarioResult struct {
+	snapshot       string
+	templates      []string
+	changedSecrets map[string]bool
+	writes         int
 }
 
-func (w path) goInPeace(t *testing.T) outcomeOfPath {
-	p, before := w.begin(t)
+func (w scenario) runUninterrupted(t *testing.T) scenarioResult {
+	p, before := w.setUp(t)
 	templates := p.watchTemplates()
 	counted := len(p.writes.all())
-	for _, phase := range w.phases {
-		phase.change(p)
-		p.Eventually(func() string { return p.missing(phase) }).Should(gomega.BeEmpty())
+	for _, phase := range w.steps {
+		phase.act(p)
+		p.Eventually(func() string { return p.pendingStep(phase) }).Should(gomega.BeEmpty())
 	}
-	p.restFor(time.Second)
-	outcome := outcomeOfPath{portrait: p.portrait(), templates: templates(), renewed: map[string]bool{}, writes: len(p.writes.all()) - counted}
+	p.waitUntilIdleFor(time.Second)
+	outcome := scenarioResult{snapshot: p.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(p.writes.all()) - counted}
 	if outcome.writes == 0 {
 		t.Fatal("nothing was written: there is nothing to cut")
 	}
-	for name, content := range p.secrets() {
-		outcome.renewed[name] = before[name] != "" && before[name] != content
+	for name, content := range p.secretContents() {
+		outcome.changedSecrets[name] = before[name] != "" && before[name] != content
 	}
 	return outcome
 }
 
-func (w path) begin(t *testing.T) (p *platform, secrets map[string]string) {
+func (w scenario) setUp(t *testing.T) (p *harness, secrets map[string]string) {
 	t.Helper()
-	p = foundPlatform(t)
+	p = newHarnessWithoutOperator(t)
 	p.startOperator(serverImage)
 	if w.prepare != nil {
 		w.prepare(p)
 	}
-	p.restFor(300 * time.Millisecond)
-	return p, p.secrets()
+	p.waitUntilIdleFor(300 * time.Millisecond)
+	return p, p.secretContents()
 }
 
-// goKilled goes along the path with an operator that is killed before a write,
-// and another one that takes its place.
-func (w path) goKilled(t *testing.T, cut int, peace outcomeOfPath) {
-	p, before := w.begin(t)
+// runKilled runs the scenario with an operator that is killed before a write, and a
+// replacement.
+func (w scenario) runKilled(t *testing.T, cut int, peace scenarioResult) {
+	p, before := w.setUp(t)
 	templates := p.watchTemplates()
-	killed := p.killBefore(cut)
+	killed := p.killBeforeWrite(cut)
 	var left map[string]string
 	await := func(missing func() string) {
 		p.Eventually(func() string {
 			select {
 			case <-killed:
 				killed = nil
-				left = p.succeed()
+				left = p.replaceOperator()
 			default:
 			}
 			return missing()
 		}).WithPolling(100 * time.Millisecond).Should(gomega.BeEmpty())
 	}
-	for _, phase := range w.phases {
-		phase.change(p)
-		await(func() string { return p.missing(phase) })
+	for _, phase := range w.steps {
+		phase.act(p)
+		await(func() string { return p.pendingStep(phase) })
 	}
-	await(func() string { return cmp.Diff(peace.portrait, p.portrait()) })
-	p.restFor(300 * time.Millisecond)
-	if diff := cmp.Diff(peace.portrait, p.portrait()); diff != "" {
+	await(func() string { return cmp.Diff(peace.snapshot, p.snapshot()) })
+	p.waitUntilIdleFor(300 * time.Millisecond)
+	if diff := cmp.Diff(peace.snapshot, p.snapshot()); diff != "" {
 		t.Errorf("the end differs from that without a kill (-without +with):\n%s", diff)
 	}
 	if diff := cmp.Diff(peace.templates, templates()); diff != "" {
@@ -150,21 +149,22 @@ func (w path) goKilled(t *testing.T, cut int, peace outcomeOfPath) {
 	if killed != nil && cut == 1 {
 		t.Error("the operator was not killed")
 	}
-	judgeKeys(t, before, left, p.secrets(), peace.renewed)
+	checkKeys(t, before, left, p.secretContents(), peace.changedSecrets)
 }
 
-// missing says what a phase waits for, and nothing once it has had its effect.
-func (p *platform) missing(phase phase) string {
+// pendingStep describes what a step waits for, and returns an empty string once the step
+// has taken effect.
+func (p *harness) pendingStep(phase scenarioStep) string {
 	p.t.Helper()
-	if phase.reached(p) {
+	if phase.done(p) {
 		return ""
 	}
-	return "not yet: " + p.portrait()
+	return "not yet: " + p.snapshot()
 }
 
-// judgeKeys says whether what was in Secrets when the operator was killed is so
-// still. What the path renews may be renewed, but once.
-func judgeKeys(t *testing.T, before, left, now map[string]string, renewed map[string]bool) {
+// checkKeys checks that the Secret contents from before the kill are unchanged. Contents
+// that the scenario renews may change, but only once.
+func checkKeys(t *testing.T, before, left, now map[string]string, renewed map[string]bool) {
 	t.Helper()
 	for name := range left {
 		isRenewedYet := before[name] != left[name]
@@ -176,18 +176,18 @@ func judgeKeys(t *testing.T, before, left, now map[string]string, renewed map[st
 
 var errKilled = errors.New("the operator was killed")
 
-// killBefore has the operator be killed right before its n-th write from now.
-// Nothing of it reaches the API server from then on.
-func (p *platform) killBefore(n int) (killed chan struct{}) {
+// killBeforeWrite kills the operator right before its n-th write from now. No later
+// request of the operator reaches the API server.
+func (p *harness) killBeforeWrite(n int) (killed chan struct{}) {
 	killed = make(chan struct{})
 	writes := 0
-	p.writes.refuse(func(*http.Request) error {
+	p.writes.rejectWrites(func(*http.Request) error {
 		writes++
 		if writes < n {
 			return nil
 		}
 		if writes == n {
-			p.line.sever()
+			p.connection.disconnect()
 			close(killed)
 		}
 		return errKilled
@@ -195,23 +195,23 @@ func (p *platform) killBefore(n int) (killed chan struct{}) {
 	return killed
 }
 
-// succeed starts an operator in the place of one that was killed, and tells what
-// was in Secrets in between.
-func (p *platform) succeed() (left map[string]string) {
+// replaceOperator starts a replacement for a killed operator and returns the Secret
+// contents in between.
+func (p *harness) replaceOperator() (left map[string]string) {
 	p.t.Helper()
 	p.stop()
-	p.writes.refuse(nil)
-	left = p.secrets()
+	p.writes.rejectWrites(nil)
+	left = p.secretContents()
 	p.startOperator(p.image)
 	return left
 }
 
-// watchTemplates follows the Deployments of the platform, and gives what tells the
-// pod templates that they have had since, one after the other.
-func (p *platform) watchTemplates() (templates func() []string) {
+// watchTemplates watches the Deployments of the platform and returns a function that
+// lists their pod templates since, in order.
+func (p *harness) watchTemplates() (templates func() []string) {
 	p.t.Helper()
 	had := map[string][]string{}
-	stop := p.follow(&appsv1.DeploymentList{}, func(object runtime.Object) {
+	stop := p.watchObjects(&appsv1.DeploymentList{}, func(object runtime.Object) {
 		deployment := object.(*appsv1.Deployment)
 		hash := rollout.TemplateHash(deployment)
 		if last := had[deployment.Name]; len(last) == 0 || last[len(last)-1] != hash {
@@ -221,9 +221,9 @@ func (p *platform) watchTemplates() (templates func() []string) {
 	return func() []string {
 		stop()
 		var lines []string
-		names := &aliases{}
+		names := &placeholders{}
 		for _, name := range slices.Sorted(maps.Keys(had)) {
-			lines = append(lines, names.replace(fmt.Sprint(name, " ", had[name])))
+			lines = append(lines, names.normalize(fmt.Sprint(name, " ", had[name])))
 		}
 		return lines
 	}

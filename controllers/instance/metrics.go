@@ -17,7 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
-// An outcome is how a visit ended.
+// An outcome is the result of a reconcile.
 type outcome string
 
 const (
@@ -27,13 +27,13 @@ const (
 	outcomeTransient outcome = "transient"
 	outcomeSuspended outcome = "suspended"
 	outcomeDeleted   outcome = "deleted"
-	outcomeRace      outcome = "race"
+	outcomeConflict  outcome = "conflict"
 )
 
-// outcomeOf names how steps ended, by the worst of what kept them from it.
-func outcomeOf(failures []error) outcome {
+// outcomeFromErrors returns the outcome for the worst of the failures.
+func outcomeFromErrors(failures []error) outcome {
 	worst := problem.Worst(failures)
-	found := problem.Of(worst)
+	found := problem.FromError(worst)
 	switch {
 	case worst == nil:
 		return outcomeReady
@@ -45,27 +45,27 @@ func outcomeOf(failures []error) outcome {
 	return outcomeWaiting
 }
 
-// measurements are what the operator tells Prometheus about Instances.
-type measurements struct {
-	reconciles     *prometheus.CounterVec
-	secondsToReady prometheus.Histogram
+// metrics holds the Prometheus metrics about Instances.
+type metrics struct {
+	reconciles  *prometheus.CounterVec
+	timeToReady prometheus.Histogram
 }
 
-// newMeasurements registers them, together with the count of the Instances that
-// reader finds, and how far a wave is.
-func newMeasurements(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*measurements, error) {
-	made := &measurements{
+// newMetrics registers the metrics, together with collectors for the number of Instances
+// that reader lists and the progress of the server rollout.
+func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*metrics, error) {
+	made := &metrics{
 		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_operator_reconciles_total",
-			Help: "Reconciles of Instances by outcome.",
+			Help: "Instance reconciles by outcome.",
 		}, []string{"outcome"}),
-		secondsToReady: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "anamnesis_operator_seconds_to_ready",
-			Help:    "Seconds from the first reconcile of a change to the Instance being ready with it.",
+		timeToReady: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "anamnesis_operator_time_to_ready_seconds",
+			Help:    "Time from the first reconcile of a spec change until the Instance is ready with it.",
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 		}),
 	}
-	for _, collector := range []prometheus.Collector{made.reconciles, made.secondsToReady, conditionCollector{reader}, waveCollector{servers}} {
+	for _, collector := range []prometheus.Collector{made.reconciles, made.timeToReady, conditionCollector{reader}, serverRolloutCollector{servers}} {
 		if err := registry.Register(collector); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
@@ -73,21 +73,21 @@ func newMeasurements(registry prometheus.Registerer, reader client.Reader, serve
 	return made, nil
 }
 
-// count counts one reconcile.
-func (m *measurements) count(outcome outcome) {
+// countReconcile counts one reconcile by outcome.
+func (m *metrics) countReconcile(outcome outcome) {
 	m.reconciles.WithLabelValues(string(outcome)).Inc()
 }
 
-// observe measures a change when the Instance becomes ready with it: Reconciling
-// appeared when the operator first saw the change.
-func (m *measurements) observe(before, after *v1alpha1.Instance) {
+// observeTimeToReady records how long a change took once the Instance becomes ready with
+// it. The time starts when the operator first saw the change and set Reconciling.
+func (m *metrics) observeTimeToReady(before, after *v1alpha1.Instance) {
 	if duration, became := timeToReady(before.Status.Conditions, after.Status.Conditions); became {
-		m.secondsToReady.Observe(duration.Seconds())
+		m.timeToReady.Observe(duration.Seconds())
 	}
 }
 
-// timeToReady is how long an Instance was reconciling when it has just become
-// ready.
+// timeToReady returns how long an Instance was reconciling, and reports whether it has
+// just become ready.
 func timeToReady(before, after []metav1.Condition) (duration time.Duration, became bool) {
 	since := meta.FindStatusCondition(before, v1alpha1.ConditionReconciling)
 	ready := meta.FindStatusCondition(after, v1alpha1.ConditionReady)
@@ -97,17 +97,17 @@ func timeToReady(before, after []metav1.Condition) (duration time.Duration, beca
 	return ready.LastTransitionTime.Sub(since.LastTransitionTime.Time), true
 }
 
-// instancesDescription is the metric that conditionCollector gives.
-var instancesDescription = prometheus.NewDesc("anamnesis_operator_instances",
+// instancesDesc describes the metric that conditionCollector collects.
+var instancesDesc = prometheus.NewDesc("anamnesis_operator_instances",
 	"Instances by condition and status.", []string{"condition", "status"}, nil)
 
-// A conditionCollector counts Instances by their conditions when it is asked to,
-// from the cache, so that no count can drift.
+// A conditionCollector counts Instances by condition on every scrape. It counts from the
+// cache, so that the number cannot drift.
 type conditionCollector struct{ reader client.Reader }
 
 // Describe implements prometheus.Collector.
 func (c conditionCollector) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- instancesDescription
+	descriptions <- instancesDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -116,17 +116,17 @@ func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
 	defer cancel()
 	var list v1alpha1.InstanceList
 	if err := c.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		// The cache is not filled yet: no count is better than no metrics at all.
+		// The cache has not synced yet: omit the count rather than fail the whole scrape.
 		return
 	}
 	for key, count := range countConditions(list.Items) {
-		counts <- prometheus.MustNewConstMetric(instancesDescription, prometheus.GaugeValue, float64(count), key.kind, string(key.status))
+		counts <- prometheus.MustNewConstMetric(instancesDesc, prometheus.GaugeValue, float64(count), key.conditionType, string(key.status))
 	}
 }
 
 type conditionKey struct {
-	kind   string
-	status metav1.ConditionStatus
+	conditionType string
+	status        metav1.ConditionStatus
 }
 
 func countConditions(instances []v1alpha1.Instance) map[conditionKey]int {
@@ -139,27 +139,27 @@ func countConditions(instances []v1alpha1.Instance) map[conditionKey]int {
 	return counts
 }
 
-// The metrics that waveCollector gives.
+// Descriptions of the metrics that serverRolloutCollector collects.
 var (
-	waveStateDescription = prometheus.NewDesc("anamnesis_operator_wave_state",
-		"1 for the state that the wave to the server image is in, 0 for the others.", []string{"state"}, nil)
-	waveInstancesDescription = prometheus.NewDesc("anamnesis_operator_wave_instances",
-		"Instances by the reason of their condition ServerCurrent, as decided last.", []string{"reason"}, nil)
+	serverRolloutStateDesc = prometheus.NewDesc("anamnesis_operator_wave_state",
+		"1 for the current state of the server image rollout, 0 for the others.", []string{"state"}, nil)
+	serverRolloutInstancesDesc = prometheus.NewDesc("anamnesis_operator_wave_instances",
+		"Instances by the reason of their ServerCurrent condition, as of the last plan.", []string{"reason"}, nil)
 )
 
-// A waveCollector says how far a wave is. Where none is looked after, because
-// another replica leads, it says nothing.
-type waveCollector struct{ wave *wave.Wave }
+// A serverRolloutCollector reports the progress of a server rollout. It reports nothing
+// on a replica that is not the leader.
+type serverRolloutCollector struct{ rollout *wave.Wave }
 
 // Describe implements prometheus.Collector.
-func (c waveCollector) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- waveStateDescription
-	descriptions <- waveInstancesDescription
+func (c serverRolloutCollector) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- serverRolloutStateDesc
+	descriptions <- serverRolloutInstancesDesc
 }
 
 // Collect implements prometheus.Collector.
-func (c waveCollector) Collect(values chan<- prometheus.Metric) {
-	current, reasons, looked := c.wave.Summary()
+func (c serverRolloutCollector) Collect(values chan<- prometheus.Metric) {
+	current, reasons, looked := c.rollout.Summary()
 	if !looked {
 		return
 	}
@@ -168,9 +168,9 @@ func (c waveCollector) Collect(values chan<- prometheus.Metric) {
 		if state == current {
 			value = 1
 		}
-		values <- prometheus.MustNewConstMetric(waveStateDescription, prometheus.GaugeValue, value, string(state))
+		values <- prometheus.MustNewConstMetric(serverRolloutStateDesc, prometheus.GaugeValue, value, string(state))
 	}
 	for _, reason := range wave.Reasons {
-		values <- prometheus.MustNewConstMetric(waveInstancesDescription, prometheus.GaugeValue, float64(reasons[reason]), string(reason))
+		values <- prometheus.MustNewConstMetric(serverRolloutInstancesDesc, prometheus.GaugeValue, float64(reasons[reason]), string(reason))
 	}
 }

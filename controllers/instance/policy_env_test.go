@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// rewriteDeployments has the API server change every Deployment of a namespace
-// that is written, as a policy of the cluster may.
-func rewriteDeployments(p *platform) {
+// installMutatingPolicy makes the API server change every Deployment written to a
+// namespace, as a cluster policy may.
+func installMutatingPolicy(p *harness) {
 	p.t.Helper()
 	name := p.namespace
 	policy := &admissionv1.MutatingAdmissionPolicy{
@@ -42,8 +42,8 @@ func rewriteDeployments(p *platform) {
 			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.namespace}}},
 		},
 	}
-	p.create(policy)
-	p.create(binding)
+	p.mustCreate(policy)
+	p.mustCreate(binding)
 	p.t.Cleanup(func() {
 		for _, object := range []client.Object{binding, policy} {
 			if err := p.Delete(context.Background(), object); err != nil {
@@ -51,11 +51,11 @@ func rewriteDeployments(p *platform) {
 			}
 		}
 	})
-	p.Eventually(func() string { return p.imageOfProbe() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
+	p.Eventually(func() string { return p.probeDeploymentImage() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
 }
 
-// imageOfProbe is what becomes of an image in a Deployment that is not kept.
-func (p *platform) imageOfProbe() string {
+// probeDeploymentImage returns the image of a Deployment after a dry-run write.
+func (p *harness) probeDeploymentImage() string {
 	p.t.Helper()
 	labels := map[string]string{"probe": "policy"}
 	probe := &appsv1.Deployment{ObjectMeta: objectMeta(p.namespace, "probe"), Spec: appsv1.DeploymentSpec{
@@ -71,25 +71,25 @@ func (p *platform) imageOfProbe() string {
 	return probe.Spec.Template.Spec.Containers[0].Image
 }
 
-// TestMutatingPolicyIsToldAndNotFought: an Instance behind a policy that rewrites
-// its registry becomes ready, says what is held otherwise, and then costs no
-// write; a new operator, which remembers nothing, asks once.
-func TestMutatingPolicyIsToldAndNotFought(t *testing.T) {
-	p := newPlatform(t)
-	rewriteDeployments(p)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready", "Diverged=True HeldOtherwise")
-	p.Expect(p.message("acme", "Diverged")).To(gomega.ContainSubstring("image"))
-	before := read(p, "acme", &appsv1.Deployment{})
+// TestMutatingPolicyIsReportedAsDrift checks that an Instance behind a policy that
+// rewrites its registry becomes ready, reports the overridden fields, and then causes no
+// writes. A new operator, which has no memory, sends one request.
+func TestMutatingPolicyIsReportedAsDrift(t *testing.T) {
+	p := newHarness(t)
+	installMutatingPolicy(p)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
+	p.Expect(p.conditionMessage("acme", "Drifted")).To(gomega.ContainSubstring("image"))
+	before := mustGet(p, "acme", &appsv1.Deployment{})
 	p.Expect(before.Spec.Template.Spec.Containers[0].Image).To(gomega.HavePrefix("mirror.example/"))
-	p.settle()
+	p.waitUntilIdle()
 
 	writes := len(p.writes.all())
 	p.startOperator(serverImage)
-	p.reaches("acme", "Ready=True Ready", "Diverged=True HeldOtherwise")
-	p.settle()
+	p.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
+	p.waitUntilIdle()
 	if again := p.writes.all()[writes:]; len(again) > 1 {
 		t.Errorf("a new operator wrote %v", again)
 	}
-	p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
+	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
 }

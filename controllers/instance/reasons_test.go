@@ -19,15 +19,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reasonsPage is where a platform team finds what to do.
-const reasonsPage = "../../charts/anamnesis/docs/conditions.md"
+// conditionsPage documents the conditions for platform teams.
+const conditionsPage = "../../charts/anamnesis/docs/conditions.md"
 
-// TestEveryReasonIsExplained holds the page of conditions complete: what the
-// operator can say, of WebhookConfigs too, is explained there, and what is explained there can be said.
-func TestEveryReasonIsExplained(t *testing.T) {
+// TestEveryReasonIsDocumented checks that the documentation of conditions is complete:
+// it explains every reason that the operator may report, including those of
+// WebhookConfigs, and no others.
+func TestEveryReasonIsDocumented(t *testing.T) {
 	t.Parallel()
 	said := reasonsInSource(t)
-	page, err := os.ReadFile(reasonsPage)
+	page, err := os.ReadFile(conditionsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +37,12 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		explained[row[1]] = true
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(said)), slices.Sorted(maps.Keys(explained))); diff != "" {
-		t.Errorf("reasons in the source and on %s (-said +explained):\n%s", reasonsPage, diff)
+		t.Errorf("reasons in the source and on %s (-said +explained):\n%s", conditionsPage, diff)
 	}
 }
 
-// reasonsInSource gives the values of all constants named reason… or Reason… of
-// the packages below, and the condition types of the API.
+// reasonsInSource returns the values of all constants named reason… or Reason… in the
+// packages below, and the condition types of the API.
 func reasonsInSource(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -58,7 +59,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 			case *ast.ValueSpec:
 				collectReasons(node, found)
 			case *ast.CallExpr:
-				refuseLiteralReason(t, path, node)
+				rejectLiteralReason(t, path, node)
 			}
 			return true
 		})
@@ -85,17 +86,18 @@ func collectReasons(spec *ast.ValueSpec, found map[string]bool) {
 	}
 }
 
-// reasonAt says which argument of a function is a reason.
-var reasonAt = map[string]int{"Stalled": 1, "Waiting": 1, "Announce": 0, "normal": 0, "mark": 2}
+// reasonArgument maps functions to the index of their reason argument.
+var reasonArgument = map[string]int{"Stalled": 1, "Waiting": 1, "NormalEventf": 0, "normalEventf": 0, "setCondition": 2}
 
-// refuseLiteralReason holds that reasons are constants, so that they are found.
-func refuseLiteralReason(t *testing.T, path string, call *ast.CallExpr) {
+// rejectLiteralReason checks that a reason argument is a constant, so that
+// reasonsInSource finds it.
+func rejectLiteralReason(t *testing.T, path string, call *ast.CallExpr) {
 	t.Helper()
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return
 	}
-	at, takesReason := reasonAt[selector.Sel.Name]
+	at, takesReason := reasonArgument[selector.Sel.Name]
 	if !takesReason || at >= len(call.Args) {
 		return
 	}

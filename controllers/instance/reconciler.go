@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/phases"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
@@ -45,157 +45,161 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list
 
-// FieldManager is the name under which the operator owns fields.
+// FieldManager is the server-side apply field manager of the operator.
 const FieldManager = "anamnesis-operator"
 
-// firstRace and lastRace bound the pauses between tries while somebody is faster.
+// minConflictBackoff and maxConflictBackoff bound the backoff after a write conflict.
 const (
-	firstRace = 200 * time.Millisecond
-	lastRace  = time.Minute
+	minConflictBackoff = 200 * time.Millisecond
+	maxConflictBackoff = time.Minute
 )
 
-// A Reconciler makes Instances what their specs say.
+// A Reconciler reconciles Instances.
 type Reconciler struct {
-	means steps.Means
-	// measurements are what it tells Prometheus.
-	measurements *measurements
-	wave         *wave.Wave
-	// resync is how often to look at what cannot be watched, before jitter.
-	resync time.Duration
-	// races says how soon to try again after somebody, often the operator itself
-	// a moment ago, was faster than the cache.
-	races workqueue.TypedRateLimiter[reconcile.Request]
-	now   func() time.Time
+	deps phases.Dependencies
+	// metrics are exposed to Prometheus.
+	metrics       *metrics
+	serverRollout *wave.Wave
+	// resyncPeriod is the interval at which objects that cannot be watched are read again,
+	// before jitter.
+	resyncPeriod time.Duration
+	// conflictBackoff delays the retry after a conflict: another client, often the operator
+	// itself a moment ago, wrote before the cache caught up.
+	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
+	now             func() time.Time
 }
 
-// Reconcile visits one Instance.
+// Reconcile reconciles one Instance.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	instance := &v1alpha1.Instance{}
-	if err := r.means.Client.Get(ctx, request.NamespacedName, instance); err != nil {
+	if err := r.deps.Client.Get(ctx, request.NamespacedName, instance); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	result, err := r.visit(ctx, instance)
-	if problem.IsRace(err) {
-		r.measurements.count(outcomeRace)
-		log.FromContext(ctx).V(1).Info("somebody was faster", "error", err.Error())
-		return ctrl.Result{RequeueAfter: r.races.When(request)}, nil
+	result, err := r.reconcileInstance(ctx, instance)
+	if problem.IsConflict(err) {
+		r.metrics.countReconcile(outcomeConflict)
+		log.FromContext(ctx).V(1).Info("write conflict, retrying", "error", err.Error())
+		return ctrl.Result{RequeueAfter: r.conflictBackoff.When(request)}, nil
 	}
-	r.races.Forget(request)
+	r.conflictBackoff.Forget(request)
 	return result, err
 }
 
-func (r *Reconciler) visit(ctx context.Context, instance *v1alpha1.Instance) (ctrl.Result, error) {
-	found, err := children.Of(ctx, r.means.Access, instance)
+func (r *Reconciler) reconcileInstance(ctx context.Context, instance *v1alpha1.Instance) (ctrl.Result, error) {
+	found, err := inventory.Load(ctx, r.deps.Clients, instance)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	v := steps.NewVisit(&r.means, instance, found, r.now())
+	v := phases.NewScope(&r.deps, instance, found, r.now())
 	if !instance.DeletionTimestamp.IsZero() {
-		return r.letGo(ctx, v)
+		return r.reconcileDelete(ctx, v)
 	}
-	if err := v.Hold(ctx); err != nil {
+	if err := v.EnsureFinalizer(ctx); err != nil {
 		return ctrl.Result{}, err
 	}
 	before := instance.DeepCopy()
-	return r.conclude(ctx, v, before, v.Run(ctx))
+	return r.finishReconcile(ctx, v, before, v.Run(ctx))
 }
 
-// letGo ends an Instance that is being deleted.
-func (r *Reconciler) letGo(ctx context.Context, v *steps.Visit) (ctrl.Result, error) {
-	if !controllerutil.ContainsFinalizer(v.Instance, v1alpha1.Finalizer) {
+// reconcileDelete runs the deletion of an Instance.
+func (r *Reconciler) reconcileDelete(ctx context.Context, v *phases.Scope) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(v.Instance, v1alpha1.DataFinalizer) {
 		return ctrl.Result{}, nil
 	}
 	before := v.Instance.DeepCopy()
-	if err := v.LetGo(ctx); err != nil {
-		return r.conclude(ctx, v, before, []error{err})
+	if err := v.ReconcileDelete(ctx); err != nil {
+		return r.finishReconcile(ctx, v, before, []error{err})
 	}
-	r.measurements.count(outcomeDeleted)
+	r.metrics.countReconcile(outcomeDeleted)
 	return ctrl.Result{}, nil
 }
 
-// conclude writes down how the steps ended, and says when to look again.
-func (r *Reconciler) conclude(ctx context.Context, v *steps.Visit, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
-	accident := problem.Transient(failures)
-	if problem.IsRace(accident) {
+// finishReconcile writes the status from the failures of the phases and returns when to
+// requeue.
+func (r *Reconciler) finishReconcile(ctx context.Context, v *phases.Scope, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
+	accident := problem.FirstTransient(failures)
+	if problem.IsConflict(accident) {
 		return ctrl.Result{}, accident
 	}
-	outcome := outcomeOf(failures)
-	status.ObservePods(v.Instance, v.Began, v.Children.Deployment())
-	status.Diverge(v.Instance, v.Began, v.Children.Divergences())
-	v.Instance.Status.Inventory = v.Children.Inventory()
+	outcome := outcomeFromErrors(failures)
+	status.ObservePods(v.Instance, v.StartedAt, v.Objects.Deployment())
+	status.SetDrifted(v.Instance, v.StartedAt, v.Objects.DriftMessages())
+	v.Instance.Status.Inventory = v.Objects.Entries()
 	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
 		outcome = outcomeSuspended
-		status.Suspend(v.Instance, v.Began, failures)
+		status.SetSuspended(v.Instance, v.StartedAt, failures)
 	} else {
-		status.Summarize(v.Instance, v.Began, failures)
+		status.Summarize(v.Instance, v.StartedAt, failures)
 	}
-	if err := r.report(ctx, v, before, outcome); err != nil {
+	if err := r.patchStatus(ctx, v, before, outcome); err != nil {
 		return ctrl.Result{}, err
 	}
 	if accident != nil {
 		return ctrl.Result{}, accident
 	}
-	r.planNextVisit(v, failures)
-	return ctrl.Result{RequeueAfter: v.Pause()}, nil
+	r.scheduleRequeue(v, failures)
+	return ctrl.Result{RequeueAfter: v.RequeueAfter()}, nil
 }
 
-// planNextVisit says when to look again at what is not watched.
-func (r *Reconciler) planNextVisit(v *steps.Visit, failures []error) {
+// scheduleRequeue requests a requeue for failures and for references that are not
+// watched.
+func (r *Reconciler) scheduleRequeue(v *phases.Scope, failures []error) {
 	for _, failure := range failures {
-		if found := problem.Of(failure); found != nil && found.After > 0 {
-			v.LookAgainAt(v.Began.Add(found.After))
+		if found := problem.FromError(failure); found != nil && found.RequeueAfter > 0 {
+			v.RequeueAt(v.StartedAt.Add(found.RequeueAfter))
 		}
 	}
-	if len(failures) > 0 || hasReferences(v.Instance) {
-		v.LookAgainAt(v.Began.Add(wait.Jitter(r.resync, 0.2)))
+	if len(failures) > 0 || hasUnwatchedReferences(v.Instance) {
+		v.RequeueAt(v.StartedAt.Add(wait.Jitter(r.resyncPeriod, 0.2)))
 	}
 }
 
-// report patches the status, if it changed, and tells the transitions to those
-// who watch events and metrics.
-func (r *Reconciler) report(ctx context.Context, v *steps.Visit, before *v1alpha1.Instance, outcome outcome) error {
-	r.measurements.count(outcome)
-	v.TellServer(ctx)
+// patchStatus patches the status if it changed, emits events for the transitions, and
+// updates the metrics.
+func (r *Reconciler) patchStatus(ctx context.Context, v *phases.Scope, before *v1alpha1.Instance, outcome outcome) error {
+	r.metrics.countReconcile(outcome)
+	v.SetServerCondition(ctx)
 	if equality.Semantic.DeepEqual(before.Status, v.Instance.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.means.Client.Status().Patch(ctx, v.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
+	if err := r.deps.Client.Status().Patch(ctx, v.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
 	was, is := before.Status.Conditions, v.Instance.Status.Conditions
-	for _, note := range append(status.Transitions(was, is), wave.Transitions(was, is)...) {
-		v.Announce(note.Type, note.Reason, "%s", note.Message)
-		log.FromContext(ctx).Info("changed", "reason", note.Reason, "message", note.Message)
+	for _, note := range append(status.TransitionEvents(was, is), wave.Transitions(was, is)...) {
+		v.Eventf(note.Type, note.Reason, "%s", note.Message)
+		log.FromContext(ctx).Info("condition changed", "reason", note.Reason, "message", note.Message)
 	}
-	r.measurements.observe(before, v.Instance)
+	r.metrics.observeTimeToReady(before, v.Instance)
 	return nil
 }
 
-// hasReferences says whether the spec refers to what is not watched.
-func hasReferences(instance *v1alpha1.Instance) bool {
+// hasUnwatchedReferences reports whether the spec references Secrets or ConfigMaps,
+// which may not be watched.
+func hasUnwatchedReferences(instance *v1alpha1.Instance) bool {
 	return len(referencedSecrets(instance)) > 0 || len(referencedConfigMaps(instance)) > 0
 }
 
-// referencedSecrets names the Secrets that a spec refers to.
+// referencedSecrets returns the names of the Secrets that the spec references.
 func referencedSecrets(instance *v1alpha1.Instance) []string {
 	var names []string
 	if instance.Spec.TLS != nil && instance.Spec.TLS.SecretRef.Name != "" {
 		names = append(names, instance.Spec.TLS.SecretRef.Name)
 	}
 	for _, sender := range resources.Senders(instance) {
-		names = append(names, sender.Secret)
+		names = append(names, sender.SecretName)
 	}
-	if reference := resources.WebhookAuthorities(instance); reference != nil && reference.Kind != "ConfigMap" {
+	if reference := resources.WebhookCAReference(instance); reference != nil && reference.Kind != "ConfigMap" {
 		names = append(names, reference.Name)
 	}
-	return append(names, resources.StorageOf(instance).Secrets...)
+	return append(names, resources.StorageFor(instance).SecretNames...)
 }
 
-// referencedConfigMaps names the ConfigMaps that a spec refers to.
+// referencedConfigMaps returns the names of the ConfigMaps that the spec references.
 func referencedConfigMaps(instance *v1alpha1.Instance) []string {
 	var names []string
-	references := []*v1alpha1.CertificateReference{resources.WebhookAuthorities(instance)}
+	references := []*v1alpha1.CABundleReference{resources.WebhookCAReference(instance)}
 	if external := instance.Spec.Storage.External; external != nil {
 		references = append(references, external.CARef)
 	}
@@ -204,7 +208,7 @@ func referencedConfigMaps(instance *v1alpha1.Instance) []string {
 			names = append(names, reference.Name)
 		}
 	}
-	if reference := resources.LogoOf(instance); reference != nil {
+	if reference := resources.LogoReferenceFor(instance); reference != nil {
 		names = append(names, reference.Name)
 	}
 	return names

@@ -16,96 +16,97 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A backup that is restored often leaves out what is in status. The operator must
-// find all of it again, and change nothing else.
+// Restored backups often lack the status. The operator must reconstruct all of it and
+// change nothing else.
 
-// settled are Instances at rest: how each came there, and what it shows.
-var settled = map[string]struct {
-	build func(*platform, string) *v1alpha1.Instance
+// settledInstances maps kinds of settled Instances to how to create them and the
+// conditions that they show.
+var settledInstances = map[string]struct {
+	build func(*harness, string) *v1alpha1.Instance
 	then  func(*v1alpha1.Instance)
 	shows []string
 }{
-	"embedded":   {build: (*platform).instance, shows: []string{"Ready=True Ready"}},
-	"external":   {build: (*platform).external, shows: []string{"Ready=True Ready"}},
-	"pinned":     {build: (*platform).external, then: func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = newestVersion }, shows: []string{"Ready=True Ready"}},
-	"hibernated": {build: (*platform).instance, then: func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }, shows: []string{"Ready=True Hibernated"}},
+	"embedded":   {build: (*harness).newInstance, shows: []string{"Ready=True Ready"}},
+	"external":   {build: (*harness).newExternalInstance, shows: []string{"Ready=True Ready"}},
+	"pinned":     {build: (*harness).newExternalInstance, then: func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = newestVersion }, shows: []string{"Ready=True Ready"}},
+	"hibernated": {build: (*harness).newInstance, then: func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }, shows: []string{"Ready=True Hibernated"}},
 	"suspended": {
-		build: (*platform).external,
+		build: (*harness).newExternalInstance,
 		then:  func(i *v1alpha1.Instance) { i.Spec.Suspend, i.Spec.Replicas = true, 5 },
 		shows: []string{"Ready=True Suspended"},
 	},
 	"unfit": {
-		build: (*platform).external,
+		build: (*harness).newExternalInstance,
 		then:  func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-xx" },
 		shows: []string{"Stalled=True ModelsUnavailable", "Available=True Serving"},
 	},
 	"failed": {
-		build: (*platform).external,
-		then:  serveOlder,
+		build: (*harness).newExternalInstance,
+		then:  useOlderModel,
 		shows: []string{"Stalled=True RolloutFailed", "Available=True Serving"},
 	},
 }
 
-func serveOlder(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion }
+func useOlderModel(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion }
 
-func TestStatusThatARestoreLeavesOutComesBackAndNothingElseChanges(t *testing.T) {
-	p := newPlatform(t)
+func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
+	p := newHarness(t)
 	p.breakModel(olderVersion)
-	names := slices.Sorted(maps.Keys(settled))
+	names := slices.Sorted(maps.Keys(settledInstances))
 	for _, name := range names {
-		p.create(settled[name].build(p, name))
+		p.mustCreate(settledInstances[name].build(p, name))
 	}
 	for _, name := range names {
-		p.reaches(name, "Ready=True Ready")
-		if then := settled[name].then; then != nil {
-			p.editInstance(name, then)
+		p.waitForConditions(name, "Ready=True Ready")
+		if then := settledInstances[name].then; then != nil {
+			p.updateInstance(name, then)
 		}
 	}
-	p.reachAll(names)
-	p.settle()
-	before, versions, counted := p.timeless(), p.versions(), len(p.writes.all())
+	p.waitForSettledInstances(names)
+	p.waitUntilIdle()
+	before, versions, counted := p.snapshotWithoutGenerations(), p.resourceVersions(), len(p.writes.all())
 
 	p.stop()
 	for _, name := range names {
-		p.wipeStatus(name)
+		p.clearStatus(name)
 	}
 	p.startOperator(serverImage)
-	p.reachAll(names)
-	p.settle()
+	p.waitForSettledInstances(names)
+	p.waitUntilIdle()
 	for _, write := range p.writes.all()[counted:] {
 		if !strings.HasSuffix(write, "/status") {
 			t.Errorf("%s: nothing but status was lost", write)
 		}
 	}
-	if diff := cmp.Diff(versions, p.versions()); diff != "" {
+	if diff := cmp.Diff(versions, p.resourceVersions()); diff != "" {
 		t.Errorf("children (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, p.timeless()); diff != "" {
+	if diff := cmp.Diff(before, p.snapshotWithoutGenerations()); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
 
-func (p *platform) reachAll(names []string) {
+func (p *harness) waitForSettledInstances(names []string) {
 	p.t.Helper()
 	for _, name := range names {
-		p.reaches(name, settled[name].shows...)
+		p.waitForConditions(name, settledInstances[name].shows...)
 	}
 }
 
-// timeless is the portrait but for when something was found: what a suspended
-// Instance was made is said of the generation that it was made of, and after a
-// restore of the one at which that is found again.
-func (p *platform) timeless() string {
-	return ofGeneration.ReplaceAllString(p.portrait(), "")
+// snapshotWithoutGenerations returns a snapshot without observed generations: a
+// suspended Instance's conditions refer to the generation that was applied, and after a
+// restore to the generation at which they were reconstructed.
+func (p *harness) snapshotWithoutGenerations() string {
+	return generationPattern.ReplaceAllString(p.snapshot(), "")
 }
 
-var ofGeneration = regexp.MustCompile(` of generation [0-9]+`)
+var generationPattern = regexp.MustCompile(` of generation [0-9]+`)
 
-// versions tells of each child which of its states it is in.
-func (p *platform) versions() map[string]string {
+// resourceVersions returns the resource version of each owned object.
+func (p *harness) resourceVersions() map[string]string {
 	p.t.Helper()
 	versions := map[string]string{}
-	for _, object := range p.everything() {
+	for _, object := range p.managedObjects() {
 		if _, isInstance := object.(*v1alpha1.Instance); !isInstance {
 			versions[fmt.Sprintf("%T %s", object, object.GetName())] = object.GetResourceVersion()
 		}
@@ -113,11 +114,11 @@ func (p *platform) versions() map[string]string {
 	return versions
 }
 
-// wipeStatus takes away what the operator said of an Instance.
-func (p *platform) wipeStatus(name string) {
+// clearStatus removes an Instance's status.
+func (p *harness) clearStatus(name string) {
 	p.t.Helper()
 	p.Eventually(func() error {
-		instance := read(p, name, &v1alpha1.Instance{})
+		instance := mustGet(p, name, &v1alpha1.Instance{})
 		instance.Status = v1alpha1.InstanceStatus{}
 		return p.Status().Update(p.t.Context(), instance)
 	}).Should(gomega.Succeed())

@@ -27,63 +27,63 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// failsWith has an Instance ask for a model whose pods do not become ready, for a
-// reason that they show, and waits until that has failed and what was ready before
-// is back.
-func (p *platform) failsWith(instance *v1alpha1.Instance, plight corev1.PodStatus) {
+// createWithFailedRollout makes an Instance ask for a model whose pods do not become
+// ready, with a given pod status, and waits until the rollout has failed and the last
+// ready template is restored.
+func (p *harness) createWithFailedRollout(instance *v1alpha1.Instance, plight corev1.PodStatus) {
 	p.t.Helper()
-	p.create(instance)
-	p.reaches(instance.Name, "Ready=True Ready")
-	p.world.change(func(w *world) { w.plight = plight })
+	p.mustCreate(instance)
+	p.waitForConditions(instance.Name, "Ready=True Ready")
+	p.cluster.update(func(w *fakeCluster) { w.brokenPodStatus = plight })
 	p.breakModel(olderVersion)
-	p.editInstance(instance.Name, func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-	p.isPutBack(instance.Name)
+	p.updateInstance(instance.Name, func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.waitForRollback(instance.Name)
 }
 
-func (p *platform) isPutBack(name string) {
+func (p *harness) waitForRollback(name string) {
 	p.t.Helper()
-	p.reaches(name, "Ready=False RolloutFailed", "Stalled=True RolloutFailed", "Available=True Serving")
-	p.Eventually(func() string { return models(p, name) }).Should(gomega.Equal(earlier))
+	p.waitForConditions(name, "Ready=False RolloutFailed", "Stalled=True RolloutFailed", "Available=True Serving")
+	p.Eventually(func() string { return servedModels(p, name) }).Should(gomega.Equal(earlierModel))
 }
 
-// laterVisit moves the operator's clock ahead and has it visit an Instance.
-func (p *platform) laterVisit(name string, later time.Duration) {
+// reconcileAfter advances the operator's clock and triggers a reconcile of an Instance.
+func (p *harness) reconcileAfter(name string, later time.Duration) {
 	p.t.Helper()
-	p.ahead.Add(int64(later))
-	p.visitAgain(name)
+	p.clockOffset.Add(int64(later))
+	p.triggerReconcile(name)
 }
 
-func (p *platform) remembered(name string) v1alpha1.Rollout {
+func (p *harness) rolloutStatus(name string) v1alpha1.RolloutStatus {
 	p.t.Helper()
-	return read(p, name, &v1alpha1.Instance{}).Status.Rollout
+	return mustGet(p, name, &v1alpha1.Instance{}).Status.Rollout
 }
 
-// A history is what was asked of a Deployment: the models of each pod template
-// that was sent, in their order.
-type history struct {
+// A deploymentHistory records the models of each pod template that the operator applied,
+// in order.
+type deploymentHistory struct {
 	mutex  sync.Mutex
 	models []string
 }
 
-// watch notes from now on what the operator asks of a Deployment, and does
-// something whenever it has been asked.
-func (p *platform) watch(name string, then func(context.Context)) *history {
+// recordDeployment records the operator's writes to a Deployment from now on, and calls
+// then after each.
+func (p *harness) recordDeployment(name string, then func(context.Context)) *deploymentHistory {
 	p.t.Helper()
-	h := &history{models: []string{models(p, name)}}
-	p.writes.refuse(func(request *http.Request) error {
+	h := &deploymentHistory{models: []string{servedModels(p, name)}}
+	p.writes.rejectWrites(func(request *http.Request) error {
 		if !strings.HasSuffix(request.URL.Path, "/deployments/"+name) {
 			return nil
 		}
 		if then != nil {
 			then(request.Context())
 		}
-		return h.note(request)
+		return h.record(request)
 	})
-	p.t.Cleanup(func() { p.writes.refuse(nil) })
+	p.t.Cleanup(func() { p.writes.rejectWrites(nil) })
 	return h
 }
 
-func (h *history) note(request *http.Request) error {
+func (h *deploymentHistory) record(request *http.Request) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	body, err := request.GetBody()
@@ -98,195 +98,195 @@ func (h *history) note(request *http.Request) error {
 	return body.Close()
 }
 
-// changes are the models that pods were asked to serve, one after the other.
-func (h *history) changes() []string {
+// distinctModels returns the models that pods were asked to serve, in order, without
+// consecutive duplicates.
+func (h *deploymentHistory) distinctModels() []string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return slices.Compact(slices.Clone(h.models))
 }
 
-const earlier, wished = "service-en@" + newestVersion, "service-en@" + olderVersion
+const earlierModel, desiredModel = "service-en@" + newestVersion, "service-en@" + olderVersion
 
-func TestDatabaseOutageHealsByItself(t *testing.T) {
-	p := newPlatform(t)
-	p.failsWith(p.external("acme"), lonely())
-	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseDatabase))
-	p.Expect(p.state("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
-	p.Expect(p.message("acme", "Stalled")).To(gomega.And(
-		gomega.ContainSubstring("runs and is not ready"),
-		gomega.ContainSubstring("tried again by itself after "+p.remembered("acme").FailedAt.Add(time.Minute).UTC().Format(time.RFC3339)),
+func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
+	p := newHarness(t)
+	p.createWithFailedRollout(p.newExternalInstance("acme"), unreadyPodStatus())
+	p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseDatabase))
+	p.Expect(p.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
+	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.And(
+		gomega.ContainSubstring("running but not ready"),
+		gomega.ContainSubstring("the next retry is after "+p.rolloutStatus("acme").FailedAt.Add(time.Minute).UTC().Format(time.RFC3339)),
 		gomega.ContainSubstring("kubectl annotate instance -n "+p.namespace+" acme anamnesis.dev/retry=")))
 	p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
 
-	p.settle()
-	asked := p.watch("acme", nil)
-	p.laterVisit("acme", 61*time.Second)
-	p.Eventually(asked.changes).Should(gomega.Equal([]string{earlier, wished, earlier}), "the database is still away")
-	p.isPutBack("acme")
-	p.Expect(p.state("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
-	p.Expect(p.remembered("acme").Tries).To(gomega.BeEquivalentTo(1))
-	p.settle()
-	p.laterVisit("acme", 61*time.Second)
-	p.settle()
-	p.Expect(asked.changes()).To(gomega.HaveLen(3), "the second pause is longer")
+	p.waitUntilIdle()
+	asked := p.recordDeployment("acme", nil)
+	p.reconcileAfter("acme", 61*time.Second)
+	p.Eventually(asked.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still away")
+	p.waitForRollback("acme")
+	p.Expect(p.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
+	p.Expect(p.rolloutStatus("acme").Tries).To(gomega.BeEquivalentTo(1))
+	p.waitUntilIdle()
+	p.reconcileAfter("acme", 61*time.Second)
+	p.waitUntilIdle()
+	p.Expect(asked.distinctModels()).To(gomega.HaveLen(3), "the second pause is longer")
 
 	p.breakModel("none")
-	p.laterVisit("acme", 61*time.Second)
-	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
-	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
-	p.Expect(p.remembered("acme").Tries).To(gomega.BeZero())
+	p.reconcileAfter("acme", 61*time.Second)
+	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel))
+	p.Expect(p.rolloutStatus("acme").Tries).To(gomega.BeZero())
 }
 
-func TestOperatorLooksByItselfWhenARetryIsDue(t *testing.T) {
-	p := newPlatform(t)
-	p.failsWith(p.external("acme"), lonely())
-	p.settle()
+func TestFailedRolloutIsRequeuedWhenRetryIsDue(t *testing.T) {
+	p := newHarness(t)
+	p.createWithFailedRollout(p.newExternalInstance("acme"), unreadyPodStatus())
+	p.waitUntilIdle()
 	result, err := p.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: p.namespace, Name: "acme"}})
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
 		t.Errorf("the next visit is due in %s, %v", result.RequeueAfter, err)
 	}
 }
 
-// Whose database it is stands in a condition, and is no fault of the server.
-func TestForeignDatabaseIsSaid(t *testing.T) {
-	p := newPlatform(t)
-	p.world.change(func(w *world) { w.plight = foreign() })
+// A foreign database is reported in a condition and is not attributed to the server.
+func TestForeignDatabaseIsReported(t *testing.T) {
+	p := newHarness(t)
+	p.cluster.update(func(w *fakeCluster) { w.brokenPodStatus = foreignDatabasePodStatus() })
 	p.breakModel(newestVersion)
-	p.create(p.external("acme"))
-	p.reaches("acme", "StorageReady=False DatabaseForeign", "Available=False NoPodReady")
-	p.Expect(p.message("acme", "StorageReady")).To(gomega.ContainSubstring("the data of the Instance with the UID one"))
-	p.Eventually(func() v1alpha1.FailureCause { return p.remembered("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseForeignDatabase))
+	p.mustCreate(p.newExternalInstance("acme"))
+	p.waitForConditions("acme", "StorageReady=False DatabaseNotOwned", "Available=False NoPodReady")
+	p.Expect(p.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("belongs to the Instance with UID one"))
+	p.Eventually(func() v1alpha1.FailureCause { return p.rolloutStatus("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseDatabaseOwnership))
 	p.breakModel("none")
-	p.reaches("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
 }
 
-func TestServerThatCrashesIsNotTriedAgainByItself(t *testing.T) {
-	p := newPlatform(t)
-	p.failsWith(p.external("acme"), crashing())
-	p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseServer))
-	p.Expect(p.message("acme", "Stalled")).NotTo(gomega.ContainSubstring("by itself"))
-	p.settle()
-	asked := p.watch("acme", nil)
-	p.laterVisit("acme", 10*24*time.Hour)
-	p.settle()
-	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier}))
-	p.isPutBack("acme")
+func TestCrashingServerIsNotRetriedAutomatically(t *testing.T) {
+	p := newHarness(t)
+	p.createWithFailedRollout(p.newExternalInstance("acme"), crashingPodStatus())
+	p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseServer))
+	p.Expect(p.conditionMessage("acme", "Stalled")).NotTo(gomega.ContainSubstring("next retry"))
+	p.waitUntilIdle()
+	asked := p.recordDeployment("acme", nil)
+	p.reconcileAfter("acme", 10*24*time.Hour)
+	p.waitUntilIdle()
+	p.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel}))
+	p.waitForRollback("acme")
 }
 
-func TestFailedRolloutIsTriedAgainWhenAsked(t *testing.T) {
-	p := newPlatform(t)
-	p.failsWith(p.external("acme"), crashing())
-	p.settle()
-	asked := p.watch("acme", nil)
+func TestFailedRolloutIsRetriedOnAnnotation(t *testing.T) {
+	p := newHarness(t)
+	p.createWithFailedRollout(p.newExternalInstance("acme"), crashingPodStatus())
+	p.waitUntilIdle()
+	asked := p.recordDeployment("acme", nil)
 	ask := func(value string) {
-		p.editInstance("acme", func(instance *v1alpha1.Instance) {
+		p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha1.RetryAnnotation, value)
 		})
-		p.Eventually(func() string { return p.remembered("acme").Retried }).Should(gomega.Equal(value))
+		p.Eventually(func() string { return p.rolloutStatus("acme").Retried }).Should(gomega.Equal(value))
 	}
 	ask("1")
-	p.Eventually(asked.changes).Should(gomega.Equal([]string{earlier, wished, earlier}))
-	p.isPutBack("acme")
-	p.settle()
-	p.visitAgain("acme")
-	p.settle()
-	p.Expect(asked.changes()).To(gomega.HaveLen(3), "it was asked for once")
+	p.Eventually(asked.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}))
+	p.waitForRollback("acme")
+	p.waitUntilIdle()
+	p.triggerReconcile("acme")
+	p.waitUntilIdle()
+	p.Expect(asked.distinctModels()).To(gomega.HaveLen(3), "it was asked for once")
 
 	p.breakModel("none")
 	ask("2")
-	p.reaches("acme", "Ready=True Ready")
-	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel))
 }
 
-// TestTroubleThatIsNotTheServersHealsByItself: a node is ill, and what was ready
-// before it does not start either.
-func TestTroubleThatIsNotTheServersHealsByItself(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.world.change(func(w *world) {
-		w.patient = true
-		w.broken = func(corev1.PodTemplateSpec) bool { return true }
+// TestTenantFailureIsRetriedAutomatically covers an unhealthy node, on which the last
+// ready template does not start either.
+func TestTenantFailureIsRetriedAutomatically(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.cluster.update(func(w *fakeCluster) {
+		w.deadlinePending = true
+		w.brokenTemplate = func(corev1.PodTemplateSpec) bool { return true }
 	})
-	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-	p.reaches("acme", "Stalled=True RolloutFailed", "Available=False NoPodReady")
-	p.visitAgain("acme")
-	p.Eventually(func() v1alpha1.FailureCause { return p.remembered("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseTenant))
-	p.Expect(p.message("acme", "Stalled")).To(gomega.ContainSubstring("do not become ready either"))
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.waitForConditions("acme", "Stalled=True RolloutFailed", "Available=False NoPodReady")
+	p.triggerReconcile("acme")
+	p.Eventually(func() v1alpha1.FailureCause { return p.rolloutStatus("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseInstance))
+	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("did not become ready either"))
 
 	p.breakModel("none")
-	p.reaches("acme", "Stalled=True RolloutFailed", "Available=True Serving")
-	p.laterVisit("acme", 5*time.Minute)
-	p.reaches("acme", "Ready=True Ready")
-	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+	p.waitForConditions("acme", "Stalled=True RolloutFailed", "Available=True Serving")
+	p.reconcileAfter("acme", 5*time.Minute)
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel))
 }
 
-// TestWaitingInVainEndsEarly: with embedded storage nobody is served while new
-// pods are waited for.
-func TestWaitingInVainEndsEarly(t *testing.T) {
+// TestUnrecoverableRolloutIsRolledBackEarly covers embedded storage, where the Instance
+// is down while new pods start.
+func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 	for name, test := range map[string]struct {
 		plight corev1.PodStatus
 		cause  v1alpha1.FailureCause
 		says   string
 	}{
-		"crashing":      {crashing(), v1alpha1.FailureCauseServer, "CrashLoopBackOff"},
-		"unschedulable": {homeless(2 * time.Minute), v1alpha1.FailureCauseTenant, "Insufficient memory"},
+		"crashing":      {crashingPodStatus(), v1alpha1.FailureCauseServer, "CrashLoopBackOff"},
+		"unschedulable": {unschedulablePodStatus(2 * time.Minute), v1alpha1.FailureCauseInstance, "Insufficient memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlatform(t)
-			p.world.change(func(w *world) { w.patient = true })
-			p.failsWith(p.instance("acme"), test.plight)
-			p.Expect(p.remembered("acme").FailedCause).To(gomega.Equal(test.cause))
-			p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring(test.says))
+			p := newHarness(t)
+			p.cluster.update(func(w *fakeCluster) { w.deadlinePending = true })
+			p.createWithFailedRollout(p.newInstance("acme"), test.plight)
+			p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(test.cause))
+			p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(test.says))
 		})
 	}
 	t.Run("others serve meanwhile", func(t *testing.T) {
-		p := newPlatform(t)
-		p.create(p.external("acme"))
-		p.reaches("acme", "Ready=True Ready")
-		p.world.change(func(w *world) { w.patient = true })
+		p := newHarness(t)
+		p.mustCreate(p.newExternalInstance("acme"))
+		p.waitForConditions("acme", "Ready=True Ready")
+		p.cluster.update(func(w *fakeCluster) { w.deadlinePending = true })
 		p.breakModel(olderVersion)
-		p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-		p.reaches("acme", "Reconciling=True RolloutProgressing", "Available=True Serving")
-		p.settle()
-		p.visitAgain("acme")
-		p.settle()
-		p.Expect(models(p, "acme")).To(gomega.Equal(wished), "the deadline decides")
+		p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+		p.waitForConditions("acme", "Reconciling=True RolloutProgressing", "Available=True Serving")
+		p.waitUntilIdle()
+		p.triggerReconcile("acme")
+		p.waitUntilIdle()
+		p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel), "the deadline decides")
 	})
 }
 
-// TestFailureIsRememberedWithoutAStatus: a restore that leaves the status out
-// neither repeats what failed nor moves the Instance to another build.
-func TestFailureIsRememberedWithoutAStatus(t *testing.T) {
-	p := newPlatform(t)
-	p.failsWith(p.external("acme"), crashing())
-	p.settle()
-	asked := p.watch("acme", nil)
+// TestFailureIsLoadedWithoutStatus checks that a restore without status neither retries
+// the failed template nor moves the Instance to another build.
+func TestFailureIsLoadedWithoutStatus(t *testing.T) {
+	p := newHarness(t)
+	p.createWithFailedRollout(p.newExternalInstance("acme"), crashingPodStatus())
+	p.waitUntilIdle()
+	asked := p.recordDeployment("acme", nil)
 	p.stop()
-	instance := read(p, "acme", &v1alpha1.Instance{})
+	instance := mustGet(p, "acme", &v1alpha1.Instance{})
 	remembered := instance.Status.Rollout
 	instance.Status = v1alpha1.InstanceStatus{}
 	if err := p.Status().Update(t.Context(), instance); err != nil {
 		t.Fatal(err)
 	}
 	p.startOperator(nextServerImage)
-	p.isPutBack("acme")
-	p.settle()
-	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier}), "the template that failed is tried again")
-	p.Expect(p.remembered("acme")).To(gomega.Equal(remembered))
-	p.Expect(read(p, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "it is moved before its turn")
+	p.waitForRollback("acme")
+	p.waitUntilIdle()
+	p.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel}), "the template that failed is tried again")
+	p.Expect(p.rolloutStatus("acme")).To(gomega.Equal(remembered))
+	p.Expect(mustGet(p, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "it is moved before its turn")
 }
 
-// TestFailureIsRememberedWhenTheStatusCannotBeWritten: somebody edits the Instance
-// whenever the operator has just written the Deployment, so that the write of the
-// status that follows is a conflict.
-func TestFailureIsRememberedWhenTheStatusCannotBeWritten(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.external("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.settle()
+// TestFailureIsSavedWhenStatusUpdateFails edits the Instance after each of the
+// operator's writes to the Deployment, so that the following status write conflicts.
+func TestFailureIsSavedWhenStatusUpdateFails(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newExternalInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.waitUntilIdle()
 	conflicts := 0
-	asked := p.watch("acme", func(ctx context.Context) {
+	asked := p.recordDeployment("acme", func(ctx context.Context) {
 		conflicts++
 		edit := fmt.Sprintf(`{"metadata":{"annotations":{"test.example/edit":"%d"}}}`, conflicts)
 		instance := &v1alpha1.Instance{ObjectMeta: objectMeta(p.namespace, "acme")}
@@ -295,60 +295,63 @@ func TestFailureIsRememberedWhenTheStatusCannotBeWritten(t *testing.T) {
 		}
 	})
 	p.breakModel(olderVersion)
-	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-	p.isPutBack("acme")
-	p.settle()
-	p.Expect(asked.changes()).To(gomega.Equal([]string{earlier, wished, earlier}), "what failed is tried again")
-	p.isPutBack("acme")
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.waitForRollback("acme")
+	p.waitUntilIdle()
+	p.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "what failed is tried again")
+	p.waitForRollback("acme")
 }
 
-// TestRememberingRestartsNothing: an Instance of an operator that remembered in
-// the status alone is told of on its Deployment, and stays as it is; so is one
-// whose memory cannot be read.
-func TestRememberingRestartsNothing(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.settle()
+// TestSavingStateRestartsNoPod checks that state that an earlier operator saved in the
+// status alone is saved on the Deployment without restarting pods, and likewise if the
+// saved state is invalid.
+func TestSavingStateRestartsNoPod(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.waitUntilIdle()
 	since := func() metav1.Time {
-		ready := meta.FindStatusCondition(read(p, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)
+		ready := meta.FindStatusCondition(mustGet(p, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)
 		return ready.LastTransitionTime
 	}
-	before, ready := read(p, "acme", &appsv1.Deployment{}), since()
-	p.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReady":"` + p.remembered("acme").LastReady))
+	before, ready := mustGet(p, "acme", &appsv1.Deployment{}), since()
+	p.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReady":"` + p.rolloutStatus("acme").LastReady))
 	p.Expect(before.Spec.Template.Annotations).NotTo(gomega.HaveKey(resources.RolloutAnnotation))
-	p.ahead.Store(int64(time.Hour))
+	p.clockOffset.Store(int64(time.Hour))
 	for _, text := range []string{"", "rubbish"} {
-		edit(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
+		mustUpdate(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
 			delete(deployment.Annotations, resources.RolloutAnnotation)
 			if text != "" {
 				deployment.Annotations[resources.RolloutAnnotation] = text
 			}
 		})
-		p.Eventually(func() string { return read(p, "acme", &appsv1.Deployment{}).Annotations[resources.RolloutAnnotation] }).
+		p.Eventually(func() string {
+			return mustGet(p, "acme", &appsv1.Deployment{}).Annotations[resources.RolloutAnnotation]
+		}).
 			Should(gomega.Equal(before.Annotations[resources.RolloutAnnotation]))
-		p.settle()
-		p.Expect(read(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
+		p.waitUntilIdle()
+		p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
 		p.Expect(since()).To(gomega.Equal(ready), "it was not ready for a moment")
 	}
 }
 
-// TestWhatNobodyHasAnyMoreIsNotPutBack: the replica set of what was ready is gone.
-func TestWhatNobodyHasAnyMoreIsNotPutBack(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.external("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.world.change(func(w *world) { w.patient = true })
+// TestRollbackWithoutReplicaSetStalls covers a rollback whose ReplicaSet no longer
+// exists.
+func TestRollbackWithoutReplicaSetStalls(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newExternalInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.cluster.update(func(w *fakeCluster) { w.deadlinePending = true })
 	p.breakModel(olderVersion)
-	p.editInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-	p.reaches("acme", "Reconciling=True RolloutProgressing")
-	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta(p.namespace, "acme-"+p.remembered("acme").LastReady)}
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.waitForConditions("acme", "Reconciling=True RolloutProgressing")
+	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta(p.namespace, "acme-"+p.rolloutStatus("acme").LastReady)}
 	if err := p.Delete(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	p.world.change(func(w *world) { w.patient = false })
-	p.reaches("acme", "Stalled=True RolloutFailed")
-	p.Expect(p.message("acme", "Ready")).To(gomega.ContainSubstring("replica set of those that did is gone"))
-	p.atRest("acme")
-	p.Expect(models(p, "acme")).To(gomega.Equal(wished))
+	p.cluster.update(func(w *fakeCluster) { w.deadlinePending = false })
+	p.waitForConditions("acme", "Stalled=True RolloutFailed")
+	p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("ReplicaSet to roll back to is gone"))
+	p.expectNoWritesWhenSettled("acme")
+	p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel))
 }

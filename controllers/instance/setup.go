@@ -32,82 +32,81 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/apply"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/address"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/phases"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/steps"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// secretIndex and configMapIndex are the names of the indexes of Instances by the
-// Secrets and the ConfigMaps that they refer to.
+// secretRefIndex and configMapRefIndex are the names of the indexes of Instances by the
+// Secrets and ConfigMaps that they reference.
 const (
-	secretIndex    = "spec.secretRefs"
-	configMapIndex = "spec.configMapRefs"
+	secretRefIndex    = "spec.secretRefs"
+	configMapRefIndex = "spec.configMapRefs"
 )
 
-// Options are what an administrator decides about the operator.
+// Options configure the operator.
 type Options struct {
-	// Namespace is the operator's own.
+	// Namespace is the operator's own namespace.
 	Namespace string
-	// Namespaces whose Instances it cares for; none: all.
+	// Namespaces lists the namespaces to reconcile. If empty, all namespaces are reconciled.
 	Namespaces []string
-	// Selector of the Instances that it cares for.
+	// Selector selects the Instances to reconcile.
 	Selector labels.Selector
-	// ServerImage that Instances get.
+	// ServerImage is the target server image of all Instances.
 	ServerImage string
-	// MaxConcurrentImageUpdates is how many Instances may be on their way to
-	// another server image at a time.
+	// MaxConcurrentImageUpdates limits how many Instances move to a new server image at the
+	// same time.
 	MaxConcurrentImageUpdates int
-	// Concurrency is how many Instances are reconciled at a time.
-	Concurrency int
-	// Resync is how often to look at what cannot be watched.
-	Resync time.Duration
-	// WaveSoak is how long the first Instance with another server image is
-	// watched before others follow.
-	WaveSoak time.Duration
-	// ClusterDomain is what the names of Services end in, such as cluster.local.
+	// MaxConcurrentReconciles limits how many Instances are reconciled at the same time.
+	MaxConcurrentReconciles int
+	// ResyncPeriod is the interval at which objects that cannot be watched are read again.
+	ResyncPeriod time.Duration
+	// CanarySoakDuration is how long the operator observes the first Instance on a new
+	// server image before other Instances follow.
+	CanarySoakDuration time.Duration
+	// ClusterDomain is the DNS domain of the cluster, such as cluster.local.
 	ClusterDomain string
-	// Resolvers are the addresses of DNS resolvers outside of the cluster that
-	// pods of Instances may ask besides the cluster's own.
-	Resolvers []netip.Prefix
-	// AuthorityOverlap is how long clients get to learn of another authority
-	// before it issues, and how long the one before stays trusted after; zero for
-	// a day.
-	AuthorityOverlap time.Duration
-	// Referenced is the cache that ReferencedCache made; nil: one is made.
-	Referenced cache.Cache
-	// NewCache makes the operator's caches; nil: cache.New.
+	// DNSResolvers are the addresses of DNS resolvers outside the cluster that Instance pods
+	// may query in addition to the cluster's own.
+	DNSResolvers []netip.Prefix
+	// CAOverlap is how long a new CA is published before it issues certificates, and how
+	// long the previous CA stays trusted afterward. If zero, it defaults to one day.
+	CAOverlap time.Duration
+	// ReferencedCache is a cache from NewReferencedCache. If nil, Setup creates one.
+	ReferencedCache cache.Cache
+	// NewCache creates the operator's caches. Defaults to cache.New.
 	NewCache cache.NewCacheFunc
-	// Around gives what is run around the reconciler, if anything is.
-	Around func(reconcile.Reconciler) reconcile.Reconciler
+	// WrapReconciler wraps the reconciler, if set.
+	WrapReconciler func(reconcile.Reconciler) reconcile.Reconciler
 }
 
-// CacheOptions trim the cache to what is compared: of our kinds the objects that
-// the operator made, and of each no record of who owns which field.
+// CacheOptions reduce the cache to the objects and fields that the operator compares:
+// objects with the operator's label, without managed fields.
 func CacheOptions(options Options) cache.Options {
 	ours := labels.SelectorFromSet(labels.Set{resources.ManagedByLabel: resources.ManagedByValue})
 	byObject := map[client.Object]cache.ByObject{
 		&v1alpha1.Instance{}: {Label: options.Selector},
 	}
-	for _, kind := range children.Kinds {
-		byObject[kind.Object] = cache.ByObject{Label: ours, Namespaces: namespacesOf(options, kind.Name == children.KindSecret)}
+	for _, kind := range inventory.Kinds {
+		byObject[kind.Object] = cache.ByObject{Label: ours, Namespaces: cacheNamespaces(options, kind.Name == inventory.KindSecret)}
 	}
 	return cache.Options{
-		DefaultNamespaces:           namespacesOf(options, false),
+		DefaultNamespaces:           cacheNamespaces(options, false),
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ByObject:                    byObject,
 		ReaderFailOnMissingInformer: true,
 	}
 }
 
-// namespacesOf are the namespaces that are watched, nil for all; with the
-// operator's own where its authority is looked for, which is all that it may
-// read there.
-func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
+// cacheNamespaces returns the namespaces to watch, or nil for all. With withOwn, it
+// includes the operator's own namespace, restricted to the Secret of the CA, which is
+// all that the operator may read there.
+func cacheNamespaces(options Options, withOwn bool) map[string]cache.Config {
 	if len(options.Namespaces) == 0 {
 		return nil
 	}
@@ -123,49 +122,49 @@ func namespacesOf(options Options, withOwn bool) map[string]cache.Config {
 	return namespaces
 }
 
-// Setup adds the reconciler of Instances, and the wave that moves them to
-// another server image, to a manager whose cache has CacheOptions.
+// Setup adds the Instance reconciler and the server rollout to a manager whose cache was
+// created with CacheOptions.
 func Setup(ctx context.Context, manager ctrl.Manager, registry prometheus.Registerer, options Options) error {
 	reconciler, err := newReconciler(manager, registry, options)
 	if err != nil {
 		return err
 	}
-	return reconciler.addTo(ctx, manager, options)
+	return reconciler.setupWithManager(ctx, manager, options)
 }
 
 func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
-	target := v1alpha1.ServerPin{Image: options.ServerImage, Revision: resources.Revision}
-	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.WaveSoak})
-	measurements, err := newMeasurements(registry, manager.GetClient(), servers)
+	target := v1alpha1.ServerBuild{Image: options.ServerImage, Revision: resources.Revision}
+	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.CanarySoakDuration})
+	measurements, err := newMetrics(registry, manager.GetClient(), servers)
 	if err != nil {
 		return nil, err
 	}
-	access := children.Access{
-		Client:  manager.GetClient(),
-		Live:    manager.GetAPIReader(),
-		Applier: &apply.Applier{Client: manager.GetClient(), Reader: manager.GetAPIReader(), Manager: FieldManager},
+	access := inventory.Clients{
+		Client:    manager.GetClient(),
+		APIReader: manager.GetAPIReader(),
+		Applier:   &ssa.Applier{Client: manager.GetClient(), Reader: manager.GetAPIReader(), FieldManager: FieldManager},
 	}
 	return &Reconciler{
-		means: steps.Means{
-			Access:        access,
+		deps: phases.Dependencies{
+			Clients:       access,
 			Recorder:      manager.GetEventRecorder(FieldManager),
-			Authority:     &authority.Store{Client: access.Client, Live: access.Live, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.AuthorityOverlap},
-			Wave:          servers,
-			KubernetesAPI: &surroundings.KubernetesAPI{Live: access.Live, Service: kubernetesService()},
-			Resolvers:     options.Resolvers,
-			Call:          address.Call,
+			Issuer:        &authority.Store{Client: access.Client, APIReader: access.APIReader, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.CAOverlap},
+			ServerRollout: servers,
+			KubernetesAPI: &cluster.KubernetesAPI{APIReader: access.APIReader, ServiceAddress: kubernetesServiceAddress()},
+			DNSResolvers:  options.DNSResolvers,
+			ProbeServer:   probe.Dial,
 		},
-		measurements: measurements,
-		wave:         servers,
-		resync:       options.Resync,
-		races:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRace, lastRace),
-		now:          time.Now,
+		metrics:         measurements,
+		serverRollout:   servers,
+		resyncPeriod:    options.ResyncPeriod,
+		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minConflictBackoff, maxConflictBackoff),
+		now:             time.Now,
 	}, nil
 }
 
-// kubernetesService gives the address of the Kubernetes API as pods are told it;
-// an invalid one outside of a cluster.
-func kubernetesService() netip.AddrPort {
+// kubernetesServiceAddress returns the address of the Kubernetes API from the pod
+// environment. Outside a cluster, the address is invalid.
+func kubernetesServiceAddress() netip.AddrPort {
 	address, err := netip.ParseAddrPort(net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")))
 	if err != nil {
 		return netip.AddrPort{}
@@ -173,34 +172,34 @@ func kubernetesService() netip.AddrPort {
 	return address
 }
 
-// addTo has a manager run the reconciler, and the wave beside it.
-func (r *Reconciler) addTo(ctx context.Context, manager ctrl.Manager, options Options) error {
+// setupWithManager adds the reconciler and the server rollout to a manager.
+func (r *Reconciler) setupWithManager(ctx context.Context, manager ctrl.Manager, options Options) error {
 	if err := addIndexes(ctx, manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	if err := r.means.Applier.ForgetDeleted(ctx, manager.GetCache(), children.Objects()...); err != nil {
+	if err := r.deps.Applier.EvictOnDelete(ctx, manager.GetCache(), inventory.NewObjects()...); err != nil {
 		return err
 	}
-	referenced := options.Referenced
+	referenced := options.ReferencedCache
 	if referenced == nil {
 		var err error
-		if referenced, err = ReferencedCache(ctx, manager, options); err != nil {
+		if referenced, err = NewReferencedCache(ctx, manager, options); err != nil {
 			return err
 		}
 	}
-	if err := manager.Add(r.wave); err != nil {
-		return fmt.Errorf("adding the wave: %w", err)
+	if err := manager.Add(r.serverRollout); err != nil {
+		return fmt.Errorf("adding the server image rollout: %w", err)
 	}
-	return r.watch(manager, referenced, options)
+	return r.setupController(manager, referenced, options)
 }
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, kind := range children.Kinds {
-		if err := indexer.IndexField(ctx, kind.Object, children.UIDIndex, children.UIDs); err != nil {
-			return fmt.Errorf("indexing each %s: %w", kind.Name, err)
+	for _, kind := range inventory.Kinds {
+		if err := indexer.IndexField(ctx, kind.Object, inventory.InstanceUIDIndex, inventory.IndexInstanceUID); err != nil {
+			return fmt.Errorf("indexing %s objects: %w", kind.Name, err)
 		}
 	}
-	for index, referenced := range map[string]func(*v1alpha1.Instance) []string{secretIndex: referencedSecrets, configMapIndex: referencedConfigMaps} {
+	for index, referenced := range map[string]func(*v1alpha1.Instance) []string{secretRefIndex: referencedSecrets, configMapRefIndex: referencedConfigMaps} {
 		err := indexer.IndexField(ctx, &v1alpha1.Instance{}, index, func(object client.Object) []string {
 			instance, ok := object.(*v1alpha1.Instance)
 			if !ok {
@@ -215,9 +214,9 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// ReferencedCache holds the names of those Secrets and ConfigMaps of other people
-// that ask for being watched, and nothing of their content.
-func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
+// NewReferencedCache returns a metadata-only cache of the Secrets and ConfigMaps that
+// are labeled to be watched but not owned by the operator. It holds none of their data.
+func NewReferencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
 	newCache := options.NewCache
 	if newCache == nil {
 		newCache = cache.New
@@ -226,17 +225,17 @@ func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options)
 		HTTPClient:           manager.GetHTTPClient(),
 		Scheme:               manager.GetScheme(),
 		Mapper:               manager.GetRESTMapper(),
-		DefaultNamespaces:    namespacesOf(options, false),
+		DefaultNamespaces:    cacheNamespaces(options, false),
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1alpha1.WatchLabel: "true"}),
 		DefaultTransform:     cache.TransformStripManagedFields(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the cache of referenced objects: %w", err)
+		return nil, fmt.Errorf("creating the cache of referenced objects: %w", err)
 	}
-	// Asked for here, so that they are listed when the cache says that it is filled.
-	for _, kind := range []*metav1.PartialObjectMetadata{ReferencedSecret(), referencedConfigMap()} {
+	// Request the informers here, so that the cache sync waits for them.
+	for _, kind := range []*metav1.PartialObjectMetadata{NewSecretMetadata(), newConfigMapMetadata()} {
 		if _, err := watched.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
-			return nil, fmt.Errorf("watching each %s that is referred to: %w", kind.Kind, err)
+			return nil, fmt.Errorf("watching referenced %s objects: %w", kind.Kind, err)
 		}
 	}
 	if err := manager.Add(watched); err != nil {
@@ -245,30 +244,32 @@ func ReferencedCache(ctx context.Context, manager ctrl.Manager, options Options)
 	return watched, nil
 }
 
-// ReferencedSecret is a kind of object that the cache of referenced objects holds.
-func ReferencedSecret() *metav1.PartialObjectMetadata { return referencedKind(children.KindSecret) }
+// NewSecretMetadata returns an empty metadata-only Secret, as the cache of referenced
+// objects holds it.
+func NewSecretMetadata() *metav1.PartialObjectMetadata {
+	return newPartialMetadata(inventory.KindSecret)
+}
 
-func referencedConfigMap() *metav1.PartialObjectMetadata { return referencedKind("ConfigMap") }
+func newConfigMapMetadata() *metav1.PartialObjectMetadata { return newPartialMetadata("ConfigMap") }
 
-func referencedKind(kind string) *metav1.PartialObjectMetadata {
+func newPartialMetadata(kind string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}}
 }
 
-// around gives what the manager runs: the reconciler, and what an administrator's
-// options put around it.
-func (o Options) around(reconciler reconcile.Reconciler) reconcile.Reconciler {
-	if o.Around == nil {
+// wrap returns the reconciler that the manager runs, wrapped by WrapReconciler if set.
+func (o Options) wrap(reconciler reconcile.Reconciler) reconcile.Reconciler {
+	if o.WrapReconciler == nil {
 		return reconciler
 	}
-	return o.Around(reconciler)
+	return o.WrapReconciler(reconciler)
 }
 
-// watch says what makes the operator visit an Instance.
-func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options Options) error {
+// setupController sets up the watches that trigger reconciles.
+func (r *Reconciler) setupController(manager ctrl.Manager, referenced cache.Cache, options Options) error {
 	changed := predicate.Or(
 		predicate.TypedGenerationChangedPredicate[client.Object]{},
 		predicate.TypedAnnotationChangedPredicate[client.Object]{},
-		predicate.Funcs{UpdateFunc: wentBack})
+		predicate.Funcs{UpdateFunc: statusRegressed})
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.Instance{}, builder.WithPredicates(changed)).
 		Owns(&appsv1.Deployment{}).
@@ -279,54 +280,53 @@ func (r *Reconciler) watch(manager ctrl.Manager, referenced cache.Cache, options
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(instanceOfData)).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(instanceOfData), builder.WithPredicates(predicate.NewPredicateFuncs(isData))).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.means.Authority.Holds))).
-		WatchesRawSource(source.Kind(referenced, ReferencedSecret(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesBy(secretIndex)))).
-		WatchesRawSource(source.Kind(referenced, referencedConfigMap(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesBy(configMapIndex)))).
-		WatchesRawSource(source.Channel(r.wave.Visits, handler.TypedEnqueueRequestsFromMapFunc(instanceItself))).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(mapDataToInstance)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(mapDataToInstance), builder.WithPredicates(predicate.NewPredicateFuncs(isInstanceData))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.deps.Issuer.IsCASecret))).
+		WatchesRawSource(source.Kind(referenced, NewSecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(secretRefIndex)))).
+		WatchesRawSource(source.Kind(referenced, newConfigMapMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(configMapRefIndex)))).
+		WatchesRawSource(source.Channel(r.serverRollout.Visits, handler.TypedEnqueueRequestsFromMapFunc(mapInstanceToRequest))).
 		WithOptions(controllerOptions(options)).
 		Named("instance").
-		Complete(options.around(r))
+		Complete(options.wrap(r))
 	if err != nil {
-		return fmt.Errorf("adding the controller of Instances: %w", err)
+		return fmt.Errorf("adding the Instance controller: %w", err)
 	}
 	return nil
 }
 
-// wentBack says that somebody took the status of an Instance away, or put an
-// earlier one in its place, as one who restores a backup does: the operator never
-// says that it saw less of the spec than before.
-func wentBack(update event.UpdateEvent) bool {
+// statusRegressed reports whether the status was removed or replaced with an earlier
+// one, as happens when a backup is restored. The operator itself never lowers the
+// observed generation.
+func statusRegressed(update event.UpdateEvent) bool {
 	before, isInstance := update.ObjectOld.(*v1alpha1.Instance)
 	after, stillIs := update.ObjectNew.(*v1alpha1.Instance)
 	return isInstance && stillIs && after.Status.ObservedGeneration < before.Status.ObservedGeneration
 }
 
 const (
-	// firstRetry and lastRetry bound the pauses between tries of one Instance
-	// that meets a transient error.
-	firstRetry = 200 * time.Millisecond
-	lastRetry  = 5 * time.Minute
-	// visitTimeout bounds one visit, so that a request that hangs holds a worker
-	// no longer.
-	visitTimeout = time.Minute
+	// minRetryBackoff and maxRetryBackoff bound the retry backoff of one Instance after a
+	// transient error.
+	minRetryBackoff = 200 * time.Millisecond
+	maxRetryBackoff = 5 * time.Minute
+	// reconcileTimeout bounds one reconcile, so that a hanging request cannot block a worker
+	// for longer.
+	reconcileTimeout = time.Minute
 )
 
-// controllerOptions limit how often each Instance is tried again, and nothing
-// across Instances: a flood of broken ones must not use up what the healthy
-// ones need.
+// controllerOptions back off per Instance and set no overall rate limit: many failing
+// Instances must not starve the healthy ones.
 func controllerOptions(options Options) controller.Options {
 	return controller.Options{
-		MaxConcurrentReconciles: options.Concurrency,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		ReconciliationTimeout:   visitTimeout,
+		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetryBackoff, maxRetryBackoff),
+		ReconciliationTimeout:   reconcileTimeout,
 	}
 }
 
-// instanceOfData finds the Instance of data, which has no owner reference, by its
-// name label.
-func instanceOfData(_ context.Context, data client.Object) []reconcile.Request {
+// mapDataToInstance returns a request for the Instance of a retained object, which has
+// no owner reference, from its name label.
+func mapDataToInstance(_ context.Context, data client.Object) []reconcile.Request {
 	name := data.GetLabels()[resources.InstanceLabel]
 	if name == "" {
 		return nil
@@ -334,30 +334,33 @@ func instanceOfData(_ context.Context, data client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: data.GetNamespace(), Name: name}}}
 }
 
-// isData says whether an object is data of an Instance.
-func isData(object client.Object) bool { return object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" }
+// isInstanceData reports whether an object is retained data of an Instance.
+func isInstanceData(object client.Object) bool {
+	return object.GetLabels()[v1alpha1.InstanceUIDLabel] != ""
+}
 
-func instanceItself(_ context.Context, instance *v1alpha1.Instance) []reconcile.Request {
+func mapInstanceToRequest(_ context.Context, instance *v1alpha1.Instance) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(instance)}}
 }
 
-// instancesBy finds the Instances whose specs name an object, by the index of its
-// kind.
-func (r *Reconciler) instancesBy(index string) handler.TypedMapFunc[*metav1.PartialObjectMetadata, reconcile.Request] {
+// instancesReferencing returns a handler that maps an object to the Instances that
+// reference it, using the index of its kind.
+func (r *Reconciler) instancesReferencing(index string) handler.TypedMapFunc[*metav1.PartialObjectMetadata, reconcile.Request] {
 	return func(ctx context.Context, object *metav1.PartialObjectMetadata) []reconcile.Request {
-		return r.requests(ctx, client.InNamespace(object.Namespace), client.MatchingFields{index: object.Name})
+		return r.listRequests(ctx, client.InNamespace(object.Namespace), client.MatchingFields{index: object.Name})
 	}
 }
 
-// allInstances are all whose certificates a new authority must issue again.
+// allInstances returns requests for all Instances, whose certificates must be reissued
+// after the CA changed.
 func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.requests(ctx)
+	return r.listRequests(ctx)
 }
 
-func (r *Reconciler) requests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+func (r *Reconciler) listRequests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.InstanceList
-	if err := r.means.Client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "listing the Instances that an object concerns")
+	if err := r.deps.Client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to list Instances for a changed object")
 		return nil
 	}
 	requests := make([]reconcile.Request, len(list.Items))

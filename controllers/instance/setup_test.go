@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
@@ -30,18 +30,18 @@ func acme() *v1alpha1.Instance {
 	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "new", Generation: 3}}
 }
 
-func TestNamespacesOf(t *testing.T) {
+func TestCacheNamespaces(t *testing.T) {
 	t.Parallel()
 	keys := func(options Options, withOwn bool) []string {
 		var all []string
 		for _, name := range []string{"a", "b", "system"} {
-			if _, ok := namespacesOf(options, withOwn)[name]; ok {
+			if _, ok := cacheNamespaces(options, withOwn)[name]; ok {
 				all = append(all, name)
 			}
 		}
 		return all
 	}
-	if namespacesOf(Options{Namespace: "system"}, true) != nil {
+	if cacheNamespaces(Options{Namespace: "system"}, true) != nil {
 		t.Error("no namespaces are all namespaces")
 	}
 	some := Options{Namespace: "system", Namespaces: []string{"a", "b"}}
@@ -53,12 +53,12 @@ func TestNamespacesOf(t *testing.T) {
 	}
 }
 
-func TestCacheHoldsOnlyWhatIsOurs(t *testing.T) {
+func TestCacheHoldsManagedObjectsOnly(t *testing.T) {
 	t.Parallel()
 	selector := labels.SelectorFromSet(labels.Set{"team": "blue"})
 	options := CacheOptions(Options{Selector: selector})
-	if len(options.ByObject) != len(children.Kinds)+1 {
-		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(children.Kinds))
+	if len(options.ByObject) != len(inventory.Kinds)+1 {
+		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(inventory.Kinds))
 	}
 	for object, by := range options.ByObject {
 		_, isInstance := object.(*v1alpha1.Instance)
@@ -75,19 +75,19 @@ func TestCacheHoldsOnlyWhatIsOurs(t *testing.T) {
 	}
 }
 
-func TestInstanceOfData(t *testing.T) {
+func TestMapDataToInstance(t *testing.T) {
 	t.Parallel()
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Labels: resources.Labels(acme())}}
 	want := []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: "tenants", Name: "acme"}}}
-	if diff := cmp.Diff(want, instanceOfData(t.Context(), claim)); diff != "" {
+	if diff := cmp.Diff(want, mapDataToInstance(t.Context(), claim)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := instanceOfData(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
+	if got := mapDataToInstance(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
 		t.Errorf("somebody's claim belongs to %v", got)
 	}
 }
 
-func TestWentBack(t *testing.T) {
+func TestStatusRegressed(t *testing.T) {
 	t.Parallel()
 	saw := func(generation int64) client.Object {
 		instance := acme()
@@ -104,7 +104,7 @@ func TestWentBack(t *testing.T) {
 		"the operator said something":  {saw(3), saw(3), false},
 		"is no Instance":               {&corev1.Secret{}, &corev1.Secret{}, false},
 	} {
-		if got := wentBack(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+		if got := statusRegressed(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
@@ -113,7 +113,7 @@ func TestWentBack(t *testing.T) {
 func TestReferencedSecrets(t *testing.T) {
 	t.Parallel()
 	instance := acme()
-	if referencedSecrets(instance) != nil || hasReferences(instance) {
+	if referencedSecrets(instance) != nil || hasUnwatchedReferences(instance) {
 		t.Error("there are none")
 	}
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "tls"}}
@@ -123,21 +123,21 @@ func TestReferencedSecrets(t *testing.T) {
 	}
 }
 
-func TestFailuresOfOneInstanceDoNotSlowOthers(t *testing.T) {
+func TestFailingInstanceDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	limiter := controllerOptions(Options{}).RateLimiter
 	broken := reconcile.Request{NamespacedName: client.ObjectKey{Name: "broken"}}
 	for range 1000 {
-		if pause := limiter.When(broken); pause > lastRetry {
+		if pause := limiter.When(broken); pause > maxRetryBackoff {
 			t.Fatalf("a pause of %s", pause)
 		}
 	}
-	if pause := limiter.When(reconcile.Request{NamespacedName: client.ObjectKey{Name: "healthy"}}); pause != firstRetry {
+	if pause := limiter.When(reconcile.Request{NamespacedName: client.ObjectKey{Name: "healthy"}}); pause != minRetryBackoff {
 		t.Errorf("a healthy Instance waits %s", pause)
 	}
 }
 
-func TestOutcomeOf(t *testing.T) {
+func TestOutcomeFromErrors(t *testing.T) {
 	t.Parallel()
 	for want, failures := range map[outcome][]error{
 		outcomeReady:     nil,
@@ -145,7 +145,7 @@ func TestOutcomeOf(t *testing.T) {
 		outcomeStalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
 		outcomeTransient: {errors.New("x")},
 	} {
-		if got := outcomeOf(failures); got != want {
+		if got := outcomeFromErrors(failures); got != want {
 			t.Errorf("%v: got %s, want %s", failures, got, want)
 		}
 	}
@@ -187,13 +187,13 @@ func TestCountConditions(t *testing.T) {
 	}
 }
 
-func TestMetricsSpeakOfInstances(t *testing.T) {
-	p := newPlatform(t)
-	p.create(p.instance("acme"))
-	p.reaches("acme", "Ready=True Ready")
-	p.settle()
+func TestInstanceMetrics(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.waitUntilIdle()
 	gatherer := prometheus.NewRegistry()
-	gatherer.MustRegister(p.reconciler.measurements.reconciles, p.reconciler.measurements.secondsToReady, conditionCollector{p.reconciler.means.Client})
+	gatherer.MustRegister(p.reconciler.metrics.reconciles, p.reconciler.metrics.timeToReady, conditionCollector{p.reconciler.deps.Client})
 	families, err := gatherer.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestMetricsSpeakOfInstances(t *testing.T) {
 	for _, family := range families {
 		found[family.GetName()] = family
 	}
-	if found["anamnesis_operator_seconds_to_ready"].GetMetric()[0].GetHistogram().GetSampleCount() != 1 {
+	if found["anamnesis_operator_time_to_ready_seconds"].GetMetric()[0].GetHistogram().GetSampleCount() != 1 {
 		t.Error("the time to ready was not measured once")
 	}
 	for _, name := range []string{"anamnesis_operator_reconciles_total", "anamnesis_operator_instances"} {

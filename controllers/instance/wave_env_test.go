@@ -18,26 +18,26 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
-// tenants makes Instances that are ready.
-func (p *platform) tenants(names ...string) {
+// createReadyInstances creates Instances and waits until they are ready.
+func (p *harness) createReadyInstances(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
-		p.create(p.instance(name))
+		p.mustCreate(p.newInstance(name))
 	}
 	for _, name := range names {
-		p.reaches(name, "Ready=True Ready", "ServerCurrent=True Current")
+		p.waitForConditions(name, "Ready=True Ready", "ServerCurrent=True Current")
 	}
 }
 
-// breakServer makes pods of a server image never become ready.
-func (p *platform) breakServer(image string) {
-	p.world.change(func(w *world) {
-		w.broken = func(template corev1.PodTemplateSpec) bool { return template.Spec.Containers[0].Image == image }
+// breakImage keeps the pods of a server image from becoming ready.
+func (p *harness) breakImage(image string) {
+	p.cluster.update(func(w *fakeCluster) {
+		w.brokenTemplate = func(template corev1.PodTemplateSpec) bool { return template.Spec.Containers[0].Image == image }
 	})
 }
 
-// events counts the events of an Instance by type and reason.
-func (p *platform) events(name string) map[string]int {
+// eventCounts counts the events of an Instance by type and reason.
+func (p *harness) eventCounts(name string) map[string]int {
 	p.t.Helper()
 	var list corev1.EventList
 	if err := p.List(p.t.Context(), &list, client.InNamespace(p.namespace)); err != nil {
@@ -52,25 +52,26 @@ func (p *platform) events(name string) map[string]int {
 	return counts
 }
 
-// visitAllAgain has the operator visit Instances once again, and waits for it.
-func (p *platform) visitAllAgain(names []string) {
+// triggerReconciles makes the operator reconcile Instances once more and waits for it.
+func (p *harness) triggerReconciles(names []string) {
 	p.t.Helper()
 	for _, name := range names {
-		p.visitAgain(name)
+		p.triggerReconcile(name)
 	}
-	p.settle()
+	p.waitUntilIdle()
 }
 
-// wroteNothingSince expects that who waits is not written to.
-func (p *platform) wroteNothingSince(before []string) {
+// expectNoWritesSince checks that waiting Instances are not written to.
+func (p *harness) expectNoWritesSince(before []string) {
 	p.t.Helper()
 	p.Expect(p.writes.all()[len(before):]).To(gomega.BeEmpty(), "writes while nothing happens")
 }
 
-// serverOf gives the image that an Instance has, and that its pods are to have.
-func (p *platform) serverOf(name string) (pinned, run string) {
+// serverImages returns the image that an Instance is pinned to and the image of its
+// pods.
+func (p *harness) serverImages(name string) (pinned, run string) {
 	p.t.Helper()
-	pinned = read(p, name, &v1alpha1.Instance{}).Status.Server.Image
+	pinned = mustGet(p, name, &v1alpha1.Instance{}).Status.Server.Image
 	deployment := &appsv1.Deployment{}
 	if p.get(name, deployment) {
 		run = deployment.Spec.Template.Spec.Containers[0].Image
@@ -78,82 +79,82 @@ func (p *platform) serverOf(name string) (pinned, run string) {
 	return pinned, run
 }
 
-func TestOthersFollowWhenTheCanaryHasSoaked(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("one", "three", "two")
-	p.soak = time.Hour
+func TestServerRolloutContinuesAfterCanarySoak(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("one", "three", "two")
+	p.canarySoak = time.Hour
 	p.startOperator(nextServerImage)
-	p.reaches("one", "ServerCurrent=True Soaking", "Ready=True Ready")
-	p.Expect(p.message("one", "ServerCurrent")).To(gomega.ContainSubstring("the others follow at 2"))
+	p.waitForConditions("one", "ServerCurrent=True Soaking", "Ready=True Ready")
+	p.Expect(p.conditionMessage("one", "ServerCurrent")).To(gomega.ContainSubstring("the rollout continues at 2"))
 	for _, name := range []string{"two", "three"} {
-		p.reaches(name, "ServerCurrent=False WaitingForTurn", "Ready=True Ready")
+		p.waitForConditions(name, "ServerCurrent=False Queued", "Ready=True Ready")
 	}
 
-	p.create(p.instance("four"))
-	p.reaches("four", "Ready=True Ready", "ServerCurrent=False WaitingForTurn")
-	p.settle()
+	p.mustCreate(p.newInstance("four"))
+	p.waitForConditions("four", "Ready=True Ready", "ServerCurrent=False Queued")
+	p.waitUntilIdle()
 	for _, name := range []string{"two", "three", "four"} {
-		pinned, run := p.serverOf(name)
+		pinned, run := p.serverImages(name)
 		p.Expect([]string{pinned, run}).To(gomega.Equal([]string{serverImage, serverImage}), name)
 	}
 	before := p.writes.all()
 	p.startOperator(nextServerImage)
-	p.visitAgain("two")
-	p.settle()
-	p.wroteNothingSince(before)
-	state, reasons, _ := p.reconciler.wave.Summary()
+	p.triggerReconcile("two")
+	p.waitUntilIdle()
+	p.expectNoWritesSince(before)
+	state, reasons, _ := p.reconciler.serverRollout.Summary()
 	p.Expect(state).To(gomega.Equal(wave.Soaking))
 	p.Expect(reasons).To(gomega.Equal(map[wave.Reason]int{wave.ReasonSoaking: 1, wave.ReasonWaitingForTurn: 3}))
 
-	p.soak = 0
+	p.canarySoak = 0
 	p.startOperator(nextServerImage)
 	for _, name := range []string{"one", "two", "three", "four"} {
-		p.reaches(name, "Ready=True Ready", "ServerCurrent=True Current")
-		pinned, run := p.serverOf(name)
+		p.waitForConditions(name, "Ready=True Ready", "ServerCurrent=True Current")
+		pinned, run := p.serverImages(name)
 		p.Expect([]string{pinned, run}).To(gomega.Equal([]string{nextServerImage, nextServerImage}), name)
 	}
-	p.Eventually(func() map[string]int { return p.events("one") }).Should(gomega.And(
+	p.Eventually(func() map[string]int { return p.eventCounts("one") }).Should(gomega.And(
 		gomega.HaveKeyWithValue("Normal ServerCanary", 1), gomega.HaveKeyWithValue("Normal ServerPassed", 1)))
-	p.Expect(p.events("two")).NotTo(gomega.HaveKey("Normal ServerCanary"))
+	p.Expect(p.eventCounts("two")).NotTo(gomega.HaveKey("Normal ServerCanary"))
 }
 
-func TestNewInstanceGetsNoServerThatFailed(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("one", "two")
-	p.breakServer(nextServerImage)
+func TestNewInstanceSkipsFailedServerImage(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("one", "two")
+	p.breakImage(nextServerImage)
 	p.startOperator(nextServerImage)
-	p.reaches("one", "ServerCurrent=False Failed", "Stalled=True RolloutFailed", "Available=True Serving")
-	p.reaches("two", "ServerCurrent=False Halted", "Ready=True Ready")
-	p.Expect(p.message("two", "ServerCurrent")).To(gomega.ContainSubstring("Instance " + p.namespace + "/one"))
-	p.Eventually(func() map[string]int { return p.events("one") }).Should(gomega.HaveKeyWithValue("Warning ServerHalted", 1))
+	p.waitForConditions("one", "ServerCurrent=False Failed", "Stalled=True RolloutFailed", "Available=True Serving")
+	p.waitForConditions("two", "ServerCurrent=False Halted", "Ready=True Ready")
+	p.Expect(p.conditionMessage("two", "ServerCurrent")).To(gomega.ContainSubstring("Instance " + p.namespace + "/one"))
+	p.Eventually(func() map[string]int { return p.eventCounts("one") }).Should(gomega.HaveKeyWithValue("Warning ServerHalted", 1))
 
-	p.create(p.instance("three"))
-	p.reaches("three", "Ready=True Ready", "ServerCurrent=False Halted")
+	p.mustCreate(p.newInstance("three"))
+	p.waitForConditions("three", "Ready=True Ready", "ServerCurrent=False Halted")
 	p.startOperator(nextServerImage)
-	p.create(p.instance("four"))
-	p.reaches("four", "Ready=True Ready", "ServerCurrent=False Halted")
+	p.mustCreate(p.newInstance("four"))
+	p.waitForConditions("four", "Ready=True Ready", "ServerCurrent=False Halted")
 	p.expectGauges(map[string]float64{"halted": 1}, map[string]float64{"Failed": 1, "Halted": 3})
-	p.Expect(p.events("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "an operator that starts again says nothing twice")
+	p.Expect(p.eventCounts("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "an operator that starts again says nothing twice")
 
-	p.breakServer("none")
-	p.editInstance("one", func(instance *v1alpha1.Instance) {
+	p.breakImage("none")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) {
 		instance.Spec.Rollout = &v1alpha1.RolloutSpec{Image: serverImage}
 	})
-	p.reaches("one", "Ready=True Ready", "ServerCurrent=False Pinned")
+	p.waitForConditions("one", "Ready=True Ready", "ServerCurrent=False Pinned")
 	for _, name := range []string{"two", "three", "four"} {
-		p.reaches(name, "Ready=True Ready", "ServerCurrent=True Current")
+		p.waitForConditions(name, "Ready=True Ready", "ServerCurrent=True Current")
 	}
 	p.expectGauges(map[string]float64{"idle": 1}, map[string]float64{"Pinned": 1, "Current": 3})
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.reaches("one", "Ready=True Ready", "ServerCurrent=True Current")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
+	p.waitForConditions("one", "Ready=True Ready", "ServerCurrent=True Current")
 }
 
-// expectGauges waits until the metrics of the wave are as given, and 0 where they
-// are not.
-func (p *platform) expectGauges(states, reasons map[string]float64) {
+// expectGauges waits until the metrics of the server rollout have the given values, and
+// are zero otherwise.
+func (p *harness) expectGauges(states, reasons map[string]float64) {
 	p.t.Helper()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(waveCollector{p.reconciler.wave})
+	registry.MustRegister(serverRolloutCollector{p.reconciler.serverRollout})
 	p.Eventually(func() string {
 		families, err := registry.Gather()
 		if err != nil {
@@ -171,83 +172,87 @@ func (p *platform) expectGauges(states, reasons map[string]float64) {
 	}).Should(gomega.BeEmpty())
 }
 
-func TestCanaryThatWasReadyAndThenFailsHalts(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("one", "two")
-	p.soak = time.Hour
+func TestCanaryFailureAfterReadyHaltsServerRollout(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("one", "two")
+	p.canarySoak = time.Hour
 	p.startOperator(nextServerImage)
-	p.reaches("one", "ServerCurrent=True Soaking", "Ready=True Ready")
-	p.reaches("two", "ServerCurrent=False WaitingForTurn")
+	p.waitForConditions("one", "ServerCurrent=True Soaking", "Ready=True Ready")
+	p.waitForConditions("two", "ServerCurrent=False Queued")
 	p.breakModel(olderVersion)
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
-	p.reaches("one", "ServerCurrent=False Failed", "Stalled=True RolloutFailed")
-	p.reaches("two", "ServerCurrent=False Halted", "Ready=True Ready")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
+	p.waitForConditions("one", "ServerCurrent=False Failed", "Stalled=True RolloutFailed")
+	p.waitForConditions("two", "ServerCurrent=False Halted", "Ready=True Ready")
 
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = newestVersion })
-	p.reaches("one", "ServerCurrent=True Soaking", "Ready=True Ready")
-	p.reaches("two", "ServerCurrent=False WaitingForTurn", "Ready=True Ready")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = newestVersion })
+	p.waitForConditions("one", "ServerCurrent=True Soaking", "Ready=True Ready")
+	p.waitForConditions("two", "ServerCurrent=False Queued", "Ready=True Ready")
 }
 
-func TestTroubleOfTheCanarysOwnStopsNobody(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("one", "two")
-	p.world.change(func(w *world) { w.idle = true })
+func TestTenantFailureOfCanaryDoesNotHaltServerRollout(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("one", "two")
+	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
 	p.startOperator(nextServerImage)
-	p.reaches("one", "ServerCurrent=False Canary", "Reconciling=True PreflightRunning")
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("2Gi") })
-	p.reaches("one", "ServerCurrent=False OwnTrouble", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
-	p.Expect(p.message("one", "ServerCurrent")).To(gomega.ContainSubstring("ForbiddenByAPIServer"))
-	p.reaches("two", "ServerCurrent=False Canary")
-	p.world.change(func(w *world) { w.idle = false })
-	p.reaches("two", "Ready=True Ready", "ServerCurrent=True Current")
-	p.reaches("one", "ServerCurrent=False OwnTrouble", "Available=True Serving")
-	p.Expect(p.events("one")).NotTo(gomega.HaveKey("Warning ServerHalted"))
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("1Gi") })
-	p.reaches("one", "Ready=True Ready", "ServerCurrent=True Current")
+	p.waitForConditions("one", "ServerCurrent=False Canary", "Reconciling=True PreflightRunning")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("2Gi") })
+	p.waitForConditions("one", "ServerCurrent=False InstanceUnhealthy", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
+	p.Expect(p.conditionMessage("one", "ServerCurrent")).To(gomega.ContainSubstring("ForbiddenByAPIServer"))
+	p.waitForConditions("two", "ServerCurrent=False Canary")
+	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
+	p.waitForConditions("two", "Ready=True Ready", "ServerCurrent=True Current")
+	p.waitForConditions("one", "ServerCurrent=False InstanceUnhealthy", "Available=True Serving")
+	p.Expect(p.eventCounts("one")).NotTo(gomega.HaveKey("Warning ServerHalted"))
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("1Gi") })
+	p.waitForConditions("one", "Ready=True Ready", "ServerCurrent=True Current")
 }
 
-func TestOneThatIsStalledAndServesIsToldWhyItDoesNotMove(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("one", "two")
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("2Gi") })
-	p.reaches("one", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
+func TestStalledInstanceReportsWhyItIsNotUpgraded(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("one", "two")
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("2Gi") })
+	p.waitForConditions("one", "Stalled=True ForbiddenByAPIServer", "Available=True Serving")
 	p.startOperator(nextServerImage)
-	p.reaches("two", "Ready=True Ready", "ServerCurrent=True Current")
-	p.reaches("one", "ServerCurrent=False OwnTrouble", "Available=True Serving")
-	p.Expect(p.message("one", "ServerCurrent")).To(gomega.ContainSubstring("ForbiddenByAPIServer"))
-	p.editInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("1Gi") })
-	p.reaches("one", "Ready=True Ready", "ServerCurrent=True Current")
+	p.waitForConditions("two", "Ready=True Ready", "ServerCurrent=True Current")
+	p.waitForConditions("one", "ServerCurrent=False InstanceUnhealthy", "Available=True Serving")
+	p.Expect(p.conditionMessage("one", "ServerCurrent")).To(gomega.ContainSubstring("ForbiddenByAPIServer"))
+	p.updateInstance("one", func(instance *v1alpha1.Instance) { instance.Spec.Storage.Embedded.Size = mustQuantity("1Gi") })
+	p.waitForConditions("one", "Ready=True Ready", "ServerCurrent=True Current")
 }
 
-func TestInstanceMovesWhenItsSpecLetsIt(t *testing.T) {
-	p := newPlatform(t)
-	p.tenants("hibernated", "ordinary", "paused", "suspended", "windowed")
+func TestInstanceIsUpgradedWhenSpecAllows(t *testing.T) {
+	p := newHarness(t)
+	p.createReadyInstances("hibernated", "ordinary", "paused", "suspended", "windowed")
 	later := time.Now().UTC().Add(6 * time.Hour)
 	clock := func(at time.Time) v1alpha1.TimeOfDay { return v1alpha1.TimeOfDay(at.Format("15:04")) }
 	set := func(name string, change func(*v1alpha1.InstanceSpec)) {
-		p.editInstance(name, func(instance *v1alpha1.Instance) { change(&instance.Spec) })
+		p.updateInstance(name, func(instance *v1alpha1.Instance) { change(&instance.Spec) })
 	}
 	set("hibernated", func(spec *v1alpha1.InstanceSpec) { spec.Hibernate = true })
 	set("paused", func(spec *v1alpha1.InstanceSpec) { spec.Rollout = &v1alpha1.RolloutSpec{Pause: true} })
 	set("suspended", func(spec *v1alpha1.InstanceSpec) { spec.Suspend = true })
 	set("windowed", func(spec *v1alpha1.InstanceSpec) {
-		spec.Rollout = &v1alpha1.RolloutSpec{Window: &v1alpha1.Window{Start: clock(later), End: clock(later.Add(time.Hour))}}
+		spec.Rollout = &v1alpha1.RolloutSpec{Window: &v1alpha1.MaintenanceWindow{Start: clock(later), End: clock(later.Add(time.Hour))}}
 	})
-	p.reaches("hibernated", "Ready=True Hibernated")
+	p.waitForConditions("hibernated", "Ready=True Hibernated")
 	p.startOperator(nextServerImage)
-	p.reaches("ordinary", "Ready=True Ready", "ServerCurrent=True Current")
-	p.reaches("hibernated", "Ready=True Hibernated", "ServerCurrent=True Current")
-	p.reaches("paused", "Ready=True Ready", "ServerCurrent=False Paused")
-	p.reaches("suspended", "Ready=True Suspended", "ServerCurrent=False Suspended")
-	p.reaches("windowed", "Ready=True Ready", "ServerCurrent=False OutsideWindow")
-	p.Expect(p.message("windowed", "ServerCurrent")).To(gomega.ContainSubstring(fmt.Sprintf("opens at %s", later.Truncate(time.Minute).Format(time.RFC3339))))
+	p.waitForConditions("ordinary", "Ready=True Ready", "ServerCurrent=True Current")
+	p.Eventually(func() string {
+		pinned, _ := p.serverImages("hibernated")
+		return pinned
+	}).Should(gomega.Equal(nextServerImage)) // until then its condition is that of the former image
+	p.waitForConditions("hibernated", "Ready=True Hibernated", "ServerCurrent=True Current")
+	p.waitForConditions("paused", "Ready=True Ready", "ServerCurrent=False Paused")
+	p.waitForConditions("suspended", "Ready=True Suspended", "ServerCurrent=False Suspended")
+	p.waitForConditions("windowed", "Ready=True Ready", "ServerCurrent=False OutsideWindow")
+	p.Expect(p.conditionMessage("windowed", "ServerCurrent")).To(gomega.ContainSubstring(fmt.Sprintf("opens at %s", later.Truncate(time.Minute).Format(time.RFC3339))))
 	waiting := []string{"paused", "suspended", "windowed"}
-	p.visitAllAgain(waiting) // which writes the deadline of rollouts as the client does
+	p.triggerReconciles(waiting) // this also writes the rollout deadline as the client does
 	before := p.writes.all()
-	p.visitAllAgain(waiting)
-	p.wroteNothingSince(before)
+	p.triggerReconciles(waiting)
+	p.expectNoWritesSince(before)
 	for _, name := range waiting {
-		pinned, run := p.serverOf(name)
+		pinned, run := p.serverImages(name)
 		p.Expect([]string{pinned, run}).To(gomega.Equal([]string{serverImage, serverImage}), name)
 	}
 
@@ -255,6 +260,6 @@ func TestInstanceMovesWhenItsSpecLetsIt(t *testing.T) {
 	set("suspended", func(spec *v1alpha1.InstanceSpec) { spec.Suspend = false })
 	set("windowed", func(spec *v1alpha1.InstanceSpec) { spec.Rollout.Window.Start = clock(time.Now().UTC().Add(-time.Hour)) })
 	for _, name := range waiting {
-		p.reaches(name, "Ready=True Ready", "ServerCurrent=True Current")
+		p.waitForConditions(name, "Ready=True Ready", "ServerCurrent=True Current")
 	}
 }

@@ -21,37 +21,37 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// NewCache gives what makes a cache of the namespaces that its options name, and
-// reports to health which of them cannot be read. For all namespaces it is
-// cache.New.
+// NewCache returns a constructor for a cache of the namespaces in its options. The cache
+// reports unreadable namespaces to health. For all namespaces, it is cache.New.
 //
-// The cache that controller-runtime makes of several namespaces counts as filled
-// when each of them is, so that one that is missing, or in which the operator has
-// no rights, keeps it from starting. Here each namespace has a cache of its own:
-// it is shown when all of its kinds were listed, the others do not wait for it,
-// and it is tried again with growing pauses. One that was whole stays shown as it
-// was last when it can no longer be read.
+// controller-runtime's multi-namespace cache counts as synced only once every namespace
+// is, so a namespace that is missing, or in which the operator has no permissions, keeps
+// the operator from starting. Here, each namespace has its own cache. Its objects become
+// visible once all of its kinds have been listed, other namespaces do not wait for it,
+// and failed lists are retried with backoff. A namespace that synced once stays visible
+// in its last known state if it becomes unreadable.
 //
-// Every kind must be asked for, by an informer or an index, before the start.
+// Every kind must be requested, by an informer or an index, before the start.
 func NewCache(health *Health) cache.NewCacheFunc {
 	return func(config *rest.Config, options cache.Options) (cache.Cache, error) {
 		if len(options.DefaultNamespaces) == 0 {
 			return cache.New(config, options)
 		}
-		all := &someNamespaces{scheme: options.Scheme, asked: map[schema.GroupVersionKind]bool{}}
-		for _, namespace := range namespacesIn(options) {
-			one, err := newMember(config, options, namespace, health)
+		all := &multiNamespaceCache{scheme: options.Scheme, requested: map[schema.GroupVersionKind]bool{}}
+		for _, namespace := range configuredNamespaces(options) {
+			one, err := newNamespaceCache(config, options, namespace, health)
 			if err != nil {
 				return nil, err
 			}
-			all.members = append(all.members, one)
+			all.caches = append(all.caches, one)
 		}
 		return all, nil
 	}
 }
 
-// namespacesIn are all namespaces that options name, for all kinds or for one.
-func namespacesIn(options cache.Options) []string {
+// configuredNamespaces returns all namespaces named in options, for all kinds or for
+// one.
+func configuredNamespaces(options cache.Options) []string {
 	names := maps.Clone(options.DefaultNamespaces)
 	for _, by := range options.ByObject {
 		maps.Copy(names, by.Namespaces)
@@ -59,51 +59,51 @@ func namespacesIn(options cache.Options) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// someNamespaces is a cache.Cache of several namespaces.
-type someNamespaces struct {
-	scheme  *runtime.Scheme
-	members []*member
+// multiNamespaceCache is a cache.Cache of several namespaces.
+type multiNamespaceCache struct {
+	scheme *runtime.Scheme
+	caches []*namespaceCache
 
 	mutex sync.Mutex
-	// asked are the kinds that somebody asked for.
-	asked   map[schema.GroupVersionKind]bool
-	started bool
+	// requested are the kinds for which an informer or index was requested.
+	requested map[schema.GroupVersionKind]bool
+	started   bool
 }
 
-// Get reads an object of a namespace that is whole.
-func (s *someNamespaces) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	one, err := s.whole(key.Namespace)
+// Get reads an object from a synced namespace.
+func (s *multiNamespaceCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	one, err := s.syncedCache(key.Namespace)
 	if err != nil {
 		return err
 	}
 	return one.Get(ctx, key, object, options...)
 }
 
-// List lists one namespace, which must be whole, or all that are.
-func (s *someNamespaces) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+// List lists one namespace, which must have synced, or all synced namespaces.
+func (s *multiNamespaceCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := client.ListOptions{}
 	asked.ApplyOptions(options)
 	if asked.Namespace != "" {
-		one, err := s.whole(asked.Namespace)
+		one, err := s.syncedCache(asked.Namespace)
 		if err != nil {
 			return err
 		}
 		return one.List(ctx, list, options...)
 	}
 	if asked.Limit > 0 || asked.Continue != "" {
-		return errors.New("listing several namespaces in pieces: the cache gives them whole; leave out limit and continue")
+		return errors.New("listing several namespaces: the cache does not support pagination: omit limit and continue")
 	}
 	return s.listAll(ctx, list, options)
 }
 
-func (s *someNamespaces) listAll(ctx context.Context, list client.ObjectList, options []client.ListOption) error {
-	members, err := s.holding(list)
+func (s *multiNamespaceCache) listAll(ctx context.Context, list client.ObjectList, options []client.ListOption) error {
+	members, err := s.cachesFor(list)
 	if err != nil {
 		return err
 	}
 	var items []runtime.Object
 	for _, one := range members {
-		if !one.isWhole() {
+		if !one.isSynced() {
 			continue
 		}
 		part := list.DeepCopyObject().(client.ObjectList)
@@ -119,31 +119,31 @@ func (s *someNamespaces) listAll(ctx context.Context, list client.ObjectList, op
 	return meta.SetList(list, items)
 }
 
-// whole gives the cache of a namespace.
-func (s *someNamespaces) whole(namespace string) (*member, error) {
-	for _, one := range s.members {
+// syncedCache returns the cache of a namespace, or an error if it has not synced.
+func (s *multiNamespaceCache) syncedCache(namespace string) (*namespaceCache, error) {
+	for _, one := range s.caches {
 		if one.namespace != namespace {
 			continue
 		}
-		if !one.isWhole() {
-			return nil, fmt.Errorf("reading namespace %s: it was not listed yet", namespace)
+		if !one.isSynced() {
+			return nil, fmt.Errorf("reading namespace %s: it has not been listed yet", namespace)
 		}
 		return one, nil
 	}
-	return nil, fmt.Errorf("reading namespace %q: it is none of those that the operator cares for", namespace)
+	return nil, fmt.Errorf("reading namespace %q: the operator does not watch it", namespace)
 }
 
-// holding gives the members that cache a kind.
-func (s *someNamespaces) holding(object runtime.Object) ([]*member, error) {
-	kind, err := s.kindOf(object)
+// cachesFor returns the namespace caches that hold a kind.
+func (s *multiNamespaceCache) cachesFor(object runtime.Object) ([]*namespaceCache, error) {
+	kind, err := s.gvkFor(object)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(s.members), func(one *member) bool { return !one.holds(kind) }), nil
+	return slices.DeleteFunc(slices.Clone(s.caches), func(one *namespaceCache) bool { return !one.cachesKind(kind) }), nil
 }
 
-// kindOf gives the kind of an object, or that of the items of a list.
-func (s *someNamespaces) kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
+// gvkFor returns the kind of an object, or of the items of a list.
+func (s *multiNamespaceCache) gvkFor(object runtime.Object) (schema.GroupVersionKind, error) {
 	kind, err := apiutil.GVKForObject(object, s.scheme)
 	if err != nil {
 		return kind, fmt.Errorf("caching %T: %w", object, err)
@@ -154,55 +154,55 @@ func (s *someNamespaces) kindOf(object runtime.Object) (schema.GroupVersionKind,
 	return kind, nil
 }
 
-// ask gives the members that cache a kind, and refuses one that nobody asked for
-// before the start: the namespaces that are whole would lack it.
-func (s *someNamespaces) ask(object client.Object) ([]*member, error) {
-	kind, err := s.kindOf(object)
+// request returns the namespace caches that hold a kind. It rejects kinds that were not
+// requested before the start, because synced namespaces would lack them.
+func (s *multiNamespaceCache) request(object client.Object) ([]*namespaceCache, error) {
+	kind, err := s.gvkFor(object)
 	if err != nil {
 		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.started && !s.asked[kind] {
-		return nil, fmt.Errorf("caching %s: ask for it before the cache starts", kind.Kind)
+	if s.started && !s.requested[kind] {
+		return nil, fmt.Errorf("caching %s: request the informer before the cache starts", kind.Kind)
 	}
-	s.asked[kind] = true
-	return s.holding(object)
+	s.requested[kind] = true
+	return s.cachesFor(object)
 }
 
-// GetInformer gives an informer of all namespaces. It never waits.
-func (s *someNamespaces) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
-	members, err := s.ask(object)
+// GetInformer returns an informer for all namespaces, without blocking.
+func (s *multiNamespaceCache) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	members, err := s.request(object)
 	if err != nil {
 		return nil, err
 	}
-	var parts []part
+	var parts []namespaceInformer
 	for _, one := range members {
 		inner, err := one.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, fmt.Errorf("namespace %s: %w", one.namespace, err)
 		}
-		parts = append(parts, part{one, inner})
+		parts = append(parts, namespaceInformer{one, inner})
 	}
-	return newInformer(parts), nil
+	return newMultiNamespaceInformer(parts), nil
 }
 
-// GetInformerForKind gives an informer of all namespaces. It never waits.
-func (s *someNamespaces) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, options ...cache.InformerGetOption) (cache.Informer, error) {
+// GetInformerForKind returns an informer for all namespaces, without blocking.
+func (s *multiNamespaceCache) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, options ...cache.InformerGetOption) (cache.Informer, error) {
 	made, err := s.scheme.New(kind)
 	if err != nil {
 		return nil, fmt.Errorf("caching %s: %w", kind.Kind, err)
 	}
 	object, isObject := made.(client.Object)
 	if !isObject {
-		return nil, fmt.Errorf("caching %s: it is no kind of object", kind.Kind)
+		return nil, fmt.Errorf("caching %s: not an object kind", kind.Kind)
 	}
 	return s.GetInformer(ctx, object, options...)
 }
 
-// RemoveInformer ends the watch of a kind in all namespaces.
-func (s *someNamespaces) RemoveInformer(ctx context.Context, object client.Object) error {
-	members, err := s.holding(object)
+// RemoveInformer stops watching a kind in all namespaces.
+func (s *multiNamespaceCache) RemoveInformer(ctx context.Context, object client.Object) error {
+	members, err := s.cachesFor(object)
 	if err != nil {
 		return err
 	}
@@ -214,9 +214,9 @@ func (s *someNamespaces) RemoveInformer(ctx context.Context, object client.Objec
 	return nil
 }
 
-// IndexField adds an index to each namespace.
-func (s *someNamespaces) IndexField(ctx context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	members, err := s.ask(object)
+// IndexField adds an index in every namespace.
+func (s *multiNamespaceCache) IndexField(ctx context.Context, object client.Object, field string, extract client.IndexerFunc) error {
+	members, err := s.request(object)
 	if err != nil {
 		return err
 	}
@@ -228,24 +228,24 @@ func (s *someNamespaces) IndexField(ctx context.Context, object client.Object, f
 	return nil
 }
 
-// Start fills the caches until the context ends.
-func (s *someNamespaces) Start(ctx context.Context) error {
+// Start runs the caches until the context ends.
+func (s *multiNamespaceCache) Start(ctx context.Context) error {
 	s.mutex.Lock()
 	s.started = true
 	s.mutex.Unlock()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, one := range s.members {
+	for _, one := range s.caches {
 		group.Go(func() error { return one.start(ctx) })
 	}
 	return group.Wait()
 }
 
-// WaitForCacheSync waits until it is known of every namespace whether it can be
-// read, and those that can are whole.
-func (s *someNamespaces) WaitForCacheSync(ctx context.Context) bool {
-	for _, one := range s.members {
+// WaitForCacheSync waits until every namespace is known to be readable or not, and the
+// readable ones have synced.
+func (s *multiNamespaceCache) WaitForCacheSync(ctx context.Context) bool {
+	for _, one := range s.caches {
 		select {
-		case <-one.settled:
+		case <-one.resolved:
 		case <-ctx.Done():
 			return false
 		}
@@ -253,5 +253,5 @@ func (s *someNamespaces) WaitForCacheSync(ctx context.Context) bool {
 	return true
 }
 
-// NeedLeaderElection says that a replica that stands by fills its cache too.
-func (s *someNamespaces) NeedLeaderElection() bool { return false }
+// NeedLeaderElection returns false, so that standby replicas fill their caches too.
+func (s *multiNamespaceCache) NeedLeaderElection() bool { return false }

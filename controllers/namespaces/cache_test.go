@@ -28,7 +28,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
-// stopControlPlane stops the control plane, if it was started.
+// stopControlPlane stops the control plane if it was started.
 var stopControlPlane = func() error { return nil }
 
 // controlPlane is started once, by the first test that needs it.
@@ -49,31 +49,32 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A tenancy is a cache of an operator that has rights in some of its namespaces.
-type tenancy struct {
+// A cacheFixture is the cache of an operator that has permissions in some of its
+// namespaces.
+type cacheFixture struct {
 	*gomega.WithT
 	t *testing.T
-	// Client may do everything.
+	// Client has all permissions.
 	client.Client
 	cache.Cache
 	prefix string
 	health *Health
 }
 
-// newTenancy makes a cache, not yet started, of ConfigMaps and Secrets in
-// namespaces that begin with the test's prefix, and of one Secret in its own.
-func newTenancy(t *testing.T, prefix string, watched ...string) *tenancy {
+// newCacheFixture creates a cache, not yet started, of ConfigMaps and Secrets in
+// namespaces with the test's prefix, and of one Secret in the operator's own namespace.
+func newCacheFixture(t *testing.T, prefix string, watched ...string) *cacheFixture {
 	t.Helper()
 	shared, err := controlPlane()
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &tenancy{WithT: gomega.NewWithT(t), t: t, prefix: prefix}
+	y := &cacheFixture{WithT: gomega.NewWithT(t), t: t, prefix: prefix}
 	y.SetDefaultEventuallyTimeout(time.Minute)
-	if y.Client, err = client.New(shared.Admin(), client.Options{}); err != nil {
+	if y.Client, err = client.New(shared.AdminConfig(), client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	user, err := shared.ServiceAccount("system", prefix+"operator")
+	user, err := shared.AddServiceAccountUser("system", prefix+"operator")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +100,8 @@ func newTenancy(t *testing.T, prefix string, watched ...string) *tenancy {
 	return y
 }
 
-// fill asks for both kinds and starts the cache.
-func (y *tenancy) fill() {
+// startCache requests both kinds and starts the cache.
+func (y *cacheFixture) startCache() {
 	y.t.Helper()
 	index := func(object client.Object) []string { return []string{object.GetLabels()["colour"]} }
 	for _, object := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
@@ -124,8 +125,8 @@ func (y *tenancy) fill() {
 	}
 }
 
-// create makes a namespace, if there is none, and in it a ConfigMap and a Secret.
-func (y *tenancy) create(name string) {
+// createNamespace creates a namespace, unless it exists, with a ConfigMap and a Secret.
+func (y *cacheFixture) createNamespace(name string) {
 	y.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: y.prefix + name}}
 	meta := metav1.ObjectMeta{Namespace: namespace.Name, Name: "authority", Labels: map[string]string{"colour": "blue"}}
@@ -137,8 +138,8 @@ func (y *tenancy) create(name string) {
 	}
 }
 
-// allow gives the operator the right to list kinds in a namespace.
-func (y *tenancy) allow(name string, kinds ...string) {
+// grantRead permits the operator to list kinds in a namespace.
+func (y *cacheFixture) grantRead(name string, kinds ...string) {
 	y.t.Helper()
 	meta := metav1.ObjectMeta{Namespace: y.prefix + name, Name: "reads-" + strings.Join(kinds, "-")}
 	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: kinds, Verbs: []string{"get", "list", "watch"}}}}
@@ -154,8 +155,8 @@ func (y *tenancy) allow(name string, kinds ...string) {
 	}
 }
 
-// secrets lists all Secrets of the cache as namespace/name.
-func (y *tenancy) secrets(options ...client.ListOption) []string {
+// secretNames lists all Secrets in the cache as namespace/name.
+func (y *cacheFixture) secretNames(options ...client.ListOption) []string {
 	var list corev1.SecretList
 	if err := y.Cache.List(y.t.Context(), &list, options...); err != nil {
 		return []string{err.Error()}
@@ -168,35 +169,35 @@ func (y *tenancy) secrets(options ...client.ListOption) []string {
 	return names
 }
 
-// A listener remembers whose objects it heard of.
-type listener struct {
+// A recordingHandler records the objects of the events it receives.
+type recordingHandler struct {
 	mutex sync.Mutex
-	heard []string
+	added []string
 }
 
-func (l *listener) handler() toolscache.ResourceEventHandler {
+func (l *recordingHandler) handler() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
 		l.mutex.Lock()
 		defer l.mutex.Unlock()
 		found := object.(client.Object)
-		l.heard = append(l.heard, found.GetNamespace()+"/"+found.GetName())
+		l.added = append(l.added, found.GetNamespace()+"/"+found.GetName())
 	}}
 }
 
-func (l *listener) all() []string {
+func (l *recordingHandler) names() []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return slices.Sorted(slices.Values(l.heard))
+	return slices.Sorted(slices.Values(l.added))
 }
 
-// listen adds a listener to Secrets.
-func (y *tenancy) listen() (*listener, cache.Informer, toolscache.ResourceEventHandlerRegistration) {
+// addRecordingHandler adds an event handler for Secrets.
+func (y *cacheFixture) addRecordingHandler() (*recordingHandler, cache.Informer, toolscache.ResourceEventHandlerRegistration) {
 	y.t.Helper()
 	informer, err := y.GetInformer(y.t.Context(), &corev1.Secret{})
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	made := &listener{}
+	made := &recordingHandler{}
 	registration, err := informer.AddEventHandler(made.handler())
 	if err != nil {
 		y.t.Fatal(err)
@@ -204,73 +205,73 @@ func (y *tenancy) listen() (*listener, cache.Informer, toolscache.ResourceEventH
 	return made, informer, registration
 }
 
-// TestCacheShowsWholeNamespaces gives an operator rights bit by bit: it must see
-// nothing of a namespace of which it may not see all, and all of it afterwards.
-func TestCacheShowsWholeNamespaces(t *testing.T) {
+// TestCacheServesOnlySyncedNamespaces grants permissions step by step: the operator must
+// see nothing of a namespace until it can read all of it.
+func TestCacheServesOnlySyncedNamespaces(t *testing.T) {
 	t.Parallel()
-	y := newTenancy(t, "whole-", "there", "half", "absent")
+	y := newCacheFixture(t, "whole-", "there", "half", "absent")
 	for _, name := range []string{"there", "half", "own"} {
-		y.create(name)
+		y.createNamespace(name)
 	}
-	y.allow("there", "configmaps", "secrets")
-	y.allow("half", "secrets")
-	y.allow("own", "secrets")
-	early, _, earlyRegistration := y.listen()
-	y.fill()
-	late, informer, lateRegistration := y.listen()
-	removed, _, removedRegistration := y.listen()
+	y.grantRead("there", "configmaps", "secrets")
+	y.grantRead("half", "secrets")
+	y.grantRead("own", "secrets")
+	early, _, earlyRegistration := y.addRecordingHandler()
+	y.startCache()
+	late, informer, lateRegistration := y.addRecordingHandler()
+	removed, _, removedRegistration := y.addRecordingHandler()
 	y.Eventually(func() bool {
 		return earlyRegistration.HasSynced() && lateRegistration.HasSynced() && informer.HasSynced()
 	}).Should(gomega.BeTrue(), "waits for a namespace that cannot be read")
-	y.Eventually(func() []string { return y.secrets() }).Should(gomega.Equal([]string{"own/authority", "there/authority", "there/other"}))
+	y.Eventually(func() []string { return y.secretNames() }).Should(gomega.Equal([]string{"own/authority", "there/authority", "there/other"}))
 	shown := []string{"whole-own/authority", "whole-there/authority", "whole-there/other"}
-	y.Eventually(early.all).Should(gomega.Equal(shown))
-	y.Eventually(late.all).Should(gomega.Equal(shown))
-	y.Eventually(removed.all).Should(gomega.Equal(shown))
+	y.Eventually(early.names).Should(gomega.Equal(shown))
+	y.Eventually(late.names).Should(gomega.Equal(shown))
+	y.Eventually(removed.names).Should(gomega.Equal(shown))
 	if err := informer.RemoveEventHandler(removedRegistration); err != nil {
 		t.Error(err)
 	}
-	y.refusesToRead("whole-half", "was not listed yet")
-	y.refusesToRead("whole-absent", "was not listed yet")
-	y.refusesToRead("elsewhere", "none of those")
-	y.Expect(y.health.Troubles()).To(gomega.ConsistOf(
-		gomega.And(gomega.HavePrefix("namespace whole-absent: "+unreadable), gomega.HaveSuffix("ConfigMap, Secret")),
-		gomega.And(gomega.HavePrefix("namespace whole-half: "+unreadable), gomega.HaveSuffix(": ConfigMap"))))
+	y.expectReadError("whole-half", "has not been listed yet")
+	y.expectReadError("whole-absent", "has not been listed yet")
+	y.expectReadError("elsewhere", "the operator does not watch it")
+	y.Expect(y.health.Problems()).To(gomega.ConsistOf(
+		gomega.And(gomega.HavePrefix("namespace whole-absent: "+problemUnreadable), gomega.HaveSuffix("ConfigMap, Secret")),
+		gomega.And(gomega.HavePrefix("namespace whole-half: "+problemUnreadable), gomega.HaveSuffix(": ConfigMap"))))
 
-	y.allow("half", "configmaps")
-	y.create("absent")
-	y.allow("absent", "configmaps", "secrets")
+	y.grantRead("half", "configmaps")
+	y.createNamespace("absent")
+	y.grantRead("absent", "configmaps", "secrets")
 	all := []string{"whole-absent/authority", "whole-absent/other", "whole-half/authority", "whole-half/other"}
 	all = append(all, shown...)
-	y.Eventually(early.all).Should(gomega.Equal(all))
-	y.Eventually(late.all).Should(gomega.Equal(all))
-	y.Expect(removed.all()).To(gomega.Equal(shown), "hears although it was removed")
-	y.Eventually(y.health.Troubles).Should(gomega.BeEmpty())
-	y.Expect(y.secrets(client.MatchingFields{"colour": "blue"})).To(gomega.Equal([]string{"absent/authority", "half/authority", "own/authority", "there/authority"}))
-	y.Expect(y.secrets(client.InNamespace("whole-half"))).To(gomega.Equal([]string{"half/authority", "half/other"}))
+	y.Eventually(early.names).Should(gomega.Equal(all))
+	y.Eventually(late.names).Should(gomega.Equal(all))
+	y.Expect(removed.names()).To(gomega.Equal(shown), "hears although it was removed")
+	y.Eventually(y.health.Problems).Should(gomega.BeEmpty())
+	y.Expect(y.secretNames(client.MatchingFields{"colour": "blue"})).To(gomega.Equal([]string{"absent/authority", "half/authority", "own/authority", "there/authority"}))
+	y.Expect(y.secretNames(client.InNamespace("whole-half"))).To(gomega.Equal([]string{"half/authority", "half/other"}))
 }
 
-func (y *tenancy) refusesToRead(namespace, want string) {
+func (y *cacheFixture) expectReadError(namespace, want string) {
 	y.t.Helper()
 	err := y.Cache.Get(y.t.Context(), client.ObjectKey{Namespace: namespace, Name: "authority"}, &corev1.Secret{})
 	if err == nil || !strings.Contains(err.Error(), want) {
 		y.t.Errorf("reading %s: %v, want %q", namespace, err, want)
 	}
-	if got := y.secrets(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
+	if got := y.secretNames(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
 		y.t.Errorf("listing %s: %v, want %q", namespace, got, want)
 	}
 }
 
-// TestCacheIsAskedBeforeItStarts refuses what would be missing from namespaces
-// that are shown already, and what it cannot do.
-func TestCacheIsAskedBeforeItStarts(t *testing.T) {
+// TestInformersMustBeRequestedBeforeStart checks that the cache rejects kinds that
+// synced namespaces would lack, and unsupported operations.
+func TestInformersMustBeRequestedBeforeStart(t *testing.T) {
 	t.Parallel()
-	y := newTenancy(t, "asked-", "there")
-	y.fill()
+	y := newCacheFixture(t, "asked-", "there")
+	y.startCache()
 	if _, err := y.GetInformer(t.Context(), &corev1.Service{}); err == nil || !strings.Contains(err.Error(), "before the cache starts") {
 		t.Errorf("a kind that nobody asked for: %v", err)
 	}
-	if got := y.secrets(client.Limit(1)); !strings.Contains(got[0], "leave out limit") {
+	if got := y.secretNames(client.Limit(1)); !strings.Contains(got[0], "omit limit") {
 		t.Errorf("a limit over several namespaces: %v", got)
 	}
 	informer, err := y.GetInformerForKind(t.Context(), corev1.SchemeGroupVersion.WithKind("Secret"))
@@ -282,18 +283,19 @@ func TestCacheIsAskedBeforeItStarts(t *testing.T) {
 	}
 }
 
-// TestCacheOfAllNamespaces is controller-runtime's own.
-func TestCacheOfAllNamespaces(t *testing.T) {
+// TestCacheWatchesAllNamespacesByDefault checks that the default is controller-runtime's
+// own cache.
+func TestCacheWatchesAllNamespacesByDefault(t *testing.T) {
 	t.Parallel()
 	shared, err := controlPlane()
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := NewCache(nil)(shared.Admin(), cache.Options{Scheme: clientgoscheme.Scheme})
+	made, err := NewCache(nil)(shared.AdminConfig(), cache.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ours := made.(*someNamespaces); ours {
+	if _, ours := made.(*multiNamespaceCache); ours {
 		t.Error("an operator for all namespaces has a cache of some")
 	}
 }

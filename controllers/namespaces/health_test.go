@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestHealthTellsChangesOnce reports what ten watches of a namespace find, and
-// counts how often it is told.
-func TestHealthTellsChangesOnce(t *testing.T) {
+// TestHealthReportsChangesOnce reports the results of ten watches of a namespace, and
+// counts the log messages.
+func TestHealthReportsChangesOnce(t *testing.T) {
 	t.Parallel()
 	var said []string
 	log := funcr.New(func(_, line string) { said = append(said, line) }, funcr.Options{})
@@ -39,21 +39,21 @@ func TestHealthTellsChangesOnce(t *testing.T) {
 		{"all can", "Secret", "", nil, 4, 1, 1},
 	} {
 		health.Report("clinic", step.part, step.trouble)
-		if diff := cmp.Diff(step.lines, health.Troubles(), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(step.lines, health.Problems(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 		if len(said) != step.said {
 			t.Errorf("%s: %d lines in the log, want %d: %q", step.name, len(said), step.said, said)
 		}
 		want := map[string]float64{"clinic": step.clinicWell, "pharmacy": step.othersWell}
-		if diff := cmp.Diff(want, wellness(t, registry)); diff != "" {
+		if diff := cmp.Diff(want, accessibleByNamespace(t, registry)); diff != "" {
 			t.Errorf("%s, the metric (-want +got):\n%s", step.name, diff)
 		}
 	}
 }
 
-// wellness reads the metric by namespace.
-func wellness(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+// accessibleByNamespace reads the metric by namespace.
+func accessibleByNamespace(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
@@ -61,7 +61,7 @@ func wellness(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	}
 	found := map[string]float64{}
 	for _, family := range families {
-		if family.GetName() != "anamnesis_operator_namespace_well" {
+		if family.GetName() != "anamnesis_operator_namespace_accessible" {
 			continue
 		}
 		for _, metric := range family.GetMetric() {

@@ -11,60 +11,61 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// A part is the informer of one namespace.
-type part struct {
-	*member
+// A namespaceInformer is the informer of one namespace.
+type namespaceInformer struct {
+	*namespaceCache
 	cache.Informer
 }
 
-// An informer is a cache.Informer of several namespaces. A handler hears of a
-// namespace when that is whole, be it long after the handler was added.
-type informer struct {
-	*awaited
-	parts []part
+// A multiNamespaceInformer is a cache.Informer for several namespaces. A handler
+// receives the events of a namespace once it has synced, which may be long after the
+// handler was added.
+type multiNamespaceInformer struct {
+	*syncChecker
+	informers []namespaceInformer
 }
 
-func newInformer(parts []part) *informer {
-	return &informer{
-		parts:   parts,
-		awaited: await(parts, func(p part) toolscache.DoneChecker { return p.HasSyncedChecker() }),
+func newMultiNamespaceInformer(parts []namespaceInformer) *multiNamespaceInformer {
+	return &multiNamespaceInformer{
+		informers:   parts,
+		syncChecker: newSyncChecker(parts, func(p namespaceInformer) toolscache.DoneChecker { return p.HasSyncedChecker() }),
 	}
 }
 
 // AddEventHandler adds a handler to each namespace.
-func (i *informer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+func (i *multiNamespaceInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, toolscache.HandlerOptions{})
 }
 
 // AddEventHandlerWithResyncPeriod adds a handler to each namespace.
-func (i *informer) AddEventHandlerWithResyncPeriod(handler toolscache.ResourceEventHandler, period time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
+func (i *multiNamespaceInformer) AddEventHandlerWithResyncPeriod(handler toolscache.ResourceEventHandler, period time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, toolscache.HandlerOptions{ResyncPeriod: &period})
 }
 
 // AddEventHandlerWithOptions adds a handler to each namespace.
-func (i *informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
-	made := &registration{inner: map[*member]toolscache.ResourceEventHandlerRegistration{}}
-	for _, p := range i.parts {
-		p.whenWhole(func() {
+func (i *multiNamespaceInformer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	made := &handlerRegistration{byNamespace: map[*namespaceCache]toolscache.ResourceEventHandlerRegistration{}}
+	for _, p := range i.informers {
+		p.whenSynced(func() {
 			made.add(p, func() (toolscache.ResourceEventHandlerRegistration, error) {
 				return p.AddEventHandlerWithOptions(handler, options)
 			})
 		})
 	}
-	made.awaited = await(i.parts, func(p part) toolscache.DoneChecker { return made.checker(p.member) })
+	made.syncChecker = newSyncChecker(i.informers, func(p namespaceInformer) toolscache.DoneChecker { return made.checker(p.namespaceCache) })
 	return made, nil
 }
 
-// RemoveEventHandler removes a handler from each namespace, those too that are
-// not whole yet.
-func (i *informer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
-	made, ours := handle.(*registration)
+// RemoveEventHandler removes a handler from each namespace, including those that have
+// not synced yet.
+func (i *multiNamespaceInformer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
+	made, ours := handle.(*handlerRegistration)
 	if !ours {
-		return fmt.Errorf("removing a handler: %T was not given by this informer", handle)
+		return fmt.Errorf("removing a handler: %T was not registered with this informer", handle)
 	}
 	registered := made.remove()
-	for _, p := range i.parts {
-		inner, added := registered[p.member]
+	for _, p := range i.informers {
+		inner, added := registered[p.namespaceCache]
 		if !added {
 			continue
 		}
@@ -76,8 +77,8 @@ func (i *informer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegi
 }
 
 // AddIndexers adds indexers to each namespace.
-func (i *informer) AddIndexers(indexers toolscache.Indexers) error {
-	for _, p := range i.parts {
+func (i *multiNamespaceInformer) AddIndexers(indexers toolscache.Indexers) error {
+	for _, p := range i.informers {
 		if err := p.AddIndexers(indexers); err != nil {
 			return fmt.Errorf("namespace %s: %w", p.namespace, err)
 		}
@@ -85,9 +86,9 @@ func (i *informer) AddIndexers(indexers toolscache.Indexers) error {
 	return nil
 }
 
-// IsStopped says whether no namespace is watched any more.
-func (i *informer) IsStopped() bool {
-	for _, p := range i.parts {
+// IsStopped reports whether all namespace informers have stopped.
+func (i *multiNamespaceInformer) IsStopped() bool {
+	for _, p := range i.informers {
 		if !p.IsStopped() {
 			return false
 		}
@@ -95,58 +96,59 @@ func (i *informer) IsStopped() bool {
 	return true
 }
 
-// A registration is one handler with several namespaces.
-type registration struct {
-	*awaited
+// A handlerRegistration is the registration of one handler in several namespaces.
+type handlerRegistration struct {
+	*syncChecker
 
-	mutex   sync.Mutex
-	inner   map[*member]toolscache.ResourceEventHandlerRegistration
-	removed bool
+	mutex       sync.Mutex
+	byNamespace map[*namespaceCache]toolscache.ResourceEventHandlerRegistration
+	removed     bool
 }
 
-// add registers the handler with one namespace. It only fails when the namespace
-// is no longer watched, which is when the operator ends.
-func (r *registration) add(p part, register func() (toolscache.ResourceEventHandlerRegistration, error)) {
+// add registers the handler in one namespace. Registration only fails if the informer
+// has stopped, which happens when the operator shuts down.
+func (r *handlerRegistration) add(p namespaceInformer, register func() (toolscache.ResourceEventHandlerRegistration, error)) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.removed {
 		return
 	}
 	if inner, err := register(); err == nil {
-		r.inner[p.member] = inner
+		r.byNamespace[p.namespaceCache] = inner
 	}
 }
 
-// remove gives what was registered, and registers nothing from now on.
-func (r *registration) remove() map[*member]toolscache.ResourceEventHandlerRegistration {
+// remove returns the registrations and prevents further ones.
+func (r *handlerRegistration) remove() map[*namespaceCache]toolscache.ResourceEventHandlerRegistration {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.removed = true
-	return r.inner
+	return r.byNamespace
 }
 
-func (r *registration) checker(of *member) toolscache.DoneChecker {
+func (r *handlerRegistration) checker(of *namespaceCache) toolscache.DoneChecker {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if inner, registered := r.inner[of]; registered {
+	if inner, registered := r.byNamespace[of]; registered {
 		return inner.HasSyncedChecker()
 	}
 	return nil
 }
 
-// An awaited is a toolscache.DoneChecker that is done when all namespaces are
-// that can be read.
-type awaited struct{ done chan struct{} }
+// A syncChecker is a toolscache.DoneChecker that is done once all readable namespaces
+// are done.
+type syncChecker struct{ done chan struct{} }
 
-// await asks each namespace that is whole, as soon as it is known whether it can
-// be, what to wait for; nil for nothing.
-func await(parts []part, what func(part) toolscache.DoneChecker) *awaited {
-	made := &awaited{done: make(chan struct{})}
+// newSyncChecker returns a syncChecker that waits until each namespace is known to be
+// readable or not, and then for the checker that what returns for it, unless that is
+// nil.
+func newSyncChecker(parts []namespaceInformer, what func(namespaceInformer) toolscache.DoneChecker) *syncChecker {
+	made := &syncChecker{done: make(chan struct{})}
 	go func() {
 		defer close(made.done)
 		for _, p := range parts {
-			<-p.settled
-			if !p.isWhole() {
+			<-p.resolved
+			if !p.isSynced() {
 				continue
 			}
 			if checker := what(p); checker != nil {
@@ -157,14 +159,14 @@ func await(parts []part, what func(part) toolscache.DoneChecker) *awaited {
 	return made
 }
 
-// Name says what is awaited.
-func (a *awaited) Name() string { return "the namespaces that can be read" }
+// Name describes what the checker waits for.
+func (a *syncChecker) Name() string { return "accessible namespaces" }
 
-// Done is closed when they are.
-func (a *awaited) Done() <-chan struct{} { return a.done }
+// Done returns a channel that is closed once all of them are done.
+func (a *syncChecker) Done() <-chan struct{} { return a.done }
 
-// HasSyncedChecker gives itself.
-func (a *awaited) HasSyncedChecker() toolscache.DoneChecker { return a }
+// HasSyncedChecker returns the checker itself.
+func (a *syncChecker) HasSyncedChecker() toolscache.DoneChecker { return a }
 
-// HasSynced says whether it is done.
-func (a *awaited) HasSynced() bool { return toolscache.IsDone(a) }
+// HasSynced reports whether the checker is done.
+func (a *syncChecker) HasSynced() bool { return toolscache.IsDone(a) }

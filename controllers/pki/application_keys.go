@@ -7,68 +7,68 @@ import (
 	"time"
 )
 
-// Propagation is how long it takes until every server knows what was written into
-// a Secret that its pod mounts: the kubelet looks once a minute, by what its cache
-// of Secrets has, and the server looks at its files every few seconds. What clients
-// or other servers are told must be good by then, so that this is twice the
-// kubelet's minute.
-const Propagation = 2 * time.Minute
+// KeyPropagationDelay is how long it takes until every server has loaded a change to a
+// Secret that its pod mounts. The kubelet syncs once a minute, from its own cache of
+// Secrets, and the server checks its files every few seconds. Clients and other servers
+// may rely on a change only after this delay, so it is twice the kubelet's minute.
+const KeyPropagationDelay = 2 * time.Minute
 
-// ApplicationKeys are those by which a server knows one application.
+// ApplicationKeys are the keys that a server accepts from one application.
 type ApplicationKeys struct {
-	// Key is the one that the application is shown.
-	Key string
-	// Others are good beside it: one that is to be shown next, or was before.
-	Others []string
+	// Current is the key that is published to the application.
+	Current string
+	// Additional keys are accepted too: the next key before it is published, or the previous
+	// one.
+	Additional []string
 }
 
-// A KeyTurn is how far the keys of all applications have turned: what must be
-// remembered of it beside the keys themselves. At most one of the times is set,
-// and none while nothing turns.
-type KeyTurn struct {
-	// Request is the last request that was met.
+// A KeyRotation is the state of a rotation of all application keys, in addition to the
+// keys themselves. At most one of the times is set, and none if no rotation is in
+// progress.
+type KeyRotation struct {
+	// Request is the last rotation request that was handled.
 	Request string
-	// NextSince is since when servers are told the keys that are shown next.
+	// NextSince is when servers were given the keys that are published next.
 	NextSince time.Time
-	// PreviousSince is since when the keys that were shown before are not any more.
+	// PreviousSince is when the previous keys stopped being published.
 	PreviousSince time.Time
 }
 
-// KeyPolicy is how keys are to turn.
-type KeyPolicy struct {
-	// Request asks for other keys when it is neither empty nor the one that was met
-	// last.
+// KeyRotationPolicy controls the rotation of keys.
+type KeyRotationPolicy struct {
+	// Request triggers a rotation if it is neither empty nor the last request that was
+	// handled.
 	Request string
-	// Overlap is how long a key stays good after another one is shown. Zero revokes
-	// it at once, and shows the other one at once too.
+	// Overlap is how long a key stays valid after its successor is published. Zero revokes
+	// it immediately, and publishes the successor immediately too.
 	Overlap time.Duration
 }
 
-// Asks says whether other keys are asked for that were not made yet.
-func (t KeyTurn) Asks(policy KeyPolicy) bool {
+// IsRequested reports whether a rotation is requested that has not started yet.
+func (t KeyRotation) IsRequested(policy KeyRotationPolicy) bool {
 	return policy.Request != "" && policy.Request != t.Request
 }
 
-// Advance does what is due about keys, by application, and says when something is
-// due next; never is zero. It depends on what is kept and on the clock alone:
-// whoever was interrupted goes on where they were. A request that comes while keys
-// turn is met when they have.
-func (t KeyTurn) Advance(keys map[string]ApplicationKeys, policy KeyPolicy, now time.Time) (turned map[string]ApplicationKeys, after KeyTurn, due time.Time) {
+// Advance performs the rotation steps that are due, and returns the keys by application,
+// the new state, and when the next step is due, or the zero time if none is. It depends
+// only on the stored state and the clock, so an interrupted rotation resumes where it
+// stopped. A request that arrives during a rotation is handled after it.
+func (t KeyRotation) Advance(keys map[string]ApplicationKeys, policy KeyRotationPolicy, now time.Time) (turned map[string]ApplicationKeys, after KeyRotation, due time.Time) {
 	turned = maps.Clone(keys)
 	for {
-		switch known, shown := t.NextSince.Add(Propagation), t.PreviousSince.Add(policy.Overlap); {
+		switch known, shown := t.NextSince.Add(KeyPropagationDelay), t.PreviousSince.Add(policy.Overlap); {
 		case !t.NextSince.IsZero() && policy.Overlap > 0 && now.Before(known):
 			return turned, t, known
 		case !t.NextSince.IsZero():
-			change(turned, ApplicationKeys.next)
+			updateEach(turned, ApplicationKeys.promoted)
 			t.NextSince, t.PreviousSince = time.Time{}, now
 		case !t.PreviousSince.IsZero() && now.Before(shown):
 			return turned, t, shown
 		case !t.PreviousSince.IsZero():
-			change(turned, ApplicationKeys.alone)
+			updateEach(turned, ApplicationKeys.currentOnly)
 			t.PreviousSince = time.Time{}
-		case t.Asks(policy):
-			change(turned, ApplicationKeys.joined)
+		case t.IsRequested(policy):
+			updateEach(turned, ApplicationKeys.withNext)
 			t.Request, t.NextSince = policy.Request, now
 		default:
 			return turned, t, time.Time{}
@@ -76,25 +76,25 @@ func (t KeyTurn) Advance(keys map[string]ApplicationKeys, policy KeyPolicy, now 
 	}
 }
 
-func change(keys map[string]ApplicationKeys, how func(ApplicationKeys) ApplicationKeys) {
+func updateEach(keys map[string]ApplicationKeys, how func(ApplicationKeys) ApplicationKeys) {
 	for application, had := range keys {
 		keys[application] = how(had)
 	}
 }
 
-// joined are the keys with one to be shown next.
-func (k ApplicationKeys) joined() ApplicationKeys {
-	return ApplicationKeys{k.Key, []string{NewApplicationKey()}}
+// withNext returns the keys plus a new key to be published next.
+func (k ApplicationKeys) withNext() ApplicationKeys {
+	return ApplicationKeys{k.Current, []string{NewApplicationKey()}}
 }
 
-// next are the keys with the other one shown; those of an application that came
-// meanwhile have none.
-func (k ApplicationKeys) next() ApplicationKeys {
-	if len(k.Others) == 0 {
+// promoted returns the keys with the next key as the current one. Applications that were
+// added during the rotation have no next key and stay unchanged.
+func (k ApplicationKeys) promoted() ApplicationKeys {
+	if len(k.Additional) == 0 {
 		return k
 	}
-	return ApplicationKeys{k.Others[0], []string{k.Key}}
+	return ApplicationKeys{k.Additional[0], []string{k.Current}}
 }
 
-// alone is the key that is shown and no other.
-func (k ApplicationKeys) alone() ApplicationKeys { return ApplicationKeys{Key: k.Key} }
+// currentOnly returns the current key without additional ones.
+func (k ApplicationKeys) currentOnly() ApplicationKeys { return ApplicationKeys{Current: k.Current} }

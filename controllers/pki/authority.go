@@ -18,49 +18,49 @@ import (
 )
 
 const (
-	// authorityLifetime is how long a certificate of the authority is valid.
+	// authorityLifetime is how long a CA certificate is valid.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
-	// authorityRenewal is how long before its end it is made again.
-	authorityRenewal = 5 * 365 * 24 * time.Hour
+	// authorityRenewBefore is how long before its expiry a CA certificate is renewed.
+	authorityRenewBefore = 5 * 365 * 24 * time.Hour
 	// certificateLifetime is how long an issued certificate is valid.
 	certificateLifetime = 90 * 24 * time.Hour
-	// certificateRenewal is how long before its end it is issued again.
-	certificateRenewal = 30 * 24 * time.Hour
-	// clockSkew is how far behind ours the clock of a client may be.
-	clockSkew = 5 * time.Minute
+	// certificateRenewBefore is how long before its expiry a certificate is reissued.
+	certificateRenewBefore = 30 * 24 * time.Hour
+	// maxClockSkew is how far the clock of a client may be behind ours.
+	maxClockSkew = 5 * time.Minute
 )
 
-// organization is in the subject of every authority that this package makes, and
-// so in the issuer of every certificate.
+// organization is in the subject of every CA that this package creates, and therefore in
+// the issuer of every certificate.
 var organization = []string{"Anamnesis"}
 
-// KeyPair is a certificate, followed by those between it and its authority if
-// any, and its private key, both in PEM.
+// KeyPair is a certificate, followed by its intermediate certificates if any, and its
+// private key, both in PEM.
 type KeyPair struct {
 	Certificate, Key []byte
 }
 
-// Authority vouches for certificates.
+// Authority is a certificate authority (CA) that issues server certificates.
 type Authority struct {
-	certificate *x509.Certificate
-	key         crypto.Signer
-	pem         []byte
+	certificate    *x509.Certificate
+	key            crypto.Signer
+	certificatePEM []byte
 }
 
-// NewAuthority makes a self-signed authority with a key of its own. It can vouch
-// for the given DNS domains and all below them, and for nothing else, as name
-// constraints of its certificate say; without any domain, for every name.
+// NewAuthority creates a self-signed CA with a new key. The name constraints of its
+// certificate permit only the given DNS domains and their subdomains. Without domains,
+// it may issue for any name.
 func NewAuthority(now time.Time, domains ...string) (KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return KeyPair{}, fmt.Errorf("making the authority's key: %w", err)
+		return KeyPair{}, fmt.Errorf("generating the CA key: %w", err)
 	}
 	return selfSign(authorityTemplate(domains, now), key)
 }
 
-// RenewAuthority makes the authority's certificate again, for these domains. Key
-// and name stay, and the identifier of the key, so that clients that still hold
-// the old certificate go on trusting what is issued.
+// RenewAuthority renews a CA certificate for the given domains. It keeps the key, the
+// name and the key identifier, so clients that still hold the old certificate continue
+// to trust newly issued ones.
 func RenewAuthority(current KeyPair, now time.Time, domains ...string) (KeyPair, error) {
 	authority, err := ParseAuthority(current)
 	if err != nil {
@@ -72,41 +72,41 @@ func RenewAuthority(current KeyPair, now time.Time, domains ...string) (KeyPair,
 	return selfSign(template, authority.key)
 }
 
-// ParseAuthority reads what NewAuthority made.
+// ParseAuthority parses a CA created by NewAuthority.
 func ParseAuthority(pair KeyPair) (*Authority, error) {
 	certificates, err := parseCertificates(pair.Certificate)
 	if err != nil {
-		return nil, fmt.Errorf("reading the authority's certificate: %w", err)
+		return nil, fmt.Errorf("parsing the CA certificate: %w", err)
 	}
 	key, err := parseKey(pair.Key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the authority's key: %w", err)
+		return nil, fmt.Errorf("parsing the CA key: %w", err)
 	}
 	certificate := certificates[0]
-	if !certificate.IsCA || !isKeyOf(key, certificate) {
-		return nil, errors.New("the authority's certificate and key do not belong together")
+	if !certificate.IsCA || !keyMatches(key, certificate) {
+		return nil, errors.New("the CA certificate and key do not match")
 	}
-	return &Authority{certificate: certificate, key: key, pem: pair.Certificate}, nil
+	return &Authority{certificate: certificate, key: key, certificatePEM: pair.Certificate}, nil
 }
 
-// PEM is the certificate that clients must trust.
-func (a *Authority) PEM() []byte { return bytes.Clone(a.pem) }
+// PEM returns the CA certificate that clients must trust.
+func (a *Authority) PEM() []byte { return bytes.Clone(a.certificatePEM) }
 
-// Issue makes a server certificate for DNS names. Names that the authority's own
-// certificate does not permit are an error: clients would refuse the certificate
-// with all its names.
+// Issue issues a server certificate for DNS names. It returns an error for names that
+// the CA's name constraints do not permit, because clients would reject the whole
+// certificate.
 func (a *Authority) Issue(names []string, now time.Time) (KeyPair, error) {
 	if permitted := permittedNames(a.certificate, names); !slices.Equal(permitted, names) {
-		return KeyPair{}, fmt.Errorf("issuing a certificate for %q: the authority may vouch for %q only", names, a.certificate.PermittedDNSDomains)
+		return KeyPair{}, fmt.Errorf("issuing a certificate for %q: the CA may issue for %q only", names, a.certificate.PermittedDNSDomains)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return KeyPair{}, fmt.Errorf("making a key: %w", err)
+		return KeyPair{}, fmt.Errorf("generating a key: %w", err)
 	}
 	template := &x509.Certificate{
 		Subject:               pkix.Name{Organization: organization},
 		DNSNames:              names,
-		NotBefore:             now.Add(-clockSkew),
+		NotBefore:             now.Add(-maxClockSkew),
 		NotAfter:              earlier(now.Add(certificateLifetime), a.certificate.NotAfter),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -118,7 +118,7 @@ func (a *Authority) Issue(names []string, now time.Time) (KeyPair, error) {
 func authorityTemplate(domains []string, now time.Time) *x509.Certificate {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{Organization: organization, CommonName: "Anamnesis operator"},
-		NotBefore:             now.Add(-clockSkew),
+		NotBefore:             now.Add(-maxClockSkew),
 		NotAfter:              now.Add(authorityLifetime),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		IsCA:                  true,
@@ -126,7 +126,7 @@ func authorityTemplate(domains []string, now time.Time) *x509.Certificate {
 		MaxPathLenZero:        true,
 	}
 	if len(domains) > 0 {
-		constrain(template, domains)
+		addNameConstraints(template, domains)
 	}
 	return template
 }
@@ -135,11 +135,12 @@ func selfSign(template *x509.Certificate, key crypto.Signer) (KeyPair, error) {
 	return sign(template, template, key, key)
 }
 
-// sign gives a certificate for key, signed by the parent's key, with both.
+// sign returns a certificate for key, signed with the parent's key, together with its
+// key.
 func sign(template, parent *x509.Certificate, key, parentKey crypto.Signer) (KeyPair, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return KeyPair{}, fmt.Errorf("making a serial number: %w", err)
+		return KeyPair{}, fmt.Errorf("generating a serial number: %w", err)
 	}
 	template.SerialNumber = serial
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), parentKey)
@@ -153,8 +154,8 @@ func sign(template, parent *x509.Certificate, key, parentKey crypto.Signer) (Key
 	return KeyPair{Certificate: encodeCertificate(der), Key: keyText}, nil
 }
 
-// isKeyOf says whether a private key belongs to a certificate.
-func isKeyOf(key crypto.Signer, certificate *x509.Certificate) bool {
+// keyMatches reports whether a private key belongs to a certificate.
+func keyMatches(key crypto.Signer, certificate *x509.Certificate) bool {
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	return ok && public.Equal(certificate.PublicKey)
 }

@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// wildcard begins a DNS name that stands for all names one label longer.
-const wildcard = "*."
+// wildcardPrefix is the prefix of a DNS name that matches all names with one more label.
+const wildcardPrefix = "*."
 
-// Domains are the DNS domains that an authority must be permitted to vouch for
-// DNS names, and no more than that: the names themselves, and of a wildcard the
-// domain that it is in. They are sorted, each once.
+// Domains returns the minimal set of DNS domains that a CA must be permitted to issue
+// for the given DNS names: the names themselves, and the parent domains of wildcards.
+// The result is sorted and free of duplicates.
 func Domains(names []string) []string {
 	domains := make([]string, len(names))
 	for i, name := range names {
-		domains[i] = strings.TrimPrefix(name, wildcard)
+		domains[i] = strings.TrimPrefix(name, wildcardPrefix)
 	}
 	slices.Sort(domains)
 	return slices.Compact(domains)
 }
 
-// Covers says whether a DNS domain is, or holds, another one.
+// Covers reports whether a DNS domain equals another one or contains it.
 func Covers(domain, other string) bool {
 	return other == domain || strings.HasSuffix(other, "."+domain)
 }
 
-// constrain permits an authority's certificate some DNS domains. Constraints of
-// names say nothing of addresses, which are therefore excluded: all of them.
-func constrain(template *x509.Certificate, domains []string) {
+// addNameConstraints restricts a CA certificate to some DNS domains. DNS constraints do
+// not apply to IP addresses, so all addresses are excluded explicitly.
+func addNameConstraints(template *x509.Certificate, domains []string) {
 	template.PermittedDNSDomains = domains
 	template.PermittedDNSDomainsCritical = true
 	template.ExcludedIPRanges = []*net.IPNet{
@@ -40,21 +40,21 @@ func constrain(template *x509.Certificate, domains []string) {
 	}
 }
 
-// isConstrained says whether an authority's certificate permits some domains
-// only.
-func isConstrained(certificate *x509.Certificate) bool {
+// hasNameConstraints reports whether a CA certificate is restricted to some domains.
+func hasNameConstraints(certificate *x509.Certificate) bool {
 	return len(certificate.PermittedDNSDomains) > 0
 }
 
-// isConstrainedTo says whether an authority's certificate permits just these
-// domains, in whatever order, and clients must heed it.
-func isConstrainedTo(certificate *x509.Certificate, domains []string) bool {
-	return certificate.PermittedDNSDomainsCritical == isConstrained(certificate) &&
+// hasNameConstraintsFor reports whether a CA certificate permits exactly these domains,
+// in any order, and marks the constraints as critical, so that clients must enforce
+// them.
+func hasNameConstraintsFor(certificate *x509.Certificate, domains []string) bool {
+	return certificate.PermittedDNSDomainsCritical == hasNameConstraints(certificate) &&
 		slices.Equal(Domains(certificate.PermittedDNSDomains), Domains(domains))
 }
 
-// permittedNames are those DNS names that an authority's certificate permits, in
-// their order.
+// permittedNames returns the DNS names that a CA certificate permits, in their original
+// order.
 func permittedNames(certificate *x509.Certificate, names []string) []string {
 	var permitted []string
 	for _, name := range names {
@@ -66,7 +66,7 @@ func permittedNames(certificate *x509.Certificate, names []string) []string {
 }
 
 func permits(certificate *x509.Certificate, name string) bool {
-	return !isConstrained(certificate) || slices.ContainsFunc(certificate.PermittedDNSDomains, func(domain string) bool {
-		return Covers(domain, strings.TrimPrefix(name, wildcard))
+	return !hasNameConstraints(certificate) || slices.ContainsFunc(certificate.PermittedDNSDomains, func(domain string) bool {
+		return Covers(domain, strings.TrimPrefix(name, wildcardPrefix))
 	})
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serviceDomains are those of an authority of an operator.
+// serviceDomains are the domains of an operator's CA.
 var serviceDomains = []string{"svc", "cluster.local"}
 
-// forge signs a certificate as somebody would who has the authority's key.
-func forge(t *testing.T, authority *Authority, template x509.Certificate) *x509.Certificate {
+// signTemplate signs a certificate as an attacker with the CA's key would.
+func signTemplate(t *testing.T, authority *Authority, template x509.Certificate) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template.NotBefore, template.NotAfter = start.Add(-clockSkew), start.Add(day)
+	template.NotBefore, template.NotAfter = start.Add(-maxClockSkew), start.Add(day)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	pair, err := sign(&template, authority.certificate, key, authority.key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return leafOf(t, pair)
+	return parseLeaf(t, pair)
 }
 
-func TestClientsRefuseWhatTheAuthorityMayNotVouchFor(t *testing.T) {
+func TestClientsRejectNamesOutsideConstraints(t *testing.T) {
 	t.Parallel()
 	pair, err := NewAuthority(start, serviceDomains...)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestClientsRefuseWhatTheAuthorityMayNotVouchFor(t *testing.T) {
 		"an address":                  {x509.Certificate{IPAddresses: []net.IP{net.IPv4(10, 0, 0, 1)}}, "10.0.0.1", true},
 		"a long address":              {x509.Certificate{IPAddresses: []net.IP{net.ParseIP("2001:db8::1")}}, "2001:db8::1", true},
 	} {
-		_, err := forge(t, authority, test.certificate).Verify(x509.VerifyOptions{Roots: roots, DNSName: test.host, CurrentTime: start})
+		_, err := signTemplate(t, authority, test.certificate).Verify(x509.VerifyOptions{Roots: roots, DNSName: test.host, CurrentTime: start})
 		var invalid x509.CertificateInvalidError
 		byConstraint := errors.As(err, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName
 		if byConstraint != test.refused || !test.refused && err != nil {
@@ -69,7 +69,7 @@ func TestClientsRefuseWhatTheAuthorityMayNotVouchFor(t *testing.T) {
 	}
 }
 
-func TestIssueRefusesWhatClientsWould(t *testing.T) {
+func TestIssueRejectsNamesOutsideConstraints(t *testing.T) {
 	t.Parallel()
 	pair, err := NewAuthority(start, serviceDomains...)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-func TestIsConstrainedTo(t *testing.T) {
+func TestHasNameConstraintsFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		certificate x509.Certificate
@@ -116,15 +116,15 @@ func TestIsConstrainedTo(t *testing.T) {
 		"none, as wanted":    {x509.Certificate{}, nil, true},
 		"none, where wanted": {x509.Certificate{}, []string{"a"}, false},
 	} {
-		if got := isConstrainedTo(&test.certificate, test.domains); got != test.want {
+		if got := hasNameConstraintsFor(&test.certificate, test.domains); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
 }
 
-// The key's identifier is made in another way by other versions of Go; clients
-// find an authority by it.
-func TestRenewedAuthorityKeepsTheIdentifierOfItsKey(t *testing.T) {
+// TestRenewedAuthorityKeepsKeyID checks that a renewed CA keeps its key identifier, by
+// which clients find it. Other Go versions compute the identifier in another way.
+func TestRenewedAuthorityKeepsKeyID(t *testing.T) {
 	t.Parallel()
 	authority, pair := newAuthority(t, start)
 	template := *authority.certificate
@@ -152,13 +152,13 @@ func TestRenewedAuthorityIsStillTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		renewed := parseAuthority(t, renewedPair)
-		if _, err := Check(issue(t, renewed, later, "acme.tenants.svc"), first.PEM(), later); err != nil {
+		if _, err := ValidateKeyPair(issue(t, renewed, later, "acme.tenants.svc"), first.PEM(), later); err != nil {
 			t.Errorf("%s: who holds the old certificate must trust what the renewed authority issues: %v", name, err)
 		}
-		if _, err := Check(issue(t, first, later, "acme.tenants.svc"), renewed.PEM(), later); err != nil {
+		if _, err := ValidateKeyPair(issue(t, first, later, "acme.tenants.svc"), renewed.PEM(), later); err != nil {
 			t.Errorf("%s: who holds the new certificate must trust what was issued before: %v", name, err)
 		}
-		if _, err := Check(issue(t, first, later, "acme.tenants"), renewed.PEM(), later); err == nil {
+		if _, err := ValidateKeyPair(issue(t, first, later, "acme.tenants"), renewed.PEM(), later); err == nil {
 			t.Errorf("%s: who holds the new certificate must not trust other names", name)
 		}
 	}

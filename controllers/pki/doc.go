@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pki makes and judges keys and certificates: the operator's own
-// authority, the certificates that it issues to Instances, certificates that
-// somebody else made, keys that sign tokens, and keys of applications.
+// Package pki creates and validates keys and certificates: the operator's own CA, the
+// certificates it issues to Instances, certificates supplied by users, token signing
+// keys, and application keys.
 //
-// Everything goes in and out as PEM or text. Time is an argument, chance is
-// crypto/rand, and nothing here knows Kubernetes.
+// All input and output is PEM or text. The time is an argument, randomness comes from
+// crypto/rand, and the package does not depend on Kubernetes.
 //
-//	authority.go    an authority, and what it issues
-//	constraints.go  the names that it may vouch for
-//	rollover.go     how one authority takes the place of another
-//	serve.go        what a server proves itself by, and its clients are told
-//	overlap.go      why no client is lost on the way
-//	issue.go        the reasons to issue a certificate again
-//	check.go        certificates that somebody else made
-//	keys.go         keys that sign tokens, and keys of applications
-//	application_keys.go, signing_keys.go, keysets_turn.go
-//	                how each of them takes the place of another
-//	keysets.go      what servers encrypt data by
-//	pem.go          how keys and certificates are written
+//	authority.go            the CA and its certificates
+//	constraints.go          the names that the CA may issue for
+//	authority_rotation.go   how a CA is replaced by its successor
+//	serving.go              a server's certificate and its clients' trust bundle
+//	serving_decision.go     when a change is safe for all clients
+//	reissue.go              the reasons to reissue a certificate
+//	validate.go             certificates supplied by users
+//	keys.go                 creation of signing keys and application keys
+//	application_keys.go, signing_keys.go, keyset_rotation.go
+//	                        rotation of each kind of key
+//	keysets.go              the keysets with which servers encrypt data
+//	pem.go                  encoding of keys and certificates
 package pki

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// NewApplicationKey gives a key that nobody can guess: 130 bits as letters and
+// NewApplicationKey returns a random key with 130 bits of entropy, as letters and
 // digits.
 func NewApplicationKey() string { return rand.Text() }
 
-// NewSigningKey makes an Ed25519 key for tokens, PKCS#8 in PEM, and its id. Ids
-// sort by time, so that the newest key is the last.
+// NewSigningKey creates an Ed25519 key for signing tokens, as PKCS#8 in PEM, and its ID.
+// IDs sort by creation time, so the newest key is the last.
 func NewSigningKey(now time.Time) (id string, key []byte, err error) {
 	return newSigningKey(now, nil)
 }
@@ -22,13 +22,13 @@ func NewSigningKey(now time.Time) (id string, key []byte, err error) {
 func newSigningKey(now time.Time, headers map[string]string) (id string, key []byte, err error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return "", nil, fmt.Errorf("making a signing key: %w", err)
+		return "", nil, fmt.Errorf("generating a signing key: %w", err)
 	}
 	key, err = encodeKey(private, headers)
-	return now.UTC().Format(keyIDTime), key, err
+	return now.UTC().Format(keyIDTimeLayout), key, err
 }
 
-// IsSigningKey says whether a text is a key that NewSigningKey could have made.
+// IsSigningKey reports whether a text is a key in the format of NewSigningKey.
 func IsSigningKey(text []byte) bool {
 	key, err := parseKey(text)
 	if err != nil {

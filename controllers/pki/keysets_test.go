@@ -14,8 +14,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/prf"
 )
 
-// handleOf reads a keyset as the server does.
-func handleOf(t *testing.T, text []byte) *keyset.Handle {
+// readHandle parses a keyset as the server does.
+func readHandle(t *testing.T, text []byte) *keyset.Handle {
 	t.Helper()
 	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(text)))
 	if err != nil {
@@ -24,9 +24,9 @@ func handleOf(t *testing.T, text []byte) *keyset.Handle {
 	return handle
 }
 
-func encrypted(t *testing.T, keysets Keysets, text string) []byte {
+func encrypt(t *testing.T, keysets Keysets, text string) []byte {
 	t.Helper()
-	cipher, err := aead.New(handleOf(t, keysets.Encryption))
+	cipher, err := aead.New(readHandle(t, keysets.Encryption))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +37,9 @@ func encrypted(t *testing.T, keysets Keysets, text string) []byte {
 	return sealed
 }
 
-func decrypted(t *testing.T, keysets Keysets, sealed []byte) (text string, err error) {
+func decrypt(t *testing.T, keysets Keysets, sealed []byte) (text string, err error) {
 	t.Helper()
-	cipher, err := aead.New(handleOf(t, keysets.Encryption))
+	cipher, err := aead.New(readHandle(t, keysets.Encryption))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,11 @@ func decrypted(t *testing.T, keysets Keysets, sealed []byte) (text string, err e
 	return string(opened), err
 }
 
-// lookup is what a text is found by, by the primary key, and primary its id.
-func lookup(t *testing.T, keysets Keysets, text string) (found []byte, primary uint32) {
+// computeLookup returns the lookup value of a text under the primary key, and that key's
+// ID.
+func computeLookup(t *testing.T, keysets Keysets, text string) (found []byte, primary uint32) {
 	t.Helper()
-	set, err := prf.NewPRFSet(handleOf(t, keysets.Lookup))
+	set, err := prf.NewPRFSet(readHandle(t, keysets.Lookup))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,51 +68,51 @@ func newKeysets(t *testing.T) Keysets {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := made.Check(); err != nil {
+	if err := made.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-// TestKeysetsTurn takes data through a turn: at no moment does a server that is
-// one stage behind or ahead meet what it cannot read.
-func TestKeysetsTurn(t *testing.T) {
+// TestKeysetRotationKeepsDataReadable reads and writes data during a rotation: servers
+// that are one stage behind or ahead can always decrypt it.
+func TestKeysetRotationKeepsDataReadable(t *testing.T) {
 	t.Parallel()
 	stages := []Keysets{newKeysets(t)}
-	for _, turn := range []func(Keysets) (Keysets, error){Keysets.Grown, Keysets.Turned, Keysets.Grown, Keysets.Turned} {
+	for _, turn := range []func(Keysets) (Keysets, error){Keysets.WithNewKeys, Keysets.WithPromotedKeys, Keysets.WithNewKeys, Keysets.WithPromotedKeys} {
 		next, err := turn(stages[len(stages)-1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := next.Check(); err != nil {
+		if err := next.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		stages = append(stages, next)
 	}
 	for i, writer := range stages {
-		sealed := encrypted(t, writer, "a person")
+		sealed := encrypt(t, writer, "a person")
 		for j, reader := range stages {
-			text, err := decrypted(t, reader, sealed)
+			text, err := decrypt(t, reader, sealed)
 			if readable := err == nil && text == "a person"; !readable && j >= i-1 {
 				t.Errorf("what was written at stage %d cannot be read at stage %d: %v", i, j, err)
 			}
 		}
 	}
-	first, firstID := lookup(t, stages[0], "a person")
-	grown, grownID := lookup(t, stages[1], "a person")
-	turned, turnedID := lookup(t, stages[2], "a person")
+	first, firstID := computeLookup(t, stages[0], "a person")
+	grown, grownID := computeLookup(t, stages[1], "a person")
+	turned, turnedID := computeLookup(t, stages[2], "a person")
 	if !bytes.Equal(first, grown) || firstID != grownID {
 		t.Error("a key that was only added is used")
 	}
 	if bytes.Equal(first, turned) || firstID == turnedID {
 		t.Error("after the turn the old key is used")
 	}
-	if got := handleOf(t, stages[4].Lookup).Len(); got != 3 {
+	if got := readHandle(t, stages[4].Lookup).Len(); got != 3 {
 		t.Errorf("after two turns there are %d keys, want 3: data depends on each", got)
 	}
 }
 
-func TestKeysetsCheck(t *testing.T) {
+func TestKeysetsValidate(t *testing.T) {
 	t.Parallel()
 	good, other := newKeysets(t), newKeysets(t)
 	for name, test := range map[string]struct {
@@ -122,16 +123,16 @@ func TestKeysetsCheck(t *testing.T) {
 		"of two makes":      {Keysets{good.Encryption, other.Lookup}, ""},
 		"none":              {Keysets{}, "the keyset for encryption is missing"},
 		"no lookup":         {Keysets{Encryption: good.Encryption}, "the keyset for lookups is missing"},
-		"no JSON":           {Keysets{[]byte("hunter2"), good.Lookup}, "the keyset for encryption cannot be read as one of Tink in JSON"},
-		"half of one":       {Keysets{good.Encryption, good.Lookup[:len(good.Lookup)/2]}, "the keyset for lookups cannot be read as one of Tink in JSON"},
-		"without keys":      {Keysets{[]byte("{}"), good.Lookup}, "the keyset for encryption cannot be read as one of Tink in JSON"},
-		"the wrong way":     {Keysets{good.Lookup, good.Encryption}, "the keyset for encryption has a key that is for something else"},
-		"two for one thing": {Keysets{good.Encryption, good.Encryption}, "the keyset for lookups has a key that is for something else"},
+		"no JSON":           {Keysets{[]byte("hunter2"), good.Lookup}, "the keyset for encryption is not a Tink keyset in JSON"},
+		"half of one":       {Keysets{good.Encryption, good.Lookup[:len(good.Lookup)/2]}, "the keyset for lookups is not a Tink keyset in JSON"},
+		"without keys":      {Keysets{[]byte("{}"), good.Lookup}, "the keyset for encryption is not a Tink keyset in JSON"},
+		"the wrong way":     {Keysets{good.Lookup, good.Encryption}, "the keyset for encryption has a key of the wrong type"},
+		"two for one thing": {Keysets{good.Encryption, good.Encryption}, "the keyset for lookups has a key of the wrong type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if err := test.keysets.Check(); err != nil {
+			if err := test.keysets.Validate(); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -141,12 +142,12 @@ func TestKeysetsCheck(t *testing.T) {
 	}
 }
 
-// TestKeysetsThatCannotBeReadAreNotTurned: nothing is made of them, and nothing of
-// them is said.
-func TestKeysetsThatCannotBeReadAreNotTurned(t *testing.T) {
+// TestUnreadableKeysetsAreNotRotated checks that invalid keysets are left alone and do
+// not appear in errors.
+func TestUnreadableKeysetsAreNotRotated(t *testing.T) {
 	t.Parallel()
 	broken := Keysets{Encryption: []byte(`{"primaryKeyId":1,"key":"hunter2"}`), Lookup: newKeysets(t).Lookup}
-	for name, turn := range map[string]func(Keysets) (Keysets, error){"grown": Keysets.Grown, "turned": Keysets.Turned} {
+	for name, turn := range map[string]func(Keysets) (Keysets, error){"grown": Keysets.WithNewKeys, "turned": Keysets.WithPromotedKeys} {
 		made, err := turn(broken)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got error %v", name, err)
@@ -157,8 +158,8 @@ func TestKeysetsThatCannotBeReadAreNotTurned(t *testing.T) {
 	}
 }
 
-// FuzzKeysets: whatever is in a Secret, judging it neither fails otherwise nor
-// repeats it.
+// FuzzKeysets checks that validating any content of a Secret neither panics nor reveals
+// it.
 func FuzzKeysets(f *testing.F) {
 	made, err := NewKeysets()
 	if err != nil {
@@ -168,11 +169,11 @@ func FuzzKeysets(f *testing.F) {
 	f.Add([]byte("{}"), []byte(`{"primaryKeyId":7,"key":[]}`))
 	f.Fuzz(func(t *testing.T, encryption, lookup []byte) {
 		keysets := Keysets{encryption, lookup}
-		if keysets.Check() != nil {
+		if keysets.Validate() != nil {
 			return
 		}
-		grown, err := keysets.Grown()
-		if err != nil || grown.Check() != nil {
+		grown, err := keysets.WithNewKeys()
+		if err != nil || grown.Validate() != nil {
 			t.Errorf("good keysets cannot grow: %v", err)
 		}
 	})

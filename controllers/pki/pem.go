@@ -16,7 +16,7 @@ const (
 	privateKeyBlock  = "PRIVATE KEY"
 )
 
-// encodeKey writes a private key as PKCS#8 in PEM, with headers if there are any.
+// encodeKey encodes a private key as PKCS#8 in PEM, with optional headers.
 func encodeKey(key crypto.PrivateKey, headers map[string]string) ([]byte, error) {
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -29,7 +29,7 @@ func encodeCertificate(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: der})
 }
 
-// parseKey reads a PKCS#8 private key in PEM that can sign.
+// parseKey parses a PKCS#8 private key in PEM that can sign.
 func parseKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != privateKeyBlock {
@@ -37,7 +37,7 @@ func parseKey(text []byte) (crypto.Signer, error) {
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, errors.New("the private key cannot be read as PKCS#8")
+		return nil, errors.New("the private key is not valid PKCS#8")
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
@@ -46,8 +46,8 @@ func parseKey(text []byte) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// parseCertificates reads the certificates of a PEM file, in their order; at
-// least one.
+// parseCertificates parses the certificates of a PEM file, in order. It returns an error
+// if there are none.
 func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 	var certificates []*x509.Certificate
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -56,7 +56,7 @@ func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("certificate %d cannot be read: %w", len(certificates)+1, err)
+			return nil, fmt.Errorf("parsing certificate %d: %w", len(certificates)+1, err)
 		}
 		certificates = append(certificates, certificate)
 	}
@@ -66,8 +66,9 @@ func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 	return certificates, nil
 }
 
-// readableCertificates reads those certificates of a PEM file that can be read.
-func readableCertificates(text []byte) []*x509.Certificate {
+// parseReadableCertificates parses the certificates of a PEM file and skips those that
+// are invalid.
+func parseReadableCertificates(text []byte) []*x509.Certificate {
 	var certificates []*x509.Certificate
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == certificateBlock {
@@ -77,11 +78,13 @@ func readableCertificates(text []byte) []*x509.Certificate {
 	return certificates
 }
 
-// OnlyCertificates gives the certificates of a text in PEM and nothing else of it,
-// such as a key that somebody put beside them.
-func OnlyCertificates(text []byte) []byte { return encodeCertificates(readableCertificates(text)) }
+// ExtractCertificates returns only the certificates of a PEM text, without other blocks
+// such as private keys.
+func ExtractCertificates(text []byte) []byte {
+	return encodeCertificates(parseReadableCertificates(text))
+}
 
-// encodeCertificates writes certificates in PEM, in their order.
+// encodeCertificates encodes certificates in PEM, in order.
 func encodeCertificates(certificates []*x509.Certificate) []byte {
 	text := &bytes.Buffer{}
 	for _, certificate := range certificates {

@@ -45,8 +45,8 @@ func issue(t *testing.T, authority *Authority, at time.Time, names ...string) Ke
 	return pair
 }
 
-// foreignAuthority is the certificate of an authority that is not ours, and
-// foreignPair a certificate that it did not need to issue.
+// foreignAuthority returns the certificate of a CA that is not ours. foreignPair returns
+// a self-signed certificate with its key.
 func foreignAuthority(t *testing.T) []byte { return foreignPair(t).Certificate }
 
 func foreignPair(t *testing.T) KeyPair {
@@ -87,7 +87,7 @@ func TestIssuedCertificateServesTLS(t *testing.T) {
 	}
 }
 
-func TestParseAuthorityRefuses(t *testing.T) {
+func TestParseAuthorityRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	authority, good := newAuthority(t, start)
 	_, other := newAuthority(t, start)
@@ -97,11 +97,11 @@ func TestParseAuthorityRefuses(t *testing.T) {
 		want string
 	}{
 		"rubbish":        {KeyPair{[]byte("rubbish"), good.Key}, "certificate"},
-		"a broken block": {KeyPair{[]byte("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), good.Key}, "certificate 1 cannot be read"},
+		"a broken block": {KeyPair{[]byte("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), good.Key}, "parsing certificate 1"},
 		"no key":         {KeyPair{good.Certificate, nil}, "no PKCS#8 private key"},
-		"a broken key":   {KeyPair{good.Certificate, []byte("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n")}, "cannot be read as PKCS#8"},
-		"another key":    {KeyPair{good.Certificate, other.Key}, "do not belong together"},
-		"no authority":   {leaf, "do not belong together"},
+		"a broken key":   {KeyPair{good.Certificate, []byte("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n")}, "is not valid PKCS#8"},
+		"another key":    {KeyPair{good.Certificate, other.Key}, "do not match"},
+		"no authority":   {leaf, "do not match"},
 	} {
 		_, err := ParseAuthority(test.pair)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -113,7 +113,7 @@ func TestParseAuthorityRefuses(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestValidateKeyPair(t *testing.T) {
 	t.Parallel()
 	authority, root := newAuthority(t, start)
 	other, _ := newAuthority(t, start)
@@ -132,11 +132,11 @@ func TestCheck(t *testing.T) {
 		"another key":             {KeyPair{good.Certificate, issue(t, authority, start, "x").Key}, nil, start, "tls.key is not the private key"},
 		"not yet valid":           {good, nil, start.Add(-day), "not valid before 2026-11-21T09:55:00Z"},
 		"expired":                 {good, nil, start.Add(91 * day), "expired at 2027-02-19T10:00:00Z"},
-		"another authority":       {good, other.PEM(), start, "ca.crt does not vouch"},
-		"an authority itself":     {root, authority.PEM(), start, "is the certificate of an authority (CA:TRUE)"},
+		"another authority":       {good, other.PEM(), start, "ca.crt did not issue"},
+		"an authority itself":     {root, authority.PEM(), start, "is a CA certificate (CA:TRUE)"},
 		"rubbish of an authority": {good, []byte("rubbish"), start, "ca.crt: no certificate in PEM"},
 	} {
-		_, err := Check(test.pair, test.authority, test.now)
+		_, err := ValidateKeyPair(test.pair, test.authority, test.now)
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -164,7 +164,7 @@ func TestSigningKeysSortByTime(t *testing.T) {
 	}
 }
 
-func TestIsSigningKeyRefuses(t *testing.T) {
+func TestIsSigningKeyRejectsOtherKeys(t *testing.T) {
 	t.Parallel()
 	authority, pair := newAuthority(t, start)
 	for name, text := range map[string][]byte{"nothing": nil, "rubbish": []byte("rubbish"), "another algorithm": pair.Key, "a certificate": authority.PEM()} {
@@ -174,7 +174,7 @@ func TestIsSigningKeyRefuses(t *testing.T) {
 	}
 }
 
-func TestApplicationKeysAreLongAndDiffer(t *testing.T) {
+func TestApplicationKeysAreLongAndUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -186,7 +186,7 @@ func TestApplicationKeysAreLongAndDiffer(t *testing.T) {
 	}
 }
 
-func FuzzCheck(f *testing.F) {
+func FuzzValidateKeyPair(f *testing.F) {
 	pair, err := NewAuthority(start)
 	if err != nil {
 		f.Fatal(err)
@@ -194,7 +194,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(pair.Certificate, pair.Key, pair.Certificate)
 	f.Add([]byte("-----BEGIN CERTIFICATE-----"), []byte(""), []byte("rubbish"))
 	f.Fuzz(func(t *testing.T, certificate, key, authority []byte) {
-		if _, err := Check(KeyPair{certificate, key}, authority, start); err != nil && err.Error() == "" {
+		if _, err := ValidateKeyPair(KeyPair{certificate, key}, authority, start); err != nil && err.Error() == "" {
 			t.Error("an error without words")
 		}
 	})

@@ -12,47 +12,51 @@ import (
 )
 
 const (
-	// SigningKeyAge is after how long another key signs.
-	SigningKeyAge = 90 * 24 * time.Hour
+	// MaxSigningKeyAge is the age at which a signing key is rotated.
+	MaxSigningKeyAge = 90 * 24 * time.Hour
 
-	// signedLife is how long the longest of what a server signs is good: the token
-	// of an interview.
-	signedLife = 24 * time.Hour
-	// signingMargin covers servers that are late, and clocks that differ.
-	signingMargin = time.Hour
+	// maxTokenLifetime is the lifetime of the longest-lived token that a server signs: the
+	// token of an interview.
+	maxTokenLifetime = 24 * time.Hour
+	// retirementMargin allows for slow servers and clock skew.
+	retirementMargin = time.Hour
 
-	// signsFromHeader of the PEM of a key is when servers begin to sign with it.
-	signsFromHeader = "Signs-From"
-	// keyIDTime is how the time when a key was made is written in its id.
-	keyIDTime     = "20060102t150405z"
-	keyFileSuffix = ".pem"
+	// activeFromHeader is the PEM header with the time at which servers start to sign with a
+	// key.
+	activeFromHeader = "Signs-From"
+	// keyIDTimeLayout is the layout of the creation time in a key ID.
+	keyIDTimeLayout = "20060102t150405z"
+	keyFileSuffix   = ".pem"
 )
 
-// A SigningTurn is what must be remembered about keys that sign tokens, beside
+// A SigningKeyRotation is the state of a rotation of token signing keys, in addition to
 // the keys themselves.
-type SigningTurn struct {
-	// Request is the last request that was met.
+type SigningKeyRotation struct {
+	// Request is the last rotation request that was handled.
 	Request string
-	// Retiring are the names of files whose keys sign no more and verify until all
-	// is expired that they signed.
+	// Retiring are the file names of keys that no longer sign, and still verify until all
+	// tokens that they signed have expired.
 	Retiring []string
 }
 
-// Asks says whether another key is asked for that was not made yet.
-func (t SigningTurn) Asks(request string) bool { return request != "" && request != t.Request }
+// IsRequested reports whether a rotation is requested that has not started yet.
+func (t SigningKeyRotation) IsRequested(request string) bool {
+	return request != "" && request != t.Request
+}
 
-// Advance does what is due about keys, PEM by file name <kid>.pem, and says when
-// something is due next; never is zero. Another key is made when that is asked
-// for, or when the one that signs is old, and not before the last turn ended: two
-// at a time verify. The new one signs once all servers know it, and those before
-// it go when nobody has anything left that they signed. Keys that people added are
-// treated like any other; of theirs whose name tells no time nobody knows the age.
-func (t SigningTurn) Advance(files map[string][]byte, request string, now time.Time) (turned map[string][]byte, after SigningTurn, due time.Time, err error) {
+// Advance performs the rotation steps that are due on keys, PEM by file name <kid>.pem,
+// and returns when the next one is, or the zero time if none is. It creates a new key on
+// request or if the current one is too old, but not before the previous rotation has
+// ended, so that at most two keys verify. The new key signs once all servers have loaded
+// it, and the old keys are removed once all tokens they signed have expired. Keys added
+// by users are treated like any other; if the name of such a key contains no time, its
+// age is unknown.
+func (t SigningKeyRotation) Advance(files map[string][]byte, request string, now time.Time) (turned map[string][]byte, after SigningKeyRotation, due time.Time, err error) {
 	turned = maps.Clone(files)
 	newest := newestSigningKey(turned)
 	t.Retiring = slices.DeleteFunc(slices.Clone(t.Retiring), func(name string) bool { return turned[name] == nil || name == newest })
 	if len(t.Retiring) > 0 {
-		due = signsFrom(turned[newest]).Add(Propagation + signedLife + signingMargin)
+		due = activeFrom(turned[newest]).Add(KeyPropagationDelay + maxTokenLifetime + retirementMargin)
 		if now.Before(due) {
 			return turned, t, due, nil
 		}
@@ -61,62 +65,62 @@ func (t SigningTurn) Advance(files map[string][]byte, request string, now time.T
 		}
 	}
 	t.Retiring = nil
-	if due = signingKeyDue(newest, turned[newest]); !t.Asks(request) && (due.IsZero() || now.Before(due)) {
+	if due = rotationDue(newest, turned[newest]); !t.IsRequested(request) && (due.IsZero() || now.Before(due)) {
 		return turned, t, due, nil
 	}
-	return t.begin(turned, request, now)
+	return t.startRotation(turned, request, now)
 }
 
-// begin adds a key that signs once it is known.
-func (t SigningTurn) begin(files map[string][]byte, request string, now time.Time) (turned map[string][]byte, after SigningTurn, due time.Time, err error) {
-	from := now.Add(Propagation)
-	id, key, err := newSigningKey(now, map[string]string{signsFromHeader: from.UTC().Format(time.RFC3339)})
+// startRotation adds a key that starts to sign once all servers have loaded it.
+func (t SigningKeyRotation) startRotation(files map[string][]byte, request string, now time.Time) (turned map[string][]byte, after SigningKeyRotation, due time.Time, err error) {
+	from := now.Add(KeyPropagationDelay)
+	id, key, err := newSigningKey(now, map[string]string{activeFromHeader: from.UTC().Format(time.RFC3339)})
 	if err != nil {
 		return nil, t, time.Time{}, err
 	}
-	if files[id+keyFileSuffix] != nil { // made within this second
+	if files[id+keyFileSuffix] != nil { // already created within this second
 		return files, t, now.Add(time.Second), nil
 	}
 	t.Retiring = slices.Sorted(maps.Keys(files))
 	t.Request = cmp.Or(request, t.Request)
 	files[id+keyFileSuffix] = key
-	return files, t, signsFrom(key).Add(Propagation + signedLife + signingMargin), nil
+	return files, t, activeFrom(key).Add(KeyPropagationDelay + maxTokenLifetime + retirementMargin), nil
 }
 
-// newestSigningKey names the file of the key that signs, or will: of those with
-// the latest time the last by name.
+// newestSigningKey returns the file name of the key that signs now or next: the key with
+// the latest activation time, or of several the last by name.
 func newestSigningKey(files map[string][]byte) string {
 	newest := ""
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if newest == "" || !signsFrom(files[name]).Before(signsFrom(files[newest])) {
+		if newest == "" || !activeFrom(files[name]).Before(activeFrom(files[newest])) {
 			newest = name
 		}
 	}
 	return newest
 }
 
-// signsFrom is when a key begins to sign; zero, the beginning of time, where it
-// does not say.
-func signsFrom(key []byte) time.Time {
+// activeFrom returns when a key starts to sign. Zero, the beginning of time, if the key
+// does not specify it.
+func activeFrom(key []byte) time.Time {
 	block, _ := pem.Decode(key)
 	if block == nil {
 		return time.Time{}
 	}
-	from, err := time.Parse(time.RFC3339, block.Headers[signsFromHeader])
+	from, err := time.Parse(time.RFC3339, block.Headers[activeFromHeader])
 	if err != nil {
 		return time.Time{}
 	}
 	return from
 }
 
-// signingKeyDue is when a key is old; zero when nobody knows.
-func signingKeyDue(name string, key []byte) time.Time {
-	if from := signsFrom(key); !from.IsZero() {
-		return from.Add(SigningKeyAge)
+// rotationDue returns when a key becomes too old. Zero if its age is unknown.
+func rotationDue(name string, key []byte) time.Time {
+	if from := activeFrom(key); !from.IsZero() {
+		return from.Add(MaxSigningKeyAge)
 	}
-	made, err := time.Parse(keyIDTime, strings.TrimSuffix(name, keyFileSuffix))
+	made, err := time.Parse(keyIDTimeLayout, strings.TrimSuffix(name, keyFileSuffix))
 	if err != nil {
 		return time.Time{}
 	}
-	return made.Add(SigningKeyAge)
+	return made.Add(MaxSigningKeyAge)
 }

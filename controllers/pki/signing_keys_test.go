@@ -15,7 +15,7 @@ import (
 
 var signingNoon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// firstSigningKey is what a new Instance has.
+// firstSigningKey returns the key of a new Instance.
 func firstSigningKey(t rapid.TB, made time.Time) map[string][]byte {
 	t.Helper()
 	id, key, err := NewSigningKey(made)
@@ -25,7 +25,7 @@ func firstSigningKey(t rapid.TB, made time.Time) map[string][]byte {
 	return map[string][]byte{id + ".pem": key}
 }
 
-func advanceSigning(t rapid.TB, turn SigningTurn, files map[string][]byte, request string, now time.Time) (map[string][]byte, SigningTurn, time.Time) {
+func advanceSigning(t rapid.TB, turn SigningKeyRotation, files map[string][]byte, request string, now time.Time) (map[string][]byte, SigningKeyRotation, time.Time) {
 	t.Helper()
 	files, turn, due, err := turn.Advance(files, request, now)
 	if err != nil {
@@ -39,27 +39,27 @@ func advanceSigning(t rapid.TB, turn SigningTurn, files map[string][]byte, reque
 	return files, turn, due
 }
 
-func names(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
+func fileNames(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
 
-func TestSigningKeysTurnByAge(t *testing.T) {
+func TestSigningKeysRotateByAge(t *testing.T) {
 	t.Parallel()
 	const first, second, third = "20261122t120000z.pem", "20270220t120000z.pem", "20270521t120200z.pem"
-	files, turn := firstSigningKey(t, signingNoon), SigningTurn{Request: "1"}
+	files, turn := firstSigningKey(t, signingNoon), SigningKeyRotation{Request: "1"}
 	for _, step := range []struct {
 		at    time.Time
 		want  []string
-		after SigningTurn
+		after SigningKeyRotation
 		due   time.Time
 	}{
-		{signingNoon.Add(SigningKeyAge - 1), []string{first}, SigningTurn{Request: "1"}, signingNoon.Add(SigningKeyAge)},
-		{signingNoon.Add(SigningKeyAge), []string{first, second}, SigningTurn{"1", []string{first}}, signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute)},
-		{signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute - 1), []string{first, second}, SigningTurn{"1", []string{first}}, signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute)},
-		{signingNoon.Add(SigningKeyAge + 25*time.Hour + 4*time.Minute), []string{second}, SigningTurn{Request: "1"}, signingNoon.Add(2*SigningKeyAge + 2*time.Minute)},
-		{signingNoon.Add(2*SigningKeyAge + 2*time.Minute), []string{second, third}, SigningTurn{"1", []string{second}}, signingNoon.Add(2*SigningKeyAge + 25*time.Hour + 6*time.Minute)},
+		{signingNoon.Add(MaxSigningKeyAge - 1), []string{first}, SigningKeyRotation{Request: "1"}, signingNoon.Add(MaxSigningKeyAge)},
+		{signingNoon.Add(MaxSigningKeyAge), []string{first, second}, SigningKeyRotation{"1", []string{first}}, signingNoon.Add(MaxSigningKeyAge + 25*time.Hour + 4*time.Minute)},
+		{signingNoon.Add(MaxSigningKeyAge + 25*time.Hour + 4*time.Minute - 1), []string{first, second}, SigningKeyRotation{"1", []string{first}}, signingNoon.Add(MaxSigningKeyAge + 25*time.Hour + 4*time.Minute)},
+		{signingNoon.Add(MaxSigningKeyAge + 25*time.Hour + 4*time.Minute), []string{second}, SigningKeyRotation{Request: "1"}, signingNoon.Add(2*MaxSigningKeyAge + 2*time.Minute)},
+		{signingNoon.Add(2*MaxSigningKeyAge + 2*time.Minute), []string{second, third}, SigningKeyRotation{"1", []string{second}}, signingNoon.Add(2*MaxSigningKeyAge + 25*time.Hour + 6*time.Minute)},
 	} {
 		var due time.Time
 		files, turn, due = advanceSigning(t, turn, files, "1", step.at)
-		if diff := cmp.Diff(step.want, names(files)); diff != "" {
+		if diff := cmp.Diff(step.want, fileNames(files)); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", step.at, diff)
 		}
 		if diff := cmp.Diff(step.after, turn); diff != "" || !due.Equal(step.due) {
@@ -72,11 +72,11 @@ func TestSigningKeysTurnByAge(t *testing.T) {
 	}
 }
 
-func TestSigningKeysAreAskedFor(t *testing.T) {
+func TestSigningKeyRotationIsRequested(t *testing.T) {
 	t.Parallel()
-	files, turn, due := advanceSigning(t, SigningTurn{}, firstSigningKey(t, signingNoon.Add(-time.Hour)), "1", signingNoon)
+	files, turn, due := advanceSigning(t, SigningKeyRotation{}, firstSigningKey(t, signingNoon.Add(-time.Hour)), "1", signingNoon)
 	if len(files) != 2 || turn.Request != "1" || len(turn.Retiring) != 1 || !due.Equal(signingNoon.Add(25*time.Hour+4*time.Minute)) {
-		t.Fatalf("got %v, %+v, due %s", names(files), turn, due)
+		t.Fatalf("got %v, %+v, due %s", fileNames(files), turn, due)
 	}
 	same, after, _ := advanceSigning(t, turn, files, "2", signingNoon.Add(time.Hour))
 	if diff := cmp.Diff(files, same); diff != "" || after.Request != "1" {
@@ -84,48 +84,49 @@ func TestSigningKeysAreAskedFor(t *testing.T) {
 	}
 	files, turn, _ = advanceSigning(t, after, same, "2", signingNoon.Add(26*time.Hour))
 	if len(files) != 2 || turn.Request != "2" {
-		t.Errorf("got %v, %+v, want the request met after the turn before", names(files), turn)
+		t.Errorf("got %v, %+v, want the request met after the turn before", fileNames(files), turn)
 	}
 	now := signingNoon.Add(time.Millisecond)
-	if files, turn, due = advanceSigning(t, SigningTurn{}, firstSigningKey(t, signingNoon), "1", now); len(files) != 1 || turn.Request != "" || !due.After(now) {
-		t.Errorf("a key was made over one of the same second: %v, %+v, due %s", names(files), turn, due)
+	if files, turn, due = advanceSigning(t, SigningKeyRotation{}, firstSigningKey(t, signingNoon), "1", now); len(files) != 1 || turn.Request != "" || !due.After(now) {
+		t.Errorf("a key was made over one of the same second: %v, %+v, due %s", fileNames(files), turn, due)
 	}
 }
 
-// TestSigningKeysOfPeople: what they added stays until a turn, whatever its name.
-func TestSigningKeysOfPeople(t *testing.T) {
+// TestUserSuppliedSigningKeys checks that keys added by users are kept until a rotation,
+// whatever their names.
+func TestUserSuppliedSigningKeys(t *testing.T) {
 	t.Parallel()
 	files := firstSigningKey(t, signingNoon)
 	for name, key := range firstSigningKey(t, signingNoon) {
 		_ = name
 		files["ours.pem"] = key
 	}
-	same, turn, due := advanceSigning(t, SigningTurn{}, files, "", signingNoon.Add(10*SigningKeyAge))
+	same, turn, due := advanceSigning(t, SigningKeyRotation{}, files, "", signingNoon.Add(10*MaxSigningKeyAge))
 	if diff := cmp.Diff(files, same); diff != "" || !due.IsZero() || len(turn.Retiring) > 0 {
 		t.Errorf("due %s, turn %+v, keys (-before +after):\n%s", due, turn, diff)
 	}
 	asked, turn, _ := advanceSigning(t, turn, files, "1", signingNoon.Add(time.Hour))
 	if len(asked) != 3 || len(turn.Retiring) != 2 {
-		t.Errorf("got %v, %+v", names(asked), turn)
+		t.Errorf("got %v, %+v", fileNames(asked), turn)
 	}
 	if alone, _, _ := advanceSigning(t, turn, asked, "1", signingNoon.Add(30*time.Hour)); len(alone) != 1 || alone["20261122t130000z.pem"] == nil {
-		t.Errorf("got %v, want the new key alone", names(alone))
+		t.Errorf("got %v, want the new key alone", fileNames(alone))
 	}
 }
 
-// TestWhatWasSignedVerifies has servers that are behind by less than the
-// propagation sign and verify at any time, by the rule that they follow.
-func TestWhatWasSignedVerifies(t *testing.T) {
+// TestTokensVerifyDuringRotation lets servers that lag less than the propagation delay
+// sign and verify at random times, by the server's own rule.
+func TestTokensVerifyDuringRotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := signingNoon
-		files, turn := firstSigningKey(t, now), SigningTurn{}
+		files, turn := firstSigningKey(t, now), SigningKeyRotation{}
 		type moment struct {
 			at    time.Time
 			files map[string][]byte
 		}
 		past := []moment{{now, files}}
-		signed := map[string]time.Time{} // until when what a key signed is good
+		signed := map[string]time.Time{} // expiry of the last token that each key signed
 		for range rapid.IntRange(1, 40).Draw(t, "visits") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 30, 700, 1500, 9000, 150000}).Draw(t, "pause, minutes")) * time.Minute)
 			request := rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "request")
@@ -133,13 +134,13 @@ func TestWhatWasSignedVerifies(t *testing.T) {
 			files, turn, _ = advanceSigning(t, turn, files, request, now)
 			past = append(past, moment{now, files})
 			for i, was := range past {
-				if i+1 == len(past) || past[i+1].at.After(now.Add(-Propagation)) {
+				if i+1 == len(past) || past[i+1].at.After(now.Add(-KeyPropagationDelay)) {
 					known = append(known, was.files)
 				}
 			}
 			for _, signer := range known {
-				name := signerAt(signer, now)
-				signed[name] = now.Add(signedLife)
+				name := signingKeyAt(signer, now)
+				signed[name] = now.Add(maxTokenLifetime)
 				for _, verifier := range known {
 					if verifier[name] == nil {
 						t.Fatalf("what %s signs is not verified everywhere", name)
@@ -158,43 +159,43 @@ func TestWhatWasSignedVerifies(t *testing.T) {
 	})
 }
 
-// signerAt is the rule of the server.
-func signerAt(files map[string][]byte, now time.Time) string {
+// signingKeyAt implements the server's rule for choosing a key.
+func signingKeyAt(files map[string][]byte, now time.Time) string {
 	come := maps.Clone(files)
-	maps.DeleteFunc(come, func(_ string, key []byte) bool { return signsFrom(key).After(now) })
+	maps.DeleteFunc(come, func(_ string, key []byte) bool { return activeFrom(key).After(now) })
 	if len(come) > 0 {
 		return newestSigningKey(come)
 	}
-	all := slices.SortedFunc(maps.Keys(files), func(one, other string) int { return signsFrom(files[one]).Compare(signsFrom(files[other])) })
+	all := slices.SortedFunc(maps.Keys(files), func(one, other string) int { return activeFrom(files[one]).Compare(activeFrom(files[other])) })
 	return all[0]
 }
 
-func TestKeysetTurn(t *testing.T) {
+func TestKeysetRotation(t *testing.T) {
 	t.Parallel()
 	first := newKeysets(t)
-	grown, turn, due, err := KeysetTurn{}.Advance(first, "1", signingNoon)
-	if err != nil || turn != (KeysetTurn{"1", signingNoon}) || !due.Equal(signingNoon.Add(Propagation)) {
+	grown, turn, due, err := KeysetRotation{}.Advance(first, "1", signingNoon)
+	if err != nil || turn != (KeysetRotation{"1", signingNoon}) || !due.Equal(signingNoon.Add(KeyPropagationDelay)) {
 		t.Fatalf("got %+v, due %s, %v", turn, due, err)
 	}
-	if _, id := lookup(t, grown, "a"); handleOf(t, grown.Lookup).Len() != 2 || id != primaryOf(t, first) {
+	if _, id := computeLookup(t, grown, "a"); readHandle(t, grown.Lookup).Len() != 2 || id != primaryKeyID(t, first) {
 		t.Error("the new key is not there, or is used before it is known")
 	}
-	same, after, due, err := turn.Advance(grown, "2", signingNoon.Add(Propagation-1))
-	if diff := cmp.Diff(grown, same); diff != "" || err != nil || after != turn || !due.Equal(signingNoon.Add(Propagation)) {
+	same, after, due, err := turn.Advance(grown, "2", signingNoon.Add(KeyPropagationDelay-1))
+	if diff := cmp.Diff(grown, same); diff != "" || err != nil || after != turn || !due.Equal(signingNoon.Add(KeyPropagationDelay)) {
 		t.Errorf("something was done before it was due: %+v, due %s, %v\n%s", after, due, err, diff)
 	}
-	turned, after, due, err := turn.Advance(grown, "1", signingNoon.Add(Propagation))
-	if err != nil || after != (KeysetTurn{Request: "1"}) || !due.IsZero() || primaryOf(t, turned) == primaryOf(t, first) {
+	turned, after, due, err := turn.Advance(grown, "1", signingNoon.Add(KeyPropagationDelay))
+	if err != nil || after != (KeysetRotation{Request: "1"}) || !due.IsZero() || primaryKeyID(t, turned) == primaryKeyID(t, first) {
 		t.Errorf("got %+v, due %s, %v", after, due, err)
 	}
 	next, after, _, err := turn.Advance(grown, "2", signingNoon.Add(time.Hour))
-	if err != nil || after != (KeysetTurn{"2", signingNoon.Add(time.Hour)}) || handleOf(t, next.Encryption).Len() != 3 {
+	if err != nil || after != (KeysetRotation{"2", signingNoon.Add(time.Hour)}) || readHandle(t, next.Encryption).Len() != 3 {
 		t.Errorf("the request that came meanwhile was not met: %+v, %v", after, err)
 	}
 }
 
-func primaryOf(t *testing.T, keysets Keysets) uint32 {
+func primaryKeyID(t *testing.T, keysets Keysets) uint32 {
 	t.Helper()
-	_, id := lookup(t, keysets, "a")
+	_, id := computeLookup(t, keysets, "a")
 	return id
 }

@@ -21,105 +21,107 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	anamnesis "github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/address"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 const (
-	// callTimeout bounds one call, answer included, so that an Instance that hangs
-	// holds a worker no longer.
+	// callTimeout limits one call including its response, so that a hanging Instance does
+	// not block a worker any longer.
 	callTimeout = 5 * time.Second
-	// mostAnswer is as much of an answer as is read, in bytes: which image a server
-	// has is for its tenant to say.
-	mostAnswer = 1 << 20
-	// idleTimeout is how long a connection is kept for the next call of a visit. The
-	// next visit is a minute later, and there may be thousands of Instances.
+	// maxResponseBytes limits how much of a response is read. The tenant chooses the image
+	// of its server, so responses are not trusted.
+	maxResponseBytes = 1 << 20
+	// idleTimeout is how long a connection is kept open for the next call of the same
+	// reconcile. The next reconcile is a minute away, and there may be thousands of
+	// Instances.
 	idleTimeout = 10 * time.Second
-	// forgetAfter is how long a connection is remembered that nobody asks for.
-	forgetAfter = 10 * time.Minute
+	// connectionTTL is how long an unused connection stays in the pool.
+	connectionTTL = 10 * time.Minute
 )
 
-// A means is by what an Instance is called: everything on which a connection
-// depends, so that another one is made when it changes.
-type means struct {
-	// Instance and InstanceID are the UID and the name; URL is one that its
-	// certificate need not be good for, and HostPort where it is.
+// An endpoint holds everything needed to call an Instance. A connection depends on all
+// of it and is replaced if any of it changes.
+type endpoint struct {
+	// Instance is the UID of the Instance, InstanceID its name. URL is a URL that the
+	// server's certificate need not cover, and HostPort is where the server is reached.
 	Instance                  types.UID
 	InstanceID, URL, HostPort string
-	// Key is the operator's.
-	Key string
-	// Certificates are those of the server, and Authorities whom its clients trust,
-	// in PEM.
-	Certificates, Authorities []byte
+	// ApplicationKey is the operator's key.
+	ApplicationKey string
+	// ServingCertificates are the server's certificates, and CABundle holds the CAs that its
+	// clients trust, both in PEM.
+	ServingCertificates, CABundle []byte
 }
 
-// meansOf reads by what an Instance is called, from what the operator made for it.
-func meansOf(ctx context.Context, reader client.Reader, instance *v1alpha1.Instance) (means, error) {
+// loadEndpoint reads an Instance's endpoint from the objects that the operator created
+// for it.
+func loadEndpoint(ctx context.Context, reader client.Reader, instance *v1alpha1.Instance) (endpoint, error) {
 	service, serving, credentials := &corev1.Service{}, &corev1.Secret{}, &corev1.Secret{}
 	for name, object := range map[string]client.Object{
-		resources.ServerName(instance):      service,
-		resources.TLSName(instance):         serving,
-		resources.CredentialsName(instance): credentials,
+		resources.ServerName(instance):            service,
+		resources.TLSSecretName(instance):         serving,
+		resources.CredentialsSecretName(instance): credentials,
 	} {
 		err := reader.Get(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: name}, object)
 		if client.IgnoreNotFound(err) != nil {
-			return means{}, fmt.Errorf("reading how Instance %s is called: %w", instance.Name, err)
+			return endpoint{}, fmt.Errorf("loading the endpoint of Instance %s: %w", instance.Name, err)
 		}
 	}
-	found := means{
-		Instance:     instance.UID,
-		InstanceID:   instance.Name,
-		URL:          resources.URL(instance),
-		HostPort:     net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(resources.ServicePort)),
-		Key:          resources.KeysIn(credentials.Data, resources.OperatorName).Key,
-		Certificates: serving.Data[corev1.TLSCertKey],
-		Authorities:  serving.Data[resources.TLSAuthorityKey],
+	found := endpoint{
+		Instance:            instance.UID,
+		InstanceID:          instance.Name,
+		URL:                 resources.ClusterURL(instance),
+		HostPort:            net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(resources.ServicePort)),
+		ApplicationKey:      resources.ParseApplicationKeys(credentials.Data, resources.OperatorApplicationName).Current,
+		ServingCertificates: serving.Data[corev1.TLSCertKey],
+		CABundle:            serving.Data[resources.TLSCAKey],
 	}
-	if service.Spec.ClusterIP == "" || found.Key == "" || len(found.Certificates) == 0 {
-		return means{}, problem.Waiting("", reasonInstanceNotReady, "the Service, certificate or credentials of Instance %s were only just made", instance.Name)
+	if service.Spec.ClusterIP == "" || found.ApplicationKey == "" || len(found.ServingCertificates) == 0 {
+		return endpoint{}, problem.Waiting("", reasonInstanceNotReady, "the Service, certificate or credentials of Instance %s are not ready yet", instance.Name)
 	}
 	return found, nil
 }
 
-// fingerprint tells means apart.
-func (m means) fingerprint() [sha256.Size]byte {
+// fingerprint identifies an endpoint.
+func (m endpoint) fingerprint() [sha256.Size]byte {
 	encoded, err := json.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("strings can always be encoded: %v", err))
+		panic(fmt.Sprintf("encoding strings failed: %v", err))
 	}
 	return sha256.Sum256(encoded)
 }
 
-// connections are those to all Instances, so that an access token is got once and
-// not for each visit.
-type connections struct {
-	// dial connects to host:port: that of net.Dialer, but in tests without a cluster.
+// connectionPool caches the connections to all Instances, so that access tokens are
+// reused across reconciles.
+type connectionPool struct {
+	// dial connects to host:port. It is net.Dialer's, except in tests without a cluster.
 	dial func(ctx context.Context, network, hostPort string) (net.Conn, error)
 	now  func() time.Time
 
-	mutex  sync.Mutex
-	open   map[types.UID]*connection
-	swept  time.Time
-	dialer net.Dialer
+	mutex      sync.Mutex
+	byInstance map[types.UID]*connection
+	lastSweep  time.Time
+	dialer     net.Dialer
 }
 
 type connection struct {
 	fingerprint [sha256.Size]byte
 	api         *guidance.API
 	transport   *http.Transport
-	used        time.Time
+	lastUsed    time.Time
 }
 
-// to gives the API of an Instance.
-func (c *connections) to(m means) (*guidance.API, error) {
+// get returns the API client for an Instance.
+func (c *connectionPool) get(m endpoint) (*guidance.API, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	now, fingerprint := c.now(), m.fingerprint()
-	c.forget(now)
-	if known := c.open[m.Instance]; known != nil {
+	c.sweep(now)
+	if known := c.byInstance[m.Instance]; known != nil {
 		if known.fingerprint == fingerprint {
-			known.used = now
+			known.lastUsed = now
 			return known.api, nil
 		}
 		known.transport.CloseIdleConnections()
@@ -128,35 +130,34 @@ func (c *connections) to(m means) (*guidance.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.fingerprint, made.used = fingerprint, now
-	if c.open == nil {
-		c.open = map[types.UID]*connection{}
+	made.fingerprint, made.lastUsed = fingerprint, now
+	if c.byInstance == nil {
+		c.byInstance = map[types.UID]*connection{}
 	}
-	c.open[m.Instance] = made
+	c.byInstance[m.Instance] = made
 	return made.api, nil
 }
 
-// forget lets go of connections that nobody asks for any more, looking now and
-// then.
-func (c *connections) forget(now time.Time) {
-	if now.Sub(c.swept) < time.Minute {
+// sweep periodically removes unused connections.
+func (c *connectionPool) sweep(now time.Time) {
+	if now.Sub(c.lastSweep) < time.Minute {
 		return
 	}
-	c.swept = now
-	for uid, known := range c.open {
-		if now.Sub(known.used) > forgetAfter {
+	c.lastSweep = now
+	for uid, known := range c.byInstance {
+		if now.Sub(known.lastUsed) > connectionTTL {
 			known.transport.CloseIdleConnections()
-			delete(c.open, uid)
+			delete(c.byInstance, uid)
 		}
 	}
 }
 
-// connect makes a client that speaks TLS with the Instance's own server, at the
-// address of its Service, by no proxy.
-func (c *connections) connect(m means) (*connection, error) {
-	config, err := address.Expect(m.Certificates, m.Authorities)
+// connect creates a client that speaks TLS with the Instance's own server at the address
+// of its Service, without a proxy.
+func (c *connectionPool) connect(m endpoint) (*connection, error) {
+	config, err := probe.TLSConfig(m.ServingCertificates, m.CABundle)
 	if err != nil {
-		return nil, fmt.Errorf("trusting Instance %s: %w", m.InstanceID, err)
+		return nil, fmt.Errorf("loading the CA certificates of Instance %s: %w", m.InstanceID, err)
 	}
 	dial := c.dial
 	if dial == nil {
@@ -170,9 +171,9 @@ func (c *connections) connect(m means) (*connection, error) {
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: 1 << 16,
 	}
-	caller := &http.Client{Transport: bounded{transport}, Timeout: callTimeout}
+	caller := &http.Client{Transport: limitedTransport{transport}, Timeout: callTimeout}
 	made, err := anamnesis.New(m.URL,
-		anamnesis.Credentials{AppID: resources.OperatorName, AppKey: m.Key, InstanceID: m.InstanceID},
+		anamnesis.Credentials{AppID: resources.OperatorApplicationName, AppKey: m.ApplicationKey, InstanceID: m.InstanceID},
 		anamnesis.WithHTTPClient(caller))
 	if err != nil {
 		return nil, fmt.Errorf("calling Instance %s: %w", m.InstanceID, err)
@@ -180,11 +181,11 @@ func (c *connections) connect(m means) (*connection, error) {
 	return &connection{api: made.Guidance, transport: transport}, nil
 }
 
-// bounded reads no more of an answer than mostAnswer.
-type bounded struct{ next http.RoundTripper }
+// limitedTransport reads at most maxResponseBytes of a response.
+type limitedTransport struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
@@ -192,6 +193,6 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(response.Body, mostAnswer), response.Body}
+	}{io.LimitReader(response.Body, maxResponseBytes), response.Body}
 	return response, nil
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhookconfig reconciles WebhookConfigs: it keeps, at the public API of
-// the Instance that each names, a subscription as its spec says.
+// Package webhookconfig reconciles WebhookConfigs: for each, it maintains a subscription
+// at the public API of the Instance that the spec names.
 //
-// The subscription carries the resource's UID as its reference, by which it is
-// found again whatever was lost: the answer to its creation, the status, the
-// Secret with what it signs by. What is to be done follows by a pure function from
-// the spec, from what the API lists, and from what is remembered beside it.
+// The subscription carries the resource's UID as its reference. The operator finds the
+// subscription by it even if the response to its creation, the status, or the Secret
+// with the signing secret is lost. A pure function plans the changes from the spec, the
+// subscriptions that the API lists, and the state that is stored outside it.
 //
-//	reconciler.go    a visit, and what becomes of its result
-//	keep.go          a subscription that is wanted
-//	release.go       one whose resource is being deleted
-//	plan.go          what is to be done, pure
-//	elder.go         which of several for one URL counts, pure
-//	readiness.go     whether an Instance can be asked, pure
-//	subscription.go  the API of an Instance, as far as it is about subscriptions
-//	connection.go    how it is reached: by TLS, at its Service, as the operator
-//	token.go         what receivers are shown, and how a change of it is seen
-//	signing.go       the Secret by which receivers verify what they are sent
-//	setup.go         what is watched, cached and limited
-//	metrics.go       what Prometheus is told
+//	reconciler.go       one reconcile and its result
+//	ensure.go           creating and updating a subscription
+//	deletion.go         deleting the subscription of a deleted resource
+//	plan.go             the planned changes, pure
+//	duplicates.go       which of several resources for one URL wins, pure
+//	readiness.go        whether an Instance can be called, pure
+//	conditions.go       the conditions of the status
+//	subscription.go     the subscription API of an Instance
+//	connection.go       the TLS connection to an Instance's Service, as the operator
+//	token.go            the token sent to receivers, and how its changes are detected
+//	signing_secret.go   the Secret with which receivers verify deliveries
+//	setup.go            watches, caches and limits
+//	metrics.go          Prometheus metrics
 //
-// It never imports the server, and knows it only by its public interface.
+// The package never imports the server. It uses only the server's public API.
 package webhookconfig

@@ -39,14 +39,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// The tests of this file's kind run the reconciler against a real kube-apiserver,
-// and against servers of Instances over TLS. What the operator makes for an
-// Instance, the tests make.
+// These tests run the reconciler against a real kube-apiserver and fake Instance servers
+// over TLS. The tests create the objects that the operator would create for an Instance.
 
-// patience is how long a test waits for what must happen, on a slow machine.
-const patience = 30 * time.Second
+// eventuallyTimeout is how long a test waits for an expected change, even on a slow
+// machine.
+const eventuallyTimeout = 30 * time.Second
 
-// stopControlPlane stops the control plane, if it was started.
+// stopControlPlane stops the control plane if it was started.
 var stopControlPlane = func() error { return nil }
 
 var controlPlane = sync.OnceValues(func() (*controlplanetest.ControlPlane, error) {
@@ -66,47 +66,47 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A platform is an operator of its own for one test, in a namespace of its own.
-type platform struct {
+// A testOperator is an operator for one test, in its own namespace.
+type testOperator struct {
 	*gomega.WithT
 	t *testing.T
-	// Client is the platform team's.
+	// Client belongs to the platform team.
 	client.Client
 	namespace string
-	// lines lead to servers of Instances.
-	lines *switchboard
-	// writes are the operator's requests to Kubernetes that are not reads, but for
-	// events; refuse keeps some from being made.
-	mutex  sync.Mutex
-	writes []string
-	refuse func(*http.Request) error
-	// resync is how often an operator looks at APIs, and ahead how far its clock is.
-	resync time.Duration
-	ahead  atomic.Int64
-	visits *prometheus.Registry
-	// selector is of what the operator cares for.
+	// dialer connects to the fake Instance servers.
+	dialer *fakeDialer
+	// writes are the operator's write requests to Kubernetes, except events. A test can
+	// reject some of them.
+	mutex       sync.Mutex
+	writes      []string
+	rejectWrite func(*http.Request) error
+	// resync is the operator's resync interval, clockOffset how far its clock is ahead.
+	resync      time.Duration
+	clockOffset atomic.Int64
+	registry    *prometheus.Registry
+	// selector selects the objects that the operator manages.
 	selector labels.Selector
 	stop     func()
 }
 
-func newPlatform(t *testing.T) *platform {
+func newTestOperator(t *testing.T) *testOperator {
 	t.Helper()
 	t.Parallel()
-	p := &platform{WithT: gomega.NewWithT(t), t: t, lines: &switchboard{}, resync: 300 * time.Millisecond}
-	p.SetDefaultEventuallyTimeout(patience)
+	p := &testOperator{WithT: gomega.NewWithT(t), t: t, dialer: &fakeDialer{}, resync: 300 * time.Millisecond}
+	p.SetDefaultEventuallyTimeout(eventuallyTimeout)
 	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
 	p.SetDefaultConsistentlyDuration(1200 * time.Millisecond)
 	shared, err := controlPlane()
 	if err != nil {
 		t.Fatalf("starting a control plane: %v", err)
 	}
-	if p.Client, err = client.New(shared.Admin(), client.Options{Scheme: testScheme(t)}); err != nil {
+	if p.Client, err = client.New(shared.AdminConfig(), client.Options{Scheme: testScheme(t)}); err != nil {
 		t.Fatal(err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	p.create(namespace)
 	p.namespace = namespace.Name
-	p.start(shared.Admin())
+	p.start(shared.AdminConfig())
 	return p
 }
 
@@ -121,15 +121,15 @@ func testScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// start runs an operator; one that runs is stopped first.
-func (p *platform) start(cluster *rest.Config) {
+// start runs an operator, and stops the running one first.
+func (p *testOperator) start(cluster *rest.Config) {
 	p.t.Helper()
 	if p.stop != nil {
 		p.stop()
 	}
 	cluster.QPS = -1
-	cluster.Wrap(p.wrap)
-	options := instance.Options{Namespace: p.namespace, Namespaces: []string{p.namespace}, Selector: p.selector, Concurrency: 4}
+	cluster.Wrap(p.interceptWrites)
+	options := instance.Options{Namespace: p.namespace, Namespaces: []string{p.namespace}, Selector: p.selector, MaxConcurrentReconciles: 4}
 	caches := instance.CacheOptions(options)
 	AddToCache(&caches, options)
 	skip := true
@@ -142,18 +142,18 @@ func (p *platform) start(cluster *rest.Config) {
 		p.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if options.Referenced, err = instance.ReferencedCache(ctx, manager, options); err != nil {
+	if options.ReferencedCache, err = instance.NewReferencedCache(ctx, manager, options); err != nil {
 		p.t.Fatal(err)
 	}
-	p.visits = prometheus.NewRegistry()
-	reconciler, err := newReconciler(manager, p.visits)
+	p.registry = prometheus.NewRegistry()
+	reconciler, err := newReconciler(manager, p.registry)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	reconciler.connections.dial = p.lines.dial
+	reconciler.connections.dial = p.dialer.dial
 	reconciler.resync = p.resync
-	reconciler.now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
-	if err := reconciler.addTo(ctx, manager, options); err != nil {
+	reconciler.now = func() time.Time { return time.Now().Add(time.Duration(p.clockOffset.Load())) }
+	if err := reconciler.setupWithManager(ctx, manager, options); err != nil {
 		p.t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -167,30 +167,30 @@ func (p *platform) start(cluster *rest.Config) {
 	p.t.Cleanup(p.stop)
 }
 
-// restart has another operator take over.
-func (p *platform) restart() {
+// restart replaces the operator with a new one.
+func (p *testOperator) restart() {
 	p.t.Helper()
 	shared, err := controlPlane()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.start(shared.Admin())
+	p.start(shared.AdminConfig())
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// wrap counts writes at the transport, so that nothing escapes it.
-func (p *platform) wrap(next http.RoundTripper) http.RoundTripper {
+// interceptWrites counts writes in the transport, so that none is missed.
+func (p *testOperator) interceptWrites(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet || strings.HasSuffix(request.URL.Path, "/events") {
 			return next.RoundTrip(request)
 		}
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
-		if p.refuse != nil {
-			if err := p.refuse(request); err != nil {
+		if p.rejectWrite != nil {
+			if err := p.rejectWrite(request); err != nil {
 				return nil, err
 			}
 		}
@@ -199,28 +199,28 @@ func (p *platform) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-func (p *platform) written() []string {
+func (p *testOperator) recordedWrites() []string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return append([]string{}, p.writes...)
 }
 
-// refusing has writes fail that a test says; nil for none.
-func (p *platform) refusing(refuse func(*http.Request) error) {
+// setRejectWrite makes writes fail for which refuse returns an error. Nil rejects none.
+func (p *testOperator) setRejectWrite(refuse func(*http.Request) error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.refuse = refuse
+	p.rejectWrite = refuse
 }
 
-func (p *platform) create(object client.Object) {
+func (p *testOperator) create(object client.Object) {
 	p.t.Helper()
 	if err := p.Create(p.t.Context(), object); err != nil {
 		p.t.Fatalf("creating %T: %v", object, err)
 	}
 }
 
-// get reads an object, and says whether there is one.
-func (p *platform) get(name string, object client.Object) bool {
+// get reads an object and reports whether it exists.
+func (p *testOperator) get(name string, object client.Object) bool {
 	p.t.Helper()
 	err := p.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object)
 	if client.IgnoreNotFound(err) != nil {
@@ -229,8 +229,8 @@ func (p *platform) get(name string, object client.Object) bool {
 	return err == nil
 }
 
-// edit changes an object, as often as it takes to be the last to do so.
-func edit[T client.Object](p *platform, name string, object T, change func(T)) {
+// edit updates an object, and retries on conflicts.
+func edit[T client.Object](p *testOperator, name string, object T, change func(T)) {
 	p.t.Helper()
 	for {
 		if !p.get(name, object) {
@@ -247,33 +247,33 @@ func edit[T client.Object](p *platform, name string, object T, change func(T)) {
 	}
 }
 
-func (p *platform) meta(name string) metav1.ObjectMeta {
+func (p *testOperator) objectMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: p.namespace}
 }
 
-// instance makes an Instance that serves, as the operator would have made it, and
+// createInstance creates a serving Instance, as the operator would have created it, and
 // its server.
-func (p *platform) instance(name string) *remoteAPI {
+func (p *testOperator) createInstance(name string) *fakeInstanceAPI {
 	p.t.Helper()
 	object := &v1alpha1.Instance{
-		ObjectMeta: p.meta(name),
+		ObjectMeta: p.objectMeta(name),
 		Spec:       v1alpha1.InstanceSpec{Models: []v1alpha1.Model{{ID: "service-en"}}, Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{}}},
 	}
 	p.create(object)
-	authority, pair := p.certificate(name)
-	api := newRemoteAPI(p.t, name, pair)
-	service := &corev1.Service{ObjectMeta: p.meta(name), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: resources.ServicePort}}}}
+	authority, pair := p.newCertificate(name)
+	api := newFakeInstanceAPI(p.t, name, pair)
+	service := &corev1.Service{ObjectMeta: p.objectMeta(name), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: resources.ServicePort}}}}
 	service.Labels = resources.Labels(object)
 	p.create(service)
-	p.lines.connect(net.JoinHostPort(service.Spec.ClusterIP, fmt.Sprint(resources.ServicePort)), api)
-	p.put(object, resources.TLSName(object), map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
-	p.put(object, resources.CredentialsName(object), map[string][]byte{"operator.json": fmt.Appendf(nil, `{"id":"operator","key":%q,"scopes":["config:read","config:write"]}`, api.key)})
-	p.serve(name, resources.Revision, metav1.ConditionTrue)
+	p.dialer.route(net.JoinHostPort(service.Spec.ClusterIP, fmt.Sprint(resources.ServicePort)), api)
+	p.createSecret(object, resources.TLSSecretName(object), map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
+	p.createSecret(object, resources.CredentialsSecretName(object), map[string][]byte{"operator.json": fmt.Appendf(nil, `{"id":"operator","key":%q,"scopes":["config:read","config:write"]}`, api.key)})
+	p.setInstanceStatus(name, resources.Revision, metav1.ConditionTrue)
 	return api
 }
 
-// certificate gives one for the Service of an Instance, with its authority.
-func (p *platform) certificate(instance string) (authority []byte, pair pki.KeyPair) {
+// newCertificate returns a certificate for an Instance's Service, and its CA.
+func (p *testOperator) newCertificate(instance string) (authority []byte, pair pki.KeyPair) {
 	p.t.Helper()
 	own, err := pki.NewAuthority(time.Now(), "svc")
 	if err != nil {
@@ -289,22 +289,22 @@ func (p *platform) certificate(instance string) (authority []byte, pair pki.KeyP
 	return own.Certificate, pair
 }
 
-// put makes a Secret as the operator makes it for an Instance.
-func (p *platform) put(owner *v1alpha1.Instance, name string, data map[string][]byte) {
+// createSecret creates a Secret as the operator does for an Instance.
+func (p *testOperator) createSecret(owner *v1alpha1.Instance, name string, data map[string][]byte) {
 	p.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: p.meta(name), Data: data}
+	secret := &corev1.Secret{ObjectMeta: p.objectMeta(name), Data: data}
 	secret.Labels = resources.Labels(owner)
 	p.create(secret)
 }
 
-// serve says in the status of an Instance which revision its server has, and
-// whether a pod serves.
-func (p *platform) serve(name string, revision int32, available metav1.ConditionStatus) {
+// setInstanceStatus sets the revision of an Instance's server and its availability in
+// the status.
+func (p *testOperator) setInstanceStatus(name string, revision int32, available metav1.ConditionStatus) {
 	p.t.Helper()
 	object := &v1alpha1.Instance{}
 	for {
 		p.get(name, object)
-		object.Status.Server = v1alpha1.ServerPin{Image: "server:1", Revision: revision}
+		object.Status.Server = v1alpha1.ServerBuild{Image: "server:1", Revision: revision}
 		object.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: available, Reason: "Test", LastTransitionTime: metav1.Now()}}
 		err := p.Status().Update(p.t.Context(), object)
 		if err == nil {
@@ -316,22 +316,22 @@ func (p *platform) serve(name string, revision int32, available metav1.Condition
 	}
 }
 
-// token makes a Secret with a token, which asks to be watched.
-func (p *platform) token(name, token string) {
+// createTokenSecret creates a Secret with a token, labeled to be watched.
+func (p *testOperator) createTokenSecret(name, createTokenSecret string) {
 	p.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: p.meta(name), Data: map[string][]byte{"token": []byte(token)}}
+	secret := &corev1.Secret{ObjectMeta: p.objectMeta(name), Data: map[string][]byte{"token": []byte(createTokenSecret)}}
 	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
 	p.create(secret)
 }
 
-// subscribe makes a WebhookConfig of the Instance acme, with the token of the
+// createWebhookConfig creates a WebhookConfig for Instance acme, with the token in the
 // Secret portal-token.
-func (p *platform) subscribe(name, url string, changes ...func(*v1alpha1.WebhookConfig)) *v1alpha1.WebhookConfig {
+func (p *testOperator) createWebhookConfig(name, url string, changes ...func(*v1alpha1.WebhookConfig)) *v1alpha1.WebhookConfig {
 	p.t.Helper()
-	made := &v1alpha1.WebhookConfig{ObjectMeta: p.meta(name), Spec: v1alpha1.WebhookConfigSpec{
+	made := &v1alpha1.WebhookConfig{ObjectMeta: p.objectMeta(name), Spec: v1alpha1.WebhookConfigSpec{
 		InstanceRef:                 v1alpha1.InstanceReference{Name: "acme"},
 		URL:                         v1alpha1.ReceiverURL(url),
-		AuthorizationTokenSecretRef: v1alpha1.TokenReference{Name: "portal-token"},
+		AuthorizationTokenSecretRef: v1alpha1.TokenSecretReference{Name: "portal-token"},
 	}}
 	for _, change := range changes {
 		change(made)
@@ -340,8 +340,8 @@ func (p *platform) subscribe(name, url string, changes ...func(*v1alpha1.Webhook
 	return made
 }
 
-// read gives a WebhookConfig, which is there.
-func (p *platform) read(name string) *v1alpha1.WebhookConfig {
+// getWebhookConfig returns an existing WebhookConfig.
+func (p *testOperator) getWebhookConfig(name string) *v1alpha1.WebhookConfig {
 	p.t.Helper()
 	found := &v1alpha1.WebhookConfig{}
 	if !p.get(name, found) {
@@ -350,9 +350,9 @@ func (p *platform) read(name string) *v1alpha1.WebhookConfig {
 	return found
 }
 
-// state gives the conditions of a WebhookConfig, as far as they speak of its
+// conditions returns the conditions of a WebhookConfig that refer to its current
 // generation.
-func (p *platform) state(name string) []string {
+func (p *testOperator) conditions(name string) []string {
 	p.t.Helper()
 	found := &v1alpha1.WebhookConfig{}
 	if !p.get(name, found) {
@@ -368,19 +368,19 @@ func (p *platform) state(name string) []string {
 	return state
 }
 
-// reaches waits until a WebhookConfig shows exactly some conditions.
-func (p *platform) reaches(name string, conditions ...string) {
+// expectConditions waits until a WebhookConfig has exactly the given conditions.
+func (p *testOperator) expectConditions(name string, conditions ...string) {
 	p.t.Helper()
-	p.Eventually(func() []string { return p.state(name) }).Should(gomega.ConsistOf(conditions), func() string { return p.message(name) })
-	if want, told := kstatusOf(conditions); told {
+	p.Eventually(func() []string { return p.conditions(name) }).Should(gomega.ConsistOf(conditions), func() string { return p.readyMessage(name) })
+	if want, told := expectedKstatus(conditions); told {
 		p.Eventually(func() kstatus.Status { return p.kstatus(name) }).Should(gomega.Equal(want))
 	}
 }
 
-// kstatusOf is what Flux and others should make of some conditions; it is not told
-// of a resource that is gone, or whose Ready is False for no more than being
-// suspended.
-func kstatusOf(conditions []string) (want kstatus.Status, told bool) {
+// expectedKstatus returns the status that Flux and other clients should derive from some
+// conditions. told is false for deleted resources, and if Ready is False only because of
+// a suspension.
+func expectedKstatus(conditions []string) (want kstatus.Status, told bool) {
 	is := func(text string) bool {
 		return slices.ContainsFunc(conditions, func(condition string) bool { return strings.HasPrefix(condition, text) })
 	}
@@ -395,9 +395,9 @@ func kstatusOf(conditions []string) (want kstatus.Status, told bool) {
 	return "", false
 }
 
-// kstatus reads a WebhookConfig as those do who know nothing of it; one that is
-// being deleted is in progress to them as to us, by another name.
-func (p *platform) kstatus(name string) kstatus.Status {
+// kstatus computes the status of a WebhookConfig as generic clients do. It maps
+// Terminating to InProgress, to match the operator's own conditions.
+func (p *testOperator) kstatus(name string) kstatus.Status {
 	p.t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindWebhookConfig))
@@ -412,7 +412,7 @@ func (p *platform) kstatus(name string) kstatus.Status {
 	return result.Status
 }
 
-func (p *platform) message(name string) string {
+func (p *testOperator) readyMessage(name string) string {
 	found := &v1alpha1.WebhookConfig{}
 	p.get(name, found)
 	for _, condition := range found.Status.Conditions {
@@ -423,19 +423,21 @@ func (p *platform) message(name string) string {
 	return ""
 }
 
-// signs gives what a receiver verifies by; empty for nothing.
-func (p *platform) signs(name string) string {
+// signingSecret returns the receiver's signing secret, or an empty string if it has
+// none.
+func (p *testOperator) signingSecret(name string) string {
 	p.t.Helper()
 	secret := &corev1.Secret{}
 	p.get(name+"-signing", secret)
 	return string(secret.Data[SigningSecretKey])
 }
 
-// verifies says whether what receivers verify by is what the server signs with.
-func (p *platform) verifies(name string, api *remoteAPI) func() bool {
+// signingSecretMatches reports whether the receiver's signing secret is the one that the
+// server signs with.
+func (p *testOperator) signingSecretMatches(name string, api *fakeInstanceAPI) func() bool {
 	return func() bool {
-		given, signs := p.signs(name), ""
-		api.locked(func(a *remoteAPI) {
+		given, signs := p.signingSecret(name), ""
+		api.withLock(func(a *fakeInstanceAPI) {
 			if len(a.configs) == 1 {
 				signs = a.configs[0].secret
 			}
@@ -444,8 +446,8 @@ func (p *platform) verifies(name string, api *remoteAPI) func() bool {
 	}
 }
 
-// events are the reasons of those about a WebhookConfig.
-func (p *platform) events(name string) []string {
+// eventReasons returns the reasons of the events about a WebhookConfig.
+func (p *testOperator) eventReasons(name string) []string {
 	p.t.Helper()
 	var list corev1.EventList
 	if err := p.List(p.t.Context(), &list, client.InNamespace(p.namespace)); err != nil {
@@ -460,9 +462,9 @@ func (p *platform) events(name string) []string {
 	return reasons
 }
 
-// visited counts how often the operator looked, in whatever way that ended.
-func (p *platform) visited() float64 {
-	families, err := p.visits.Gather()
+// reconcileCount returns the number of reconciles, whatever their outcome.
+func (p *testOperator) reconcileCount() float64 {
+	families, err := p.registry.Gather()
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -477,33 +479,32 @@ func (p *platform) visited() float64 {
 	return total
 }
 
-// call has the operator look at a WebhookConfig now, and not when it means to: after
-// some errors in a row that is in a minute.
-func (p *platform) call(name string) {
+// triggerReconcile makes the operator reconcile a WebhookConfig immediately instead of
+// after its backoff, which is a minute after several errors.
+func (p *testOperator) triggerReconcile(name string) {
 	p.t.Helper()
 	edit(p, name, &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) {
 		metav1.SetMetaDataAnnotation(&config.ObjectMeta, "example.com/called", time.Now().Format(time.RFC3339Nano))
 	})
 }
 
-// rests waits until the operator has looked several times without writing
-// anything, anywhere.
-func (p *platform) rests(apis ...*remoteAPI) {
+// expectIdle waits until the operator has reconciled several times without any write.
+func (p *testOperator) expectIdle(apis ...*fakeInstanceAPI) {
 	p.t.Helper()
 	p.Eventually(func() bool {
-		was, before := p.allWritten(apis), p.visited()
-		deadline := time.Now().Add(patience)
-		for p.visited() < before+4 && time.Now().Before(deadline) {
+		was, before := p.allWrites(apis), p.reconcileCount()
+		deadline := time.Now().Add(eventuallyTimeout)
+		for p.reconcileCount() < before+4 && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
 		}
-		return p.allWritten(apis) == was
-	}).Should(gomega.BeTrue(), func() string { return p.allWritten(apis) })
+		return p.allWrites(apis) == was
+	}).Should(gomega.BeTrue(), func() string { return p.allWrites(apis) })
 }
 
-func (p *platform) allWritten(apis []*remoteAPI) string {
-	all := p.written()
+func (p *testOperator) allWrites(apis []*fakeInstanceAPI) string {
+	all := p.recordedWrites()
 	for _, api := range apis {
-		all = append(all, api.written()...)
+		all = append(all, api.recordedWrites()...)
 	}
 	return strings.Join(all, "\n")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// An outcome is how a visit ended.
+// An outcome is the result of a reconcile.
 type outcome string
 
 const (
@@ -25,13 +25,13 @@ const (
 	outcomeTransient outcome = "transient"
 	outcomeSuspended outcome = "suspended"
 	outcomeDeleted   outcome = "deleted"
-	outcomeRace      outcome = "race"
+	outcomeConflict  outcome = "conflict"
 )
 
-// outcomeOf names how a visit ended, by the worst of what was met.
-func outcomeOf(config *v1alpha1.WebhookConfig, failures []error) outcome {
+// classifyOutcome returns the outcome of a reconcile, determined by the worst error.
+func classifyOutcome(config *v1alpha1.WebhookConfig, failures []error) outcome {
 	worst := problem.Worst(failures)
-	found := problem.Of(worst)
+	found := problem.FromError(worst)
 	switch {
 	case config.Spec.Suspend && config.DeletionTimestamp.IsZero():
 		return outcomeSuspended
@@ -45,15 +45,15 @@ func outcomeOf(config *v1alpha1.WebhookConfig, failures []error) outcome {
 	return outcomeWaiting
 }
 
-// measurements are what the operator tells Prometheus about WebhookConfigs.
-type measurements struct{ reconciles *prometheus.CounterVec }
+// metrics are the operator's Prometheus metrics about WebhookConfigs.
+type metrics struct{ reconciles *prometheus.CounterVec }
 
-// newMeasurements registers them, together with the count of the WebhookConfigs
-// that reader finds.
-func newMeasurements(registry prometheus.Registerer, reader client.Reader) (*measurements, error) {
-	made := &measurements{reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
+// newMetrics registers the metrics, including the number of WebhookConfigs read from
+// reader.
+func newMetrics(registry prometheus.Registerer, reader client.Reader) (*metrics, error) {
+	made := &metrics{reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anamnesis_operator_webhookconfig_reconciles_total",
-		Help: "Reconciles of WebhookConfigs by outcome.",
+		Help: "WebhookConfig reconciles by outcome.",
 	}, []string{"outcome"})}
 	for _, collector := range []prometheus.Collector{made.reconciles, conditionCollector{reader}} {
 		if err := registry.Register(collector); err != nil {
@@ -64,21 +64,21 @@ func newMeasurements(registry prometheus.Registerer, reader client.Reader) (*mea
 }
 
 // count counts one reconcile.
-func (m *measurements) count(outcome outcome) {
+func (m *metrics) count(outcome outcome) {
 	m.reconciles.WithLabelValues(string(outcome)).Inc()
 }
 
-// configsDescription is the metric that conditionCollector gives.
-var configsDescription = prometheus.NewDesc("anamnesis_operator_webhookconfigs",
+// configsDesc describes the metric that conditionCollector collects.
+var configsDesc = prometheus.NewDesc("anamnesis_operator_webhookconfigs",
 	"WebhookConfigs by condition, status and reason.", []string{"condition", "status", "reason"}, nil)
 
-// A conditionCollector counts WebhookConfigs by their conditions when it is asked
-// to, from the cache, so that no count can drift.
+// A conditionCollector counts WebhookConfigs by condition. It counts on each scrape,
+// from the cache, so the numbers cannot drift.
 type conditionCollector struct{ reader client.Reader }
 
 // Describe implements prometheus.Collector.
 func (c conditionCollector) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- configsDescription
+	descriptions <- configsDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -87,10 +87,10 @@ func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
 	defer cancel()
 	var list v1alpha1.WebhookConfigList
 	if err := c.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return // the cache is not filled yet: no count is better than no metrics at all
+		return // the cache has not synced yet; omitting the count is better than failing the scrape
 	}
 	for key, count := range countConditions(list.Items) {
-		counts <- prometheus.MustNewConstMetric(configsDescription, prometheus.GaugeValue, float64(count), key.kind, string(key.status), key.reason)
+		counts <- prometheus.MustNewConstMetric(configsDesc, prometheus.GaugeValue, float64(count), key.kind, string(key.status), key.reason)
 	}
 }
 

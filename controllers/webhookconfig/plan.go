@@ -9,27 +9,27 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A subscription is one webhook configuration as the API of an Instance lists it.
+// A subscription is a webhook subscription as an Instance's API lists it.
 type subscription struct {
 	id, url string
 	events  []string
-	// reference is the UID of the resource that it belongs to; that of somebody
-	// else, or empty, for one that was made by hand.
+	// reference is the UID of the resource that owns the subscription. A subscription that
+	// was not created by the operator has another reference, or none.
 	reference string
 	// status is active, failing or disabled.
 	status string
 }
 
-// A wish is what a spec asks of its subscription.
-type wish struct {
+// A desiredSubscription is the desired state according to the spec.
+type desiredSubscription struct {
 	reference, url string
 	events         []string
-	// token is what deliveries carry; empty while it cannot be had.
+	// token is sent with deliveries. Empty if it is not available.
 	token string
 }
 
-// wishOf is what a spec asks for.
-func wishOf(config *v1alpha1.WebhookConfig, token string) wish {
+// newDesiredSubscription returns the subscription that a spec describes.
+func newDesiredSubscription(config *v1alpha1.WebhookConfig, token string) desiredSubscription {
 	wanted := config.Spec.SubscribedEvents
 	if wanted == nil {
 		wanted = v1alpha1.WebhookEvents
@@ -38,70 +38,70 @@ func wishOf(config *v1alpha1.WebhookConfig, token string) wish {
 	for i, event := range wanted {
 		events[i] = string(event)
 	}
-	return wish{reference: string(config.UID), url: string(config.Spec.URL), events: events, token: token}
+	return desiredSubscription{reference: string(config.UID), url: string(config.Spec.URL), events: events, token: token}
 }
 
-// A memory is what is known of a subscription beside the API.
-type memory struct {
-	// id of the subscription, by the status.
+// A knownState is what is known about a subscription from sources other than the API.
+type knownState struct {
+	// id of the subscription according to the status.
 	id string
-	// signedID is the subscription whose signing secret the receiver was given,
-	// secret; both empty while it was given none.
-	signedID, secret string
-	// tokenHash is that of the token which the subscription was last given.
+	// signingSecretID is the subscription whose signing secret the receiver has, and
+	// signingSecret that secret. Both are empty if the receiver has none.
+	signingSecretID, signingSecret string
+	// tokenHash is the hash of the token that was last sent to the subscription.
 	tokenHash string
 }
 
-// A plan is what is to be done about a subscription.
+// A plan lists the changes to make to a subscription.
 type plan struct {
-	// kept is the one that stays; nil when it is to be created.
-	kept *subscription
-	// surplus are the ids of others that are the resource's too.
-	surplus []string
-	// rotate says that the receiver has no signing secret, and must be given another
-	// one, since none is ever shown again.
-	rotate bool
-	change change
+	// current is the subscription to keep. Nil if one must be created.
+	current *subscription
+	// duplicates are the IDs of further subscriptions of the same resource, to be deleted.
+	duplicates []string
+	// rotateSecret is set if the receiver has no signing secret. It needs a new one, because
+	// the API never shows a secret again.
+	rotateSecret bool
+	change       changedFields
 }
 
-// A change is what is to be changed of a subscription.
-type change struct {
+// changedFields are the fields of a subscription to update.
+type changedFields struct {
 	url, events, reference, token bool
 }
 
-// makePlan says what is to be done for a wish, given what the API lists. Whose
-// subscription one is, its reference says, and for one whose reference was changed
-// what is remembered. Of several that one stays whose signing secret the receiver
-// has, else the one that the status names, else the first that was made.
-func makePlan(wanted wish, known memory, listed []subscription) plan {
-	own := ownOf(wanted.reference, known, listed)
+// newPlan plans the changes that bring the listed subscriptions to the desired state. A
+// subscription belongs to the resource if its reference says so or, in case the
+// reference was changed, if its ID is known. Of several, newPlan keeps the one whose
+// signing secret the receiver has, else the one in the status, else the oldest.
+func newPlan(wanted desiredSubscription, known knownState, listed []subscription) plan {
+	own := ownedSubscriptions(wanted.reference, known, listed)
 	if len(own) == 0 {
 		return plan{}
 	}
-	kept := preferred(own, known.signedID, known.id)
-	made := plan{kept: &kept, rotate: known.secret == "" || known.signedID != kept.id}
+	kept := preferred(own, known.signingSecretID, known.id)
+	made := plan{current: &kept, rotateSecret: known.signingSecret == "" || known.signingSecretID != kept.id}
 	for _, other := range own {
 		if other.id != kept.id && other.reference == wanted.reference {
-			made.surplus = append(made.surplus, other.id)
+			made.duplicates = append(made.duplicates, other.id)
 		}
 	}
-	made.change = change{
+	made.change = changedFields{
 		url:       kept.url != wanted.url,
 		events:    !isSameSet(kept.events, wanted.events),
 		reference: kept.reference != wanted.reference,
-		token:     wanted.token != "" && (made.rotate || known.tokenHash != hashToken(known.secret, wanted.token)),
+		token:     wanted.token != "" && (made.rotateSecret || known.tokenHash != hashToken(known.signingSecret, wanted.token)),
 	}
 	return made
 }
 
-func ownOf(reference string, known memory, listed []subscription) []subscription {
+func ownedSubscriptions(reference string, known knownState, listed []subscription) []subscription {
 	return slices.DeleteFunc(slices.Clone(listed), func(one subscription) bool {
-		return one.reference != reference && one.id != known.id && one.id != known.signedID
+		return one.reference != reference && one.id != known.id && one.id != known.signingSecretID
 	})
 }
 
-// preferred gives the first of some subscriptions whose id is named first; else the
-// first of all.
+// preferred returns the subscription whose ID comes first in ids, or the first
+// subscription if none is listed.
 func preferred(own []subscription, ids ...string) subscription {
 	for _, id := range ids {
 		if at := slices.IndexFunc(own, func(one subscription) bool { return one.id == id }); at >= 0 {
@@ -115,27 +115,27 @@ func isSameSet(one, other []string) bool {
 	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(one))), slices.Compact(slices.Sorted(slices.Values(other))))
 }
 
-// isNothing says that nothing is to be done.
-func (p plan) isNothing() bool {
-	return p.kept != nil && len(p.surplus) == 0 && !p.rotate && p.change == change{}
+// isEmpty reports whether nothing has to change.
+func (p plan) isEmpty() bool {
+	return p.current != nil && len(p.duplicates) == 0 && !p.rotateSecret && p.change == changedFields{}
 }
 
-// String says for people what is to be done.
+// String describes the plan for people.
 func (p plan) String() string {
-	if p.kept == nil {
-		return "there is no subscription yet"
+	if p.current == nil {
+		return "no subscription exists"
 	}
 	var words []string
 	for _, part := range []struct {
 		is   bool
 		word string
 	}{
-		{p.change.url, "its URL differs"},
-		{p.change.events, "its events differ"},
-		{p.change.reference, "its reference differs"},
-		{p.change.token, "its token may differ"},
-		{p.rotate, "the receiver has no signing secret"},
-		{len(p.surplus) > 0, "there is more than one"},
+		{p.change.url, "URL differs"},
+		{p.change.events, "events differ"},
+		{p.change.reference, "reference differs"},
+		{p.change.token, "token may differ"},
+		{p.rotateSecret, "signing secret is missing"},
+		{len(p.duplicates) > 0, "duplicate subscriptions exist"},
 	} {
 		if part.is {
 			words = append(words, part.word)

@@ -10,37 +10,37 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// Reasons why an Instance cannot be asked.
+// Reasons why an Instance cannot be called.
 const (
-	reasonInstanceNotFound   = "InstanceNotFound"
-	reasonInstanceDeleted    = "InstanceBeingDeleted"
-	reasonInstanceHibernated = "InstanceHibernated"
-	reasonInstanceTooOld     = "InstanceTooOld"
-	reasonInstanceNotReady   = "InstanceNotReady"
+	reasonInstanceNotFound    = "InstanceNotFound"
+	reasonInstanceTerminating = "InstanceTerminating"
+	reasonInstanceHibernated  = "InstanceHibernated"
+	reasonWebhooksUnsupported = "WebhooksUnsupported"
+	reasonInstanceNotReady    = "InstanceNotReady"
 )
 
-// judgeInstance says what keeps an Instance, nil for one that is not there, from
-// being asked about subscriptions; nil for nothing. Whether it is as its spec says
-// does not matter, as long as some pod serves. All of it passes by what is watched.
-func judgeInstance(name string, instance *v1alpha1.Instance) *problem.Problem {
+// instanceProblem returns why an Instance's subscription API cannot be called, or nil if
+// it can. instance is nil if it does not exist. The Instance need not match its spec, as
+// long as one pod is serving. All of these problems end with a watched change.
+func instanceProblem(name string, instance *v1alpha1.Instance) *problem.Error {
 	switch {
 	case instance == nil:
-		return waiting(reasonInstanceNotFound, "there is no Instance %s that this operator cares for", name)
+		return waitingProblem(reasonInstanceNotFound, "Instance %s does not exist or is not managed by this operator", name)
 	case !instance.DeletionTimestamp.IsZero():
-		return waiting(reasonInstanceDeleted, "Instance %s is being deleted", name)
+		return waitingProblem(reasonInstanceTerminating, "Instance %s is being deleted", name)
 	case instance.Spec.Hibernate:
-		return waiting(reasonInstanceHibernated, "Instance %s hibernates: nothing is sent, and its subscriptions are kept with its data", name)
-	case !resources.SendsWebhooks(instance.Status.Server):
-		return waiting(reasonInstanceTooOld, "Instance %s has a server without webhooks: this goes on when it has moved to the one that all are to have", name)
+		return waitingProblem(reasonInstanceHibernated, "Instance %s is hibernated: no events are sent, and its subscriptions are kept", name)
+	case !resources.SupportsWebhooks(instance.Status.Server):
+		return waitingProblem(reasonWebhooksUnsupported, "the server of Instance %s does not support webhooks: the subscription is created once the Instance runs the target server image", name)
 	case !meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha1.ConditionAvailable):
-		return waiting(reasonInstanceNotReady, "no pod of Instance %s serves", name)
+		return waitingProblem(reasonInstanceNotReady, "Instance %s has no ready pods", name)
 	}
 	return nil
 }
 
-// waiting is a problem that passes by what is watched.
-func waiting(reason, format string, arguments ...any) *problem.Problem {
+// waitingProblem returns a problem that ends with a watched change.
+func waitingProblem(reason, format string, arguments ...any) *problem.Error {
 	found := problem.Waiting("", reason, format, arguments...)
-	found.After = 0
+	found.RequeueAfter = 0
 	return found
 }

@@ -13,33 +13,33 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// serving is an Instance that can be asked.
-func serving() *v1alpha1.Instance {
+// servingInstance returns an Instance that can be called.
+func servingInstance() *v1alpha1.Instance {
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme"}}
 	instance.Status.Server.Revision = resources.Revision
 	instance.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: metav1.ConditionTrue}}
 	return instance
 }
 
-func TestJudgeInstance(t *testing.T) {
+func TestInstanceProblem(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		instance *v1alpha1.Instance
 		want     string
 	}{
-		"it serves":                 {serving(), ""},
+		"it serves":                 {servingInstance(), ""},
 		"it is not there":           {nil, reasonInstanceNotFound},
-		"it goes":                   {altered(serving(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceDeleted},
-		"it hibernates":             {altered(serving(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
-		"its server is an old one":  {altered(serving(), func(i *v1alpha1.Instance) { i.Status.Server.Revision = 4 }), reasonInstanceTooOld},
-		"it has no server yet":      {&v1alpha1.Instance{}, reasonInstanceTooOld},
-		"no pod serves":             {altered(serving(), func(i *v1alpha1.Instance) { i.Status.Conditions[0].Status = metav1.ConditionFalse }), reasonInstanceNotReady},
-		"it serves, but is stalled": {altered(serving(), func(i *v1alpha1.Instance) { stall(i) }), ""},
+		"it goes":                   {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceTerminating},
+		"it hibernates":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
+		"its server is an old one":  {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Status.Server.Revision = 4 }), reasonWebhooksUnsupported},
+		"it has no server yet":      {&v1alpha1.Instance{}, reasonWebhooksUnsupported},
+		"no pod serves":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Status.Conditions[0].Status = metav1.ConditionFalse }), reasonInstanceNotReady},
+		"it serves, but is stalled": {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { setStalled(i) }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if found := judgeInstance("acme", test.instance); found != nil {
+			if found := instanceProblem("acme", test.instance); found != nil {
 				got = found.Reason
 				if found.Stalled {
 					t.Error("nobody has to change anything of the WebhookConfig")
@@ -48,28 +48,28 @@ func TestJudgeInstance(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if test.instance != nil && (test.want == "") == isJudgedOtherwise(event.UpdateEvent{ObjectOld: serving(), ObjectNew: test.instance}) {
+			if test.instance != nil && (test.want == "") == instanceReadinessChanged(event.UpdateEvent{ObjectOld: servingInstance(), ObjectNew: test.instance}) {
 				t.Error("the change is not seen, or what is none is")
 			}
 		})
 	}
 }
 
-func altered(instance *v1alpha1.Instance, change func(*v1alpha1.Instance)) *v1alpha1.Instance {
+func modifiedInstance(instance *v1alpha1.Instance, change func(*v1alpha1.Instance)) *v1alpha1.Instance {
 	change(instance)
 	return instance
 }
 
-func stall(instance *v1alpha1.Instance) {
+func setStalled(instance *v1alpha1.Instance) {
 	instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue})
 }
 
-// TestOverdue: the time counts while the Instance should answer, and not while it
-// hibernates.
-func TestOverdue(t *testing.T) {
+// TestIsDeletionOverdue checks that the timeout counts while the Instance should
+// respond, and not while it hibernates.
+func TestIsDeletionOverdue(t *testing.T) {
 	t.Parallel()
 	since := func(ago time.Duration) *v1alpha1.Instance {
-		instance := serving()
+		instance := servingInstance()
 		instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, LastTransitionTime: metav1.NewTime(noon.Add(-ago))})
 		return instance
 	}
@@ -83,12 +83,12 @@ func TestOverdue(t *testing.T) {
 		"of another operator":             {25 * time.Hour, nil, true},
 		"the Instance woke an hour ago":   {1000 * time.Hour, since(time.Hour), false},
 		"the Instance woke long ago":      {1000 * time.Hour, since(25 * time.Hour), true},
-		"the Instance hibernates for now": {1000 * time.Hour, altered(since(1000*time.Hour), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), false},
+		"the Instance hibernates for now": {1000 * time.Hour, modifiedInstance(since(1000*time.Hour), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), false},
 	} {
-		config := configTo("a", somePlace, 0)
+		config := newConfig("a", receiverURL, 0)
 		config.DeletionTimestamp = &metav1.Time{Time: noon.Add(-test.deleted)}
-		v := &visit{config: &config, instance: test.instance, began: noon}
-		if got := v.isOverdue(); got != test.want {
+		v := &scope{config: &config, instance: test.instance, startedAt: noon}
+		if got := v.isDeletionOverdue(); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}

@@ -20,9 +20,9 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 )
 
 // What the operator needs for WebhookConfigs besides what it needs for Instances:
@@ -33,79 +33,81 @@ import (
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=webhookconfigs/finalizers,verbs=update
 
 const (
-	// firstRace and lastRace bound the pauses between tries while somebody is faster.
-	firstRace = 200 * time.Millisecond
-	lastRace  = time.Minute
-	// resync and its jitter keep what was changed at an API from staying so for
-	// longer than a minute.
+	// initialConflictBackoff and maxConflictBackoff bound the backoff between retries after
+	// conflicts.
+	initialConflictBackoff = 200 * time.Millisecond
+	maxConflictBackoff     = time.Minute
+	// resync and its jitter ensure that manual changes at an Instance's API are reverted
+	// within a minute.
 	resync       = 45 * time.Second
 	resyncJitter = 0.25
 )
 
-// A Reconciler keeps subscriptions as WebhookConfigs say.
+// A Reconciler reconciles WebhookConfigs.
 type Reconciler struct {
 	client client.Client
-	// live reads past the cache.
-	live         client.Reader
-	recorder     events.EventRecorder
-	vault        vault
-	connections  *connections
-	measurements *measurements
-	races        workqueue.TypedRateLimiter[reconcile.Request]
-	resync       time.Duration
-	now          func() time.Time
+	// apiReader bypasses the cache.
+	apiReader       client.Reader
+	recorder        events.EventRecorder
+	signingSecrets  signingSecretStore
+	connections     *connectionPool
+	metrics         *metrics
+	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
+	resync          time.Duration
+	now             func() time.Time
 }
 
-// Reconcile visits one WebhookConfig.
+// Reconcile reconciles one WebhookConfig.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	config := &v1alpha1.WebhookConfig{}
 	if err := r.client.Get(ctx, request.NamespacedName, config); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	result, err := r.visit(ctx, config)
-	if problem.IsRace(err) {
-		r.measurements.count(outcomeRace)
-		log.FromContext(ctx).V(1).Info("somebody was faster", "error", err.Error())
-		return ctrl.Result{RequeueAfter: r.races.When(request)}, nil
+	result, err := r.reconcile(ctx, config)
+	if problem.IsConflict(err) {
+		r.metrics.count(outcomeConflict)
+		log.FromContext(ctx).V(1).Info("conflict, retrying", "error", err.Error())
+		return ctrl.Result{RequeueAfter: r.conflictBackoff.When(request)}, nil
 	}
-	r.races.Forget(request)
+	r.conflictBackoff.Forget(request)
 	return result, err
 }
 
-// A visit is one reconcile of one WebhookConfig.
-type visit struct {
+// A scope is the state of one reconcile of one WebhookConfig.
+type scope struct {
 	*Reconciler
-	// config is the visit's own copy; its status is filled in on the way.
+	// config is the scope's own copy. Its status is filled in during the reconcile.
 	config *v1alpha1.WebhookConfig
-	// instance is the one that it names; nil for none that the operator cares for.
+	// instance is the Instance that config names. Nil if this operator manages no such
+	// Instance.
 	instance *v1alpha1.Instance
-	// elsewhere says that there is one, which another operator cares for.
-	elsewhere bool
-	began     time.Time
-	// differs says for people what a suspended subscription is not as wished in;
-	// failing that its receiver takes nothing.
-	differs string
-	failing bool
+	// managedElsewhere is set if the Instance exists but is managed by another operator.
+	managedElsewhere bool
+	startedAt        time.Time
+	// drift describes how a suspended subscription differs from its spec. receiverFailing is
+	// set if it does not differ, but its receiver accepts no deliveries.
+	drift           string
+	receiverFailing bool
 }
 
-func (r *Reconciler) visit(ctx context.Context, config *v1alpha1.WebhookConfig) (ctrl.Result, error) {
-	v := &visit{Reconciler: r, config: config, began: r.now()}
+func (r *Reconciler) reconcile(ctx context.Context, config *v1alpha1.WebhookConfig) (ctrl.Result, error) {
+	v := &scope{Reconciler: r, config: config, startedAt: r.now()}
 	if err := v.findInstance(ctx); err != nil {
 		return ctrl.Result{}, err
 	}
 	before := config.DeepCopy()
 	if config.DeletionTimestamp.IsZero() {
-		return v.conclude(ctx, before, v.keep(ctx))
+		return v.finish(ctx, before, v.ensureSubscription(ctx))
 	}
-	if err := v.release(ctx); err != nil {
-		return v.conclude(ctx, before, []error{err})
+	if err := v.reconcileDelete(ctx); err != nil {
+		return v.finish(ctx, before, []error{err})
 	}
 	return ctrl.Result{}, nil
 }
 
-// findInstance looks past the cache for what is not in it: an Instance that
-// another operator cares for is not gone.
-func (v *visit) findInstance(ctx context.Context) error {
+// findInstance bypasses the cache for Instances that are not in it: an Instance managed
+// by another operator still exists.
+func (v *scope) findInstance(ctx context.Context) error {
 	found, key := &v1alpha1.Instance{}, client.ObjectKey{Namespace: v.config.Namespace, Name: v.config.Spec.InstanceRef.Name}
 	err := v.client.Get(ctx, key, found)
 	if err == nil {
@@ -113,8 +115,8 @@ func (v *visit) findInstance(ctx context.Context) error {
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		err = v.live.Get(ctx, key, found)
-		v.elsewhere = err == nil
+		err = v.apiReader.Get(ctx, key, found)
+		v.managedElsewhere = err == nil
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading Instance %s: %w", key.Name, err)
@@ -122,20 +124,20 @@ func (v *visit) findInstance(ctx context.Context) error {
 	return nil
 }
 
-func (v *visit) surroundings() surroundings.Surroundings {
-	return surroundings.Surroundings{Live: v.live, Namespace: v.config.Namespace}
+func (v *scope) clusterReader() cluster.Reader {
+	return cluster.Reader{APIReader: v.apiReader, Namespace: v.config.Namespace}
 }
 
-// conclude writes down how a visit ended, and says when to look again: soon enough
-// for what is changed at the API not to stay so for longer than a minute.
-func (v *visit) conclude(ctx context.Context, before *v1alpha1.WebhookConfig, failures []error) (ctrl.Result, error) {
-	accident := problem.Transient(failures)
-	if problem.IsRace(accident) {
+// finish patches the status and returns when to requeue: soon enough to revert changes
+// at the API within a minute.
+func (v *scope) finish(ctx context.Context, before *v1alpha1.WebhookConfig, failures []error) (ctrl.Result, error) {
+	accident := problem.FirstTransient(failures)
+	if problem.IsConflict(accident) {
 		return ctrl.Result{}, accident
 	}
-	v.summarize(failures)
-	v.measurements.count(outcomeOf(v.config, failures))
-	if err := v.report(ctx, before); err != nil {
+	v.setConditions(failures)
+	v.metrics.count(classifyOutcome(v.config, failures))
+	if err := v.patchStatus(ctx, before); err != nil {
 		return ctrl.Result{}, err
 	}
 	if accident != nil {
@@ -143,35 +145,34 @@ func (v *visit) conclude(ctx context.Context, before *v1alpha1.WebhookConfig, fa
 	}
 	pause := wait.Jitter(v.resync, resyncJitter)
 	for _, failure := range failures {
-		if found := problem.Of(failure); found.After > 0 {
-			pause = min(pause, found.After)
+		if found := problem.FromError(failure); found.RequeueAfter > 0 {
+			pause = min(pause, found.RequeueAfter)
 		}
 	}
 	return ctrl.Result{RequeueAfter: pause}, nil
 }
 
-// report patches the status, if it changed, and tells the transitions to those who
-// watch events.
-func (v *visit) report(ctx context.Context, before *v1alpha1.WebhookConfig) error {
+// patchStatus patches the status if it changed, and records events for its transitions.
+func (v *scope) patchStatus(ctx context.Context, before *v1alpha1.WebhookConfig) error {
 	if equality.Semantic.DeepEqual(before.Status, v.config.Status) {
 		return nil
 	}
-	before.ObjectMeta = v.config.ObjectMeta // a finalizer may have been added since
+	before.ObjectMeta = v.config.ObjectMeta // a finalizer may have been added in the meantime
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := v.client.Status().Patch(ctx, v.config, patch, client.FieldOwner(instance.FieldManager)); err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	for _, note := range status.Transitions(before.Status.Conditions, v.config.Status.Conditions) {
-		if note.Reason == reasonReceiverFailing {
+	for _, note := range status.TransitionEvents(before.Status.Conditions, v.config.Status.Conditions) {
+		if note.Reason == reasonDeliveriesFailing {
 			note.Type = corev1.EventTypeWarning
 		}
-		v.announce(note.Type, note.Reason, note.Message)
-		log.FromContext(ctx).Info("changed", "reason", note.Reason, "message", note.Message)
+		v.recordEvent(note.Type, note.Reason, note.Message)
+		log.FromContext(ctx).Info("condition changed", "reason", note.Reason, "message", note.Message)
 	}
 	return nil
 }
 
-// announce writes an event about the WebhookConfig: Normal or Warning.
-func (v *visit) announce(kind, reason, message string) {
+// recordEvent records an event of type Normal or Warning for the WebhookConfig.
+func (v *scope) recordEvent(kind, reason, message string) {
 	v.recorder.Eventf(v.config, nil, kind, reason, "Reconcile", "%s", message)
 }

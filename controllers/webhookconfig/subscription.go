@@ -22,29 +22,29 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Reasons why an Instance does not do what it is asked for.
+// Reasons why an Instance fails a request.
 const (
-	reasonCredentialsAwaited   = "CredentialsAwaited"
-	reasonTooManySubscriptions = "TooManySubscriptions"
-	reasonRefusedByInstance    = "RefusedByInstance"
+	reasonCredentialsPropagating   = "CredentialsPropagating"
+	reasonSubscriptionLimitReached = "SubscriptionLimitReached"
+	reasonSubscriptionRejected     = "RejectedByInstance"
 )
 
-// subscriptions are those of one Instance, by its API.
-type subscriptions struct {
+// subscriptionClient manages the subscriptions of one Instance through its API.
+type subscriptionClient struct {
 	api *guidance.API
-	// token never shows in an error, whatever the server answers.
+	// token is redacted from all errors, whatever the server responds.
 	token string
 }
 
-// list gives all, in the order in which they were made.
-func (s subscriptions) list(ctx context.Context) ([]subscription, error) {
+// list returns all subscriptions, in order of creation.
+func (s subscriptionClient) list(ctx context.Context) ([]subscription, error) {
 	found, err := s.api.ListWebhooks(ctx)
 	if err != nil {
-		return nil, s.explain("listing subscriptions", err)
+		return nil, s.classifyError("listing subscriptions", err)
 	}
 	all := make([]subscription, len(found))
 	for i, one := range found {
-		all[i] = subscription{id: one.ID.String(), url: one.URL, events: texts(one.SubscribedEvents), status: string(one.Status)}
+		all[i] = subscription{id: one.ID.String(), url: one.URL, events: eventNames(one.SubscribedEvents), status: string(one.Status)}
 		if one.Reference != nil {
 			all[i].reference = *one.Reference
 		}
@@ -52,7 +52,7 @@ func (s subscriptions) list(ctx context.Context) ([]subscription, error) {
 	return all, nil
 }
 
-func texts(events []guidance.WebhookEvent) []string {
+func eventNames(events []guidance.WebhookEvent) []string {
 	all := make([]string, len(events))
 	for i, event := range events {
 		all[i] = string(event)
@@ -60,20 +60,21 @@ func texts(events []guidance.WebhookEvent) []string {
 	return all
 }
 
-// create makes one, and gives it with its signing secret.
-func (s subscriptions) create(ctx context.Context, wanted wish) (made subscription, secret string, err error) {
+// create creates a subscription, and returns it with its signing secret.
+func (s subscriptionClient) create(ctx context.Context, wanted desiredSubscription) (made subscription, secret string, err error) {
 	answer, err := s.api.CreateWebhook(ctx, guidance.NewWebhook{
 		URL: &wanted.url, AuthorizationToken: &wanted.token, SubscribedEvents: &wanted.events, Reference: &wanted.reference,
 	})
 	if err != nil {
-		return subscription{}, "", s.explain("subscribing", err)
+		return subscription{}, "", s.classifyError("subscribing", err)
 	}
-	made = subscription{id: answer.ID.String(), url: answer.URL, events: texts(answer.SubscribedEvents), reference: wanted.reference, status: string(answer.Status)}
-	return made, answer.SigningSecret, checkSecret(answer.SigningSecret)
+	made = subscription{id: answer.ID.String(), url: answer.URL, events: eventNames(answer.SubscribedEvents), reference: wanted.reference, status: string(answer.Status)}
+	return made, answer.SigningSecret, validateSigningSecret(answer.SigningSecret)
 }
 
-// change makes one be as a wish says, in what differs, and gives it as it is then.
-func (s subscriptions) change(ctx context.Context, id string, wanted wish, what change) (subscription, error) {
+// update updates the given fields of a subscription to their desired values, and returns
+// the result.
+func (s subscriptionClient) update(ctx context.Context, id string, wanted desiredSubscription, what changedFields) (subscription, error) {
 	var body guidance.WebhookChange
 	if what.url {
 		body.URL = &wanted.url
@@ -89,59 +90,59 @@ func (s subscriptions) change(ctx context.Context, id string, wanted wish, what 
 	}
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		return subscription{}, fmt.Errorf("changing subscription %q: %w", id, err)
+		return subscription{}, fmt.Errorf("updating subscription %q: %w", id, err)
 	}
 	answer, err := s.api.ChangeWebhook(ctx, parsed, body)
 	if err != nil {
-		return subscription{}, s.explain("changing the subscription", err)
+		return subscription{}, s.classifyError("updating the subscription", err)
 	}
-	changed := subscription{id: id, url: answer.URL, events: texts(answer.SubscribedEvents), status: string(answer.Status)}
+	changed := subscription{id: id, url: answer.URL, events: eventNames(answer.SubscribedEvents), status: string(answer.Status)}
 	if answer.Reference != nil {
 		changed.reference = *answer.Reference
 	}
 	return changed, nil
 }
 
-// delete ends one; that it is gone already is no error.
-func (s subscriptions) delete(ctx context.Context, id string) error {
+// delete deletes a subscription. A missing subscription is not an error.
+func (s subscriptionClient) delete(ctx context.Context, id string) error {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return fmt.Errorf("deleting subscription %q: %w", id, err)
 	}
 	if _, err := s.api.DeleteWebhook(ctx, parsed); err != nil && !isStatus(err, http.StatusNotFound) {
-		return s.explain("deleting the subscription", err)
+		return s.classifyError("deleting the subscription", err)
 	}
 	return nil
 }
 
-// rotate gives one another signing secret.
-func (s subscriptions) rotate(ctx context.Context, id string) (secret string, err error) {
+// rotate replaces the signing secret of a subscription and returns the new one.
+func (s subscriptionClient) rotate(ctx context.Context, id string) (secret string, err error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return "", fmt.Errorf("rotating the secret of subscription %q: %w", id, err)
 	}
 	answer, err := s.api.RotateWebhookSecret(ctx, parsed)
 	if err != nil {
-		return "", s.explain("asking for another signing secret", err)
+		return "", s.classifyError("rotating the signing secret", err)
 	}
-	return answer.SigningSecret, checkSecret(answer.SigningSecret)
+	return answer.SigningSecret, validateSigningSecret(answer.SigningSecret)
 }
 
-// lastDelivery gives the latest attempt to tell the receiver something; nil for
-// none.
-func (s subscriptions) lastDelivery(ctx context.Context, id string) (*v1alpha1.LastDelivery, error) {
+// lastDelivery returns the last delivery attempt, or nil if there was none.
+func (s subscriptionClient) lastDelivery(ctx context.Context, id string) (*v1alpha1.LastDelivery, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		return nil, fmt.Errorf("looking for deliveries of subscription %q: %w", id, err)
+		return nil, fmt.Errorf("listing deliveries of subscription %q: %w", id, err)
 	}
 	page, err := s.api.ListDeliveries(ctx, parsed, &guidance.ListDeliveriesParams{Limit: new(1)})
 	if err != nil {
-		return nil, s.explain("looking for deliveries", err)
+		return nil, s.classifyError("listing deliveries", err)
 	}
 	if len(page.Items) == 0 {
 		return nil, nil
 	}
-	// In whole seconds, as a status has it: what is finer would differ for ever.
+	// Truncated to whole seconds, the precision of a status: finer times would always
+	// differ.
 	last := &v1alpha1.LastDelivery{Time: metav1.NewTime(page.Items[0].AttemptedAt.UTC().Truncate(time.Second))}
 	if code := page.Items[0].StatusCode; code != nil {
 		last.StatusCode = int32(min(max(*code, 0), 999))
@@ -149,12 +150,12 @@ func (s subscriptions) lastDelivery(ctx context.Context, id string) (*v1alpha1.L
 	return last, nil
 }
 
-// signingSecret is what the API shows receivers to verify by.
-var signingSecret = regexp.MustCompile(`^whsec_[A-Za-z0-9+/=_-]{16,256}$`)
+// signingSecretPattern matches the signing secrets that the API returns.
+var signingSecretPattern = regexp.MustCompile(`^whsec_[A-Za-z0-9+/=_-]{16,256}$`)
 
-func checkSecret(secret string) error {
-	if !signingSecret.MatchString(secret) {
-		return errors.New("the Instance gave a signing secret that is none: it should begin with whsec_")
+func validateSigningSecret(secret string) error {
+	if !signingSecretPattern.MatchString(secret) {
+		return errors.New("the Instance returned an invalid signing secret: expected the prefix whsec_ and at least 16 characters")
 	}
 	return nil
 }
@@ -164,33 +165,32 @@ func isStatus(err error, status int) bool {
 	return ok && refused.Status == status
 }
 
-// explain turns what kept a call from succeeding into the kind of error that it is.
-// Its words are the same each time, so that a status says them once, and hold no
-// token.
-func (s subscriptions) explain(doing string, err error) error {
+// classifyError converts the error of a call into a problem. The messages are the same
+// on each retry, so that the status does not change, and contain no token.
+func (s subscriptionClient) classifyError(doing string, err error) error {
 	refused, ok := errors.AsType[*anamnesis.Error](err)
 	if !ok {
-		return fmt.Errorf("%s: %w", doing, s.steady(err))
+		return fmt.Errorf("%s: %w", doing, s.stripVolatileDetails(err))
 	}
-	said := s.clean(describe(refused))
+	said := s.redact(formatAPIError(refused))
 	switch refused.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return problem.Waiting("", reasonCredentialsAwaited, "%s: the server does not take the operator's key yet, which reaches its pods within two minutes: %s", doing, said)
+		return problem.Waiting("", reasonCredentialsPropagating, "%s: the server does not accept the operator's key yet: it reaches the pods within two minutes: %s", doing, said)
 	case http.StatusConflict:
-		return problem.Waiting("", reasonTooManySubscriptions, "%s: %s; delete others of this Instance, or WebhookConfigs that are not needed", doing, said)
+		return problem.Waiting("", reasonSubscriptionLimitReached, "%s: %s; delete unused subscriptions or WebhookConfigs of this Instance", doing, said)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return problem.Stalled("", reasonRefusedByInstance, "%s: %s", doing, said)
+		return problem.Stalled("", reasonSubscriptionRejected, "%s: %s", doing, said)
 	case http.StatusNotFound:
-		return fmt.Errorf("%s: %w", doing, errNotThere)
+		return fmt.Errorf("%s: %w", doing, errNotFound)
 	}
-	return fmt.Errorf("%s: the Instance answered with %d: %s", doing, refused.Status, said)
+	return fmt.Errorf("%s: the Instance responded with status %d: %s", doing, refused.Status, said)
 }
 
-// errNotThere is the answer to a call about what is not there: a subscription that
-// ended meanwhile, or an API without webhooks.
-var errNotThere = errors.New("the Instance says that there is no such thing")
+// errNotFound means that the object of a call does not exist: the subscription was
+// deleted in the meantime, or the server does not support webhooks.
+var errNotFound = errors.New("the Instance responded with 404 Not Found")
 
-func describe(refused *anamnesis.Error) string {
+func formatAPIError(refused *anamnesis.Error) string {
 	words := make([]string, 0, 1+len(refused.Fields))
 	words = append(words, refused.Message)
 	for _, field := range refused.Fields {
@@ -199,21 +199,22 @@ func describe(refused *anamnesis.Error) string {
 	return strings.Join(words, "; ")
 }
 
-// longestAnswer is as much of an answer as people are shown, in bytes.
-const longestAnswer = 300
+// maxErrorLength limits how much of an error response is shown, in bytes.
+const maxErrorLength = 300
 
-func (s subscriptions) clean(text string) string {
+func (s subscriptionClient) redact(text string) string {
 	if s.token != "" {
-		text = strings.ReplaceAll(text, s.token, "(the token)")
+		text = strings.ReplaceAll(text, s.token, "[redacted]")
 	}
-	if len(text) > longestAnswer {
-		text = text[:longestAnswer] + "…"
+	if len(text) > maxErrorLength {
+		text = text[:maxErrorLength] + "…"
 	}
 	return strings.ToValidUTF8(text, "?")
 }
 
-// steady leaves out of an error what differs from try to try: ports of this host.
-func (s subscriptions) steady(err error) error {
+// stripVolatileDetails removes from an error what differs between retries: local port
+// numbers.
+func (s subscriptionClient) stripVolatileDetails(err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%s: %w", failed.Op, failed.Err)
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// TestExplain tells answers of an Instance apart: what passes, what somebody has to
-// change, and what is an accident.
-func TestExplain(t *testing.T) {
+// TestClassifyError distinguishes responses of an Instance: temporary states, rejections
+// that a user must resolve, and transient errors.
+func TestClassifyError(t *testing.T) {
 	t.Parallel()
 	refusal := func(status int) error {
 		return fmt.Errorf("a wrapper: %w", &anamnesis.Error{
@@ -32,20 +32,20 @@ func TestExplain(t *testing.T) {
 		err                   error
 		kind, reason, message string
 	}{
-		"no access":      {refusal(401), "waiting", reasonCredentialsAwaited, "subscribing: the server does not take the operator's key yet, which reaches its pods within two minutes: no, (the token); url: is none"},
-		"no scope":       {refusal(403), "waiting", reasonCredentialsAwaited, "subscribing: the server does not take the operator's key yet, which reaches its pods within two minutes: no, (the token); url: is none"},
-		"too many":       {refusal(409), "waiting", reasonTooManySubscriptions, "subscribing: no, (the token); url: is none; delete others of this Instance, or WebhookConfigs that are not needed"},
-		"not taken":      {refusal(422), "stalled", reasonRefusedByInstance, "subscribing: no, (the token); url: is none"},
-		"not there":      {refusal(404), "accident", "", "subscribing: the Instance says that there is no such thing"},
-		"not well":       {refusal(503), "accident", "", "subscribing: the Instance answered with 503: no, (the token); url: is none"},
+		"no access":      {refusal(401), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet: it reaches the pods within two minutes: no, [redacted]; url: is none"},
+		"no scope":       {refusal(403), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet: it reaches the pods within two minutes: no, [redacted]; url: is none"},
+		"too many":       {refusal(409), "waiting", reasonSubscriptionLimitReached, "subscribing: no, [redacted]; url: is none; delete unused subscriptions or WebhookConfigs of this Instance"},
+		"not taken":      {refusal(422), "stalled", reasonSubscriptionRejected, "subscribing: no, [redacted]; url: is none"},
+		"not there":      {refusal(404), "accident", "", "subscribing: the Instance responded with 404 Not Found"},
+		"not well":       {refusal(503), "accident", "", "subscribing: the Instance responded with status 503: no, [redacted]; url: is none"},
 		"not reached":    {&net.OpError{Op: "dial", Net: "tcp", Source: &net.TCPAddr{Port: 40123}, Err: errors.New("connection refused")}, "accident", "", "subscribing: dial: connection refused"},
 		"not understood": {errors.New("no JSON"), "accident", "", "subscribing: no JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := subscriptions{token: "t0ken"}.explain("subscribing", test.err)
+			err := subscriptionClient{token: "t0ken"}.classifyError("subscribing", test.err)
 			kind, reason := "accident", ""
-			if found := problem.Of(err); found != nil {
+			if found := problem.FromError(err); found != nil {
 				reason = found.Reason
 				if kind = "waiting"; found.Stalled {
 					kind = "stalled"
@@ -58,21 +58,21 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestAnswersAreCutShort(t *testing.T) {
+func TestErrorMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
-	err := subscriptions{}.explain("subscribing", &anamnesis.Error{Status: 500, Message: strings.Repeat("ä", 10_000) + "\xff"})
-	if len(err.Error()) > longestAnswer+100 {
+	err := subscriptionClient{}.classifyError("subscribing", &anamnesis.Error{Status: 500, Message: strings.Repeat("ä", 10_000) + "\xff"})
+	if len(err.Error()) > maxErrorLength+100 {
 		t.Errorf("%d bytes of an answer are shown", len(err.Error()))
 	}
 }
 
-func TestToken(t *testing.T) {
+func TestIsValidToken(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]bool{
 		"t0ken": true, "!~": true, strings.Repeat("a", 512): true,
 		"": false, "two words": false, "t0ken\n": false, "tökén": false, "\x7f": false, strings.Repeat("a", 513): false,
 	} {
-		if got := isToken(token); got != want {
+		if got := isValidToken(token); got != want {
 			t.Errorf("%q: got %v", token, got)
 		}
 	}
@@ -81,13 +81,13 @@ func TestToken(t *testing.T) {
 	}
 }
 
-func TestSigningSecretsAreChecked(t *testing.T) {
+func TestValidateSigningSecret(t *testing.T) {
 	t.Parallel()
 	for secret, want := range map[string]bool{
-		someSecret: true,
-		"":         false, "secret": false, "whsec_": false, "whsec_short": false, someSecret + "\n": false, "whsec_" + strings.Repeat("a", 300): false,
+		testSigningSecret: true,
+		"":                false, "secret": false, "whsec_": false, "whsec_short": false, testSigningSecret + "\n": false, "whsec_" + strings.Repeat("a", 300): false,
 	} {
-		if got := checkSecret(secret) == nil; got != want {
+		if got := validateSigningSecret(secret) == nil; got != want {
 			t.Errorf("%q: got %v", secret, got)
 		}
 	}
@@ -95,20 +95,20 @@ func TestSigningSecretsAreChecked(t *testing.T) {
 
 func TestCountConditions(t *testing.T) {
 	t.Parallel()
-	well, stuck := configTo("a", somePlace, 0), configTo("b", somePlace, 0)
-	(&visit{config: &well, began: noon}).summarize(nil)
-	(&visit{config: &stuck, began: noon}).summarize([]error{problem.Stalled("", reasonDisabled, "x")})
+	well, stuck := newConfig("a", receiverURL, 0), newConfig("b", receiverURL, 0)
+	(&scope{config: &well, startedAt: noon}).setConditions(nil)
+	(&scope{config: &stuck, startedAt: noon}).setConditions([]error{problem.Stalled("", reasonReceiverGone, "x")})
 	want := map[conditionKey]int{
-		{"Ready", metav1.ConditionTrue, reasonSubscribed}: 1, {"Ready", metav1.ConditionFalse, reasonDisabled}: 1, {"Stalled", metav1.ConditionTrue, reasonDisabled}: 1,
+		{"Ready", metav1.ConditionTrue, reasonSubscribed}: 1, {"Ready", metav1.ConditionFalse, reasonReceiverGone}: 1, {"Stalled", metav1.ConditionTrue, reasonReceiverGone}: 1,
 	}
 	if diff := cmp.Diff(want, countConditions([]v1alpha1.WebhookConfig{well, stuck})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestOutcomeOf(t *testing.T) {
+func TestClassifyOutcome(t *testing.T) {
 	t.Parallel()
-	config, suspended := configTo("a", somePlace, 0), configTo("b", somePlace, 0)
+	config, suspended := newConfig("a", receiverURL, 0), newConfig("b", receiverURL, 0)
 	suspended.Spec.Suspend = true
 	for want, failures := range map[outcome][]error{
 		outcomeReady:     nil,
@@ -116,10 +116,10 @@ func TestOutcomeOf(t *testing.T) {
 		outcomeStalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
 		outcomeTransient: {errors.New("x")},
 	} {
-		if got := outcomeOf(&config, failures); got != want {
+		if got := classifyOutcome(&config, failures); got != want {
 			t.Errorf("%v: got %s, want %s", failures, got, want)
 		}
-		if got := outcomeOf(&suspended, failures); got != outcomeSuspended {
+		if got := classifyOutcome(&suspended, failures); got != outcomeSuspended {
 			t.Errorf("%v, suspended: got %s", failures, got)
 		}
 	}

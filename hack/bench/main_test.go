@@ -28,21 +28,21 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
+func TestFormatMetrics(t *testing.T) {
 	t.Parallel()
-	got := choose(map[string]string{"a": "1", "b": "2", "c": "3"}, []string{"c", "x", "a"})
+	got := formatMetrics(map[string]string{"a": "1", "b": "2", "c": "3"}, []string{"c", "x", "a"})
 	if got != "3 c  1 a" {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestAnonymousMemory(t *testing.T) {
+func TestRSSAnon(t *testing.T) {
 	t.Parallel()
-	own, err := anonymousMemory(os.Getpid())
+	own, err := rssAnon(os.Getpid())
 	if err != nil || own < 100 || own > 10_000_000 {
 		t.Errorf("this process has %d kB, %v", own, err)
 	}
-	if _, err := anonymousMemory(-1); err == nil {
+	if _, err := rssAnon(-1); err == nil {
 		t.Error("no process: no error")
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/devserver"
 )
 
-// idleMemory starts the real server in an empty home, has it answer requests,
-// leaves it alone, and reads how much memory it shares with nobody, in kB.
+// idleMemory starts a real server with an empty home directory, sends it requests,
+// lets it idle, and returns its private memory in kB.
 func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobytes int, err error) {
 	server, err := devserver.Start(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	if err := ask(ctx, server.URL, requests); err != nil {
+	if err := sendDiagnoses(ctx, server.URL, requests); err != nil {
 		return 0, err
 	}
 	select {
@@ -32,11 +32,11 @@ func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobyte
 		return 0, ctx.Err()
 	case <-time.After(idle):
 	}
-	return anonymousMemory(server.PID())
+	return rssAnon(server.PID())
 }
 
-// ask asks for diagnoses of one to four symptoms that the server knows.
-func ask(ctx context.Context, address string, requests int) error {
+// sendDiagnoses requests diagnoses of one to four symptoms known to the server.
+func sendDiagnoses(ctx context.Context, address string, requests int) error {
 	c, err := client.New(address, devserver.Credentials())
 	if err != nil {
 		return err
@@ -55,17 +55,17 @@ func ask(ctx context.Context, address string, requests int) error {
 	return nil
 }
 
-// anonymousMemory is RssAnon of a process: what no file on disk backs, and so
-// no other process shares.
-func anonymousMemory(pid int) (kilobytes int, err error) {
+// rssAnon returns RssAnon of a process: memory that is not backed by a file and
+// therefore not shared with other processes.
+func rssAnon(pid int) (kilobytes int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, fmt.Errorf("only Linux tells this: %w", err)
+		return 0, fmt.Errorf("reading RssAnon, which is available on Linux only: %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
 		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			return strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
 		}
 	}
-	return 0, errors.New("the kernel does not tell RssAnon")
+	return 0, errors.New("RssAnon not found")
 }

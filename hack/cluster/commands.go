@@ -24,7 +24,7 @@ func up(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
 	if err := cluster.Up(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
+	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", shellQuote(cluster.Node.State.Kubeconfig()))
 	return nil
 }
 
@@ -34,12 +34,12 @@ func down(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
 
 func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) error {
 	if len(names) == 1 && names[0] == "assets" {
-		names = build.Assets
+		names = build.EnvtestTools
 	}
 	known := build.Tools()
 	for _, name := range names {
 		if !slices.ContainsFunc(known, func(tool build.Tool) bool { return tool.Name == name }) {
-			return fmt.Errorf("build knows no tool %q", name)
+			return fmt.Errorf("unknown tool %q", name)
 		}
 	}
 	_, err := cluster.Build(ctx, names...)
@@ -47,37 +47,37 @@ func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) 
 }
 
 func status(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
-	if err := cluster.Ready(ctx); err != nil {
+	if err := cluster.CheckReady(ctx); err != nil {
 		return err
 	}
 	relays, err := cluster.Node.Relays()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
+	fmt.Printf("the cluster is up: export KUBECONFIG=%s\n", shellQuote(cluster.Node.State.Kubeconfig()))
 	for _, relay := range relays {
-		fmt.Printf("%s leads to %s\n", relay.Listen, relay.To)
+		fmt.Printf("%s forwards to %s\n", relay.ListenAddress, relay.Target)
 	}
 	return nil
 }
 
 func env(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
-	assets, err := cluster.Assets()
+	assets, err := cluster.AssetsDir()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("export KUBECONFIG=%s\n", quote(cluster.Node.State.Kubeconfig()))
-	fmt.Printf("export KUBEBUILDER_ASSETS=%s\n", quote(assets))
-	fmt.Printf("export PATH=%s:\"$PATH\"\n", quote(assets))
+	fmt.Printf("export KUBECONFIG=%s\n", shellQuote(cluster.Node.State.Kubeconfig()))
+	fmt.Printf("export KUBEBUILDER_ASSETS=%s\n", shellQuote(assets))
+	fmt.Printf("export PATH=%s:\"$PATH\"\n", shellQuote(assets))
 	return nil
 }
 
-// quote makes one word of the shell.
-func quote(text string) string {
+// shellQuote quotes a text as a single shell word.
+func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-func makeImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error {
+func buildImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	name := flags.String("name", "", "the image's `reference`, such as example.org/server:dev")
 	out := flags.String("out", "", "the `archive` to write")
@@ -91,7 +91,7 @@ func makeImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error
 	}
 	flags.Func("binary", "a static binary, as `path[=/in/image]`; the first is the entry point", collect(true))
 	flags.Func("file", "another file, as `path[=/in/image]`", collect(false))
-	if err := parse(flags, arguments); err != nil {
+	if err := parseFlags(flags, arguments); err != nil {
 		return err
 	}
 	if *name == "" || *out == "" {
@@ -100,33 +100,34 @@ func makeImage(_ context.Context, _ lifecycle.Cluster, arguments []string) error
 	return image.Write(*name, files, *out)
 }
 
-func load(ctx context.Context, cluster lifecycle.Cluster, archives []string) error {
+func loadImages(ctx context.Context, cluster lifecycle.Cluster, archives []string) error {
 	if len(archives) == 0 {
-		return errors.New("load needs at least one image archive, such as `image` makes")
+		return errors.New("load needs at least one image archive, as created by `image`")
 	}
 	return cluster.Load(ctx, archives)
 }
 
-// kubectl becomes kubectl, so that signals and the exit status are its own.
+// kubectl replaces the process with kubectl, so that signals and the exit status are
+// kubectl's.
 func kubectl(_ context.Context, cluster lifecycle.Cluster, arguments []string) error {
-	assets, err := cluster.Assets()
+	assets, err := cluster.AssetsDir()
 	if err != nil {
 		return err
 	}
 	path := assets + "/kubectl"
 	environment := append(os.Environ(), "KUBECONFIG="+cluster.Node.State.Kubeconfig())
 	if err := unix.Exec(path, append([]string{"kubectl"}, arguments...), environment); err != nil {
-		return fmt.Errorf("calling %s: %w (`build` makes it)", path, err)
+		return fmt.Errorf("running %s: %w (build it with `build`)", path, err)
 	}
 	return nil
 }
 
-func relayTo(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
+func startRelay(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
-	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 takes a free one")
+	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 picks a free one")
 	to := flags.String("to", "", "`target`: svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT")
 	background := flags.Bool("background", false, "return at once; the relay lives until the cluster is down")
-	if err := parse(flags, arguments); err != nil {
+	if err := parseFlags(flags, arguments); err != nil {
 		return err
 	}
 	if _, err := relay.ParseTarget(*to); err != nil {
@@ -135,16 +136,17 @@ func relayTo(ctx context.Context, cluster lifecycle.Cluster, arguments []string)
 	if !*background {
 		return cluster.Node.Relay(ctx, *listen, *to, func(address string) { fmt.Println(address) })
 	}
-	started, err := cluster.Node.RelayInBackground(ctx, *listen, *to)
+	started, err := cluster.Node.StartRelay(ctx, *listen, *to)
 	if err != nil {
 		return err
 	}
-	fmt.Println(started.Listen)
+	fmt.Println(started.ListenAddress)
 	return nil
 }
 
-// execute waits for the command, which is told to end when this process is.
-func execute(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
+// execInNode runs the command and waits for it. The command is terminated when this
+// process is.
+func execInNode(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	if len(arguments) > 0 && arguments[0] == "--" {
 		arguments = arguments[1:]
 	}
@@ -155,19 +157,19 @@ func execute(ctx context.Context, cluster lifecycle.Cluster, arguments []string)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cluster.Node.Run(cmd)
 	if ended := new(exec.ExitError); errors.As(err, &ended) {
-		return exitStatus(max(1, ended.ExitCode()))
+		return exitStatusError(max(1, ended.ExitCode()))
 	}
 	return err
 }
 
-// parse leaves saying what is wrong to the flags.
-func parse(flags *flag.FlagSet, arguments []string) error {
+// parseFlags leaves error reporting to the flag set.
+func parseFlags(flags *flag.FlagSet, arguments []string) error {
 	err := flags.Parse(arguments)
 	switch {
 	case err != nil:
-		return exitStatus(2)
+		return exitStatusError(2)
 	case flags.NArg() > 0:
-		return fmt.Errorf("%s does not know what to do with %q", flags.Name(), flags.Args())
+		return fmt.Errorf("%s: unexpected arguments %q", flags.Name(), flags.Args())
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cluster runs a real single-node Kubernetes on this machine, built
-// from Go modules, in namespaces of its own. It only reads the command line;
-// what a command does is in the packages beside it.
+// Command cluster runs a real single-node Kubernetes cluster on this machine, built
+// from Go modules, in its own namespaces. This package only parses the command line;
+// the commands are implemented in the subpackages.
 package main
 
 import (
@@ -19,27 +19,27 @@ import (
 )
 
 type command struct {
-	name, arguments, what string
-	run                   func(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error
+	name, arguments, description string
+	run                          func(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error
 }
 
 var commands = []command{
 	{"up", "", "build what is missing, start the cluster, wait until it is ready", up},
-	{"down", "", "end the cluster and remove everything of it but the cache", down},
-	{"build", "[assets|TOOL...]", "only build what is missing: of all tools, those for envtest, or those named", buildTools},
-	{"status", "", "say whether the cluster is up, and what is relayed", status},
+	{"down", "", "stop the cluster and remove everything except the cache", down},
+	{"build", "[assets|TOOL...]", "build missing tools only: all tools, those for envtest, or the given ones", buildTools},
+	{"status", "", "show whether the cluster is up, and its relays", status},
 	{"env", "", "print KUBECONFIG, KUBEBUILDER_ASSETS and PATH for a shell", env},
-	{"image", "-name REF -binary PATH[=/in/image] [-file PATH=/in/image] -out TAR", "make an image archive of static binaries", makeImage},
-	{"load", "TAR...", "import image archives", load},
-	{"kubectl", "ARGUMENTS...", "call kubectl for this cluster", kubectl},
-	{"relay", "-listen ADDRESS -to svc/NAMESPACE/NAME:PORT|pod/NAMESPACE/NAME:PORT|ADDRESS:PORT [-background]", "lead a port of this machine into the cluster", relayTo},
-	{"exec", "COMMAND...", "run a command within the node's namespaces", execute},
+	{"image", "-name REF -binary PATH[=/in/image] [-file PATH=/in/image] -out TAR", "create an image archive of static binaries", buildImage},
+	{"load", "TAR...", "import image archives", loadImages},
+	{"kubectl", "ARGUMENTS...", "run kubectl against this cluster", kubectl},
+	{"relay", "-listen ADDRESS -to svc/NAMESPACE/NAME:PORT|pod/NAMESPACE/NAME:PORT|ADDRESS:PORT [-background]", "forward a local port into the cluster", startRelay},
+	{"exec", "COMMAND...", "run a command in the node's namespaces", execInNode},
 }
 
-// exitStatus is that of a command whose own words are enough.
-type exitStatus int
+// exitStatusError is the exit status of a command that has reported its own error.
+type exitStatusError int
 
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e exitStatusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func main() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
@@ -49,9 +49,10 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode says what went wrong, unless that has been said already.
+// exitCode prints the error unless it has already been reported, and returns the exit
+// code.
 func exitCode(err error) int {
-	var status exitStatus
+	var status exitStatusError
 	switch {
 	case err == nil:
 		return 0
@@ -66,7 +67,7 @@ func run(ctx context.Context, arguments []string) error {
 	if len(arguments) == 0 {
 		return usage()
 	}
-	if inside, ok := insideCommands[arguments[0]]; ok {
+	if inside, ok := internalCommands[arguments[0]]; ok {
 		return inside(ctx, arguments[1:])
 	}
 	cluster, err := lifecycle.New(os.Stdout)
@@ -84,7 +85,7 @@ func run(ctx context.Context, arguments []string) error {
 func usage() error {
 	fmt.Fprintln(os.Stderr, "usage: cluster COMMAND")
 	for _, command := range commands {
-		fmt.Fprintf(os.Stderr, "\n  %s %s\n      %s\n", command.name, command.arguments, command.what)
+		fmt.Fprintf(os.Stderr, "\n  %s %s\n      %s\n", command.name, command.arguments, command.description)
 	}
-	return exitStatus(2)
+	return exitStatusError(2)
 }

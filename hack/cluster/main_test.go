@@ -14,17 +14,17 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/lifecycle"
 )
 
-func TestQuoteMakesOneWord(t *testing.T) {
+func TestShellQuote(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", "with space", "it's", `"$HOME" \ '`, "a\nb"} {
-		output, err := exec.Command("sh", "-c", "printf %s "+quote(text)).Output()
+		output, err := exec.Command("sh", "-c", "printf %s "+shellQuote(text)).Output()
 		if err != nil || string(output) != text {
 			t.Errorf("the shell reads %q as %q, %v", text, output, err)
 		}
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestRunRejectsInvalidArguments(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		arguments []string
@@ -41,7 +41,7 @@ func TestRunRefuses(t *testing.T) {
 		{[]string{"image", "-binary", "a=relative"}, "exit status 2"},
 		{[]string{"relay"}, "svc/NAMESPACE/NAME:PORT"},
 		{[]string{"relay", "-to", "svc/a:1"}, "svc/NAMESPACE/NAME:PORT"},
-		{[]string{"node-init"}, "state folder"},
+		{[]string{"node-init"}, "state directory"},
 		{[]string{"node-relay"}, "target"},
 		{[]string{"node-relay", "nowhere"}, "svc/NAMESPACE/NAME:PORT"},
 		{[]string{"node-exec"}, "no command"},
@@ -54,14 +54,14 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-func TestUsageIsAnExitStatus(t *testing.T) {
+func TestUsageExitStatus(t *testing.T) {
 	t.Parallel()
-	if status := exitStatus(0); !errors.As(run(context.Background(), nil), &status) || status != 2 {
+	if status := exitStatusError(0); !errors.As(run(context.Background(), nil), &status) || status != 2 {
 		t.Errorf("without a command it ends with %d", status)
 	}
 }
 
-func TestMakeImage(t *testing.T) {
+func TestBuildImage(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	server := filepath.Join(folder, "server")
@@ -69,7 +69,7 @@ func TestMakeImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(folder, "image.tar")
-	err := makeImage(context.Background(), lifecycle.Cluster{}, []string{
+	err := buildImage(context.Background(), lifecycle.Cluster{}, []string{
 		"-name", "localhost/server:dev", "-binary", server, "--binary", server + "=/bin/other", "-file", server + "=/models/core", "-out", out,
 	})
 	if err != nil {

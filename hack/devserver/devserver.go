@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package devserver starts the real server for what is measured on it: built
-// from the tree, in a home of its own, on free ports of loopback, with the
-// content it was built with.
+// Package devserver starts a real server for measurements: built from the source tree,
+// with a temporary home directory, on free loopback ports, with the embedded content.
 package devserver
 
 import (
@@ -21,90 +20,90 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client"
 )
 
-// What a client of the server calls as.
+// The credentials that clients of the server use.
 const (
 	AppID  = "dev"
 	AppKey = "dev-key"
 )
 
-// Credentials are what a client in Go calls as.
+// Credentials returns the credentials for a Go client.
 func Credentials() client.Credentials {
 	return client.Credentials{AppID: AppID, AppKey: AppKey, InstanceID: "demo"}
 }
 
-// A Server is a running one.
+// A Server is a running server.
 type Server struct {
 	URL     string // without a path
-	process *exec.Cmd
-	home    string
+	cmd     *exec.Cmd
+	homeDir string
 }
 
-// Start builds the server, for which the working directory must be the root of
-// the repository, starts it, and waits until it serves. It ends with Stop.
+// Start builds and starts the server, and waits until it serves. The working directory
+// must be the root of the repository. Call Stop to end the server.
 func Start(ctx context.Context) (_ *Server, err error) {
 	s := &Server{}
-	if s.home, err = os.MkdirTemp("", "anamnesis-"); err != nil {
+	if s.homeDir, err = os.MkdirTemp("", "anamnesis-"); err != nil {
 		return nil, err
 	}
-	binary := filepath.Join(s.home, "apiserver")
+	binary := filepath.Join(s.homeDir, "apiserver")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./apiserver")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, buildErr := build.CombinedOutput(); buildErr != nil {
-		return nil, errors.Join(fmt.Errorf("building the server: %w\n%s", buildErr, text), os.RemoveAll(s.home))
+		return nil, errors.Join(fmt.Errorf("building the server: %w\n%s", buildErr, text), os.RemoveAll(s.homeDir))
 	}
-	s.process = exec.CommandContext(ctx, binary, "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
-	s.process.Env = []string{"HOME=" + s.home}
-	log := filepath.Join(s.home, "log")
-	if err := s.await(log); err != nil {
+	s.cmd = exec.CommandContext(ctx, binary, "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	s.cmd.Env = []string{"HOME=" + s.homeDir}
+	log := filepath.Join(s.homeDir, "log")
+	if err := s.startAndWait(log); err != nil {
 		text, _ := os.ReadFile(log)
-		return nil, errors.Join(fmt.Errorf("%w\n%s", err, text), os.RemoveAll(s.home))
+		return nil, errors.Join(fmt.Errorf("%w\n%s", err, text), os.RemoveAll(s.homeDir))
 	}
 	return s, nil
 }
 
-var greeted = regexp.MustCompile(`serves on (http://[^\s,]+)`)
+var listenPattern = regexp.MustCompile(`listening on (http://[^\s,]+)`)
 
-// patience is how long a server may take until it greets, the first time with
-// all of the content to compile.
-const patience = 2 * time.Minute
+// startTimeout is how long a server may take to print its greeting. The first start
+// compiles all content.
+const startTimeout = 2 * time.Minute
 
-// await starts the process, whose log goes to a file, and waits until it greets,
-// for the greeting has its address.
-func (s *Server) await(log string) error {
+// startAndWait starts the process, which logs to a file, and waits for its greeting,
+// which contains the address.
+func (s *Server) startAndWait(log string) error {
 	file, err := os.Create(log)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // the process has its own
-	s.process.Stderr = file
-	out, err := s.process.StdoutPipe()
+	defer func() { _ = file.Close() }() // the process has its own descriptor
+	s.cmd.Stderr = file
+	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := s.process.Start(); err != nil {
+	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	silent := time.AfterFunc(patience, func() { _ = s.process.Process.Kill() })
+	silent := time.AfterFunc(startTimeout, func() { _ = s.cmd.Process.Kill() })
 	defer silent.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if address := greeted.FindStringSubmatch(lines.Text()); address != nil {
+		if address := listenPattern.FindStringSubmatch(lines.Text()); address != nil {
 			s.URL = address[1]
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return nil
 		}
 	}
-	return fmt.Errorf("the server ended before it greeted: %w", s.process.Wait())
+	return fmt.Errorf("the server exited before it was ready: %w", s.cmd.Wait())
 }
 
-// PID is the process id.
-func (s *Server) PID() int { return s.process.Process.Pid }
+// PID returns the process ID.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
 
-// Stop ends the server and removes its home.
+// Stop stops the server and deletes its home directory.
 func (s *Server) Stop() error {
-	err := s.process.Process.Signal(syscall.SIGTERM)
+	err := s.cmd.Process.Signal(syscall.SIGTERM)
 	if err == nil {
-		err = s.process.Wait()
+		err = s.cmd.Wait()
 	}
-	return errors.Join(err, os.RemoveAll(s.home))
+	return errors.Join(err, os.RemoveAll(s.homeDir))
 }

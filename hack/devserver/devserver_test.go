@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client"
 )
 
-// The server is built in the root of the repository.
+// TestMain changes to the repository root, where the server is built.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
@@ -34,13 +34,13 @@ func TestStart(t *testing.T) {
 	if usage, err := c.Guidance.ListUsage(t.Context(), nil); err != nil {
 		t.Errorf("got %v, %v", usage, err)
 	}
-	if _, err := os.Stat(server.home); err != nil {
+	if _, err := os.Stat(server.homeDir); err != nil {
 		t.Errorf("it has no home: %v", err)
 	}
 	if err := server.Stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(server.home); !os.IsNotExist(err) {
+	if _, err := os.Stat(server.homeDir); !os.IsNotExist(err) {
 		t.Errorf("its home is still there: %v", err)
 	}
 	if _, err := c.Engine.GetInfo(t.Context()); err == nil {
@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-func TestStartElsewhere(t *testing.T) {
+func TestStartCleansUpAfterBuildFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir())
 	server, err := Start(context.WithoutCancel(t.Context()))

@@ -10,30 +10,30 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// hint says how a question of a type is answered.
-func hint(kind enginev3.QuestionType) string {
+// answerHint describes how to answer a type of question.
+func answerHint(kind enginev3.QuestionType) string {
 	switch kind {
 	case enginev3.QuestionTypeGroupSingle:
-		return "number, n for none, ? if not known"
+		return "number, n for none, ? if unknown"
 	case enginev3.QuestionTypeGroupMultiple:
-		return "numbers, n for none, ? if not known"
+		return "numbers, n for none, ? if unknown"
 	case enginev3.QuestionTypeDuration:
-		return "such as 3 days, ? if not known"
+		return "for example 3 days, ? if unknown"
 	default:
-		return "y, n, ? if not known"
+		return "y, n, ? if unknown"
 	}
 }
 
-// answer adds what the patient typed to the evidence. It is false for words
-// that do not answer the question.
-func answer(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
+// addAnswer adds the typed answer to the evidence. It returns false if the words do
+// not answer the question.
+func addAnswer(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
 	if question.Type == enginev3.QuestionTypeDuration {
-		return answerDuration(*evidence, question, words)
+		return setDuration(*evidence, question, words)
 	}
-	if choice, ok := choices[strings.ToLower(words[0])]; ok && len(words) == 1 {
+	if choice, ok := choiceByInput[strings.ToLower(words[0])]; ok && len(words) == 1 {
 		if choice == enginev3.ChoicePresent && question.Type != enginev3.QuestionTypeSingle {
 			return false
 		}
@@ -42,18 +42,18 @@ func answer(evidence *[]enginev3.Evidence, question *enginev3.Question, words []
 		}
 		return true
 	}
-	return question.Type != enginev3.QuestionTypeSingle && answerItems(evidence, question, words)
+	return question.Type != enginev3.QuestionTypeSingle && addItemAnswers(evidence, question, words)
 }
 
-var choices = map[string]enginev3.Choice{
+var choiceByInput = map[string]enginev3.Choice{
 	"y": enginev3.ChoicePresent, "yes": enginev3.ChoicePresent,
 	"n": enginev3.ChoiceAbsent, "no": enginev3.ChoiceAbsent, "none": enginev3.ChoiceAbsent,
 	"?": enginev3.ChoiceUnknown,
 }
 
-// answerItems adds every item of a group: those whose numbers were typed as
+// addItemAnswers adds every item of a group: those whose numbers were typed as
 // present, the others as absent.
-func answerItems(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
+func addItemAnswers(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
 	var chosen []int
 	for _, word := range words {
 		number, err := strconv.Atoi(strings.TrimSuffix(word, ","))
@@ -75,9 +75,9 @@ func answerItems(evidence *[]enginev3.Evidence, question *enginev3.Question, wor
 	return true
 }
 
-// answerDuration puts a duration beside the evidence that the question names;
-// null where the patient does not know.
-func answerDuration(evidence []enginev3.Evidence, question *enginev3.Question, words []string) bool {
+// setDuration adds a duration to the evidence that the question refers to, or null if
+// the patient does not know.
+func setDuration(evidence []enginev3.Evidence, question *enginev3.Question, words []string) bool {
 	at := slices.IndexFunc(evidence, func(e enginev3.Evidence) bool { return question.EvidenceID != nil && e.ID == *question.EvidenceID })
 	if at < 0 {
 		return false

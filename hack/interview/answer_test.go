@@ -12,7 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-func TestAnswer(t *testing.T) {
+func TestAddAnswer(t *testing.T) {
 	t.Parallel()
 	headache := "s_1"
 	single := &enginev3.Question{Type: enginev3.QuestionTypeSingle, Items: []enginev3.QuestionItem{{ID: "s_2"}}}
@@ -23,7 +23,7 @@ func TestAnswer(t *testing.T) {
 		name     string
 		question *enginev3.Question
 		typed    string
-		want     string // what is added or changed; empty: asked again
+		want     string // evidence added or changed; empty if the answer is rejected
 	}{
 		{"yes", single, "y", `[{"choice_id":"present","id":"s_2"}]`},
 		{"no, in full and capitals", single, "No", `[{"choice_id":"absent","id":"s_2"}]`},
@@ -49,7 +49,7 @@ func TestAnswer(t *testing.T) {
 			before = 0
 		}
 		got := ""
-		if answer(&evidence, test.question, strings.Fields(test.typed)) {
+		if addAnswer(&evidence, test.question, strings.Fields(test.typed)) {
 			content, err := json.Marshal(evidence[before:])
 			if err != nil {
 				t.Fatal(err)

@@ -14,42 +14,42 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// An interview is the evidence gathered so far, and how more is gathered.
+// An interview holds the evidence so far and the means to collect more.
 type interview struct {
-	engine *enginev3.API
-	in     *bufio.Scanner
-	out    io.Writer
-	body   enginev3.Interview
+	engine  *enginev3.API
+	in      *bufio.Scanner
+	out     io.Writer
+	request enginev3.Interview
 }
 
-func (i *interview) print(format string, arguments ...any) {
-	// A terminal that is gone ends the program by a signal.
+func (i *interview) printf(format string, arguments ...any) {
+	// If the terminal is gone, a signal ends the program.
 	_, _ = fmt.Fprintf(i.out, format, arguments...)
 }
 
-// hold holds the interview from the complaints to the conclusion.
-func (i *interview) hold(ctx context.Context, complaints []string) error {
-	if err := i.open(ctx, complaints); err != nil {
+// run runs the interview from the complaints to the result.
+func (i *interview) run(ctx context.Context, complaints []string) error {
+	if err := i.collectComplaints(ctx, complaints); err != nil {
 		return err
 	}
-	if err := i.ask(ctx); err != nil {
+	if err := i.askQuestions(ctx); err != nil {
 		return err
 	}
-	return i.conclude(ctx)
+	return i.printResult(ctx)
 }
 
-// ask asks until the server has no more questions, or the patient does not
-// answer any more.
-func (i *interview) ask(ctx context.Context) error {
+// askQuestions asks until the server has no more questions or the patient stops
+// answering.
+func (i *interview) askQuestions(ctx context.Context) error {
 	for {
-		diagnosis, err := i.engine.Diagnose(ctx, i.body)
+		diagnosis, err := i.engine.Diagnose(ctx, i.request)
 		if err != nil {
 			return err
 		}
 		if diagnosis.Question == nil || diagnosis.ShouldStop != nil && *diagnosis.ShouldStop {
 			return nil
 		}
-		switch err := i.put(diagnosis.Question); {
+		switch err := i.askQuestion(diagnosis.Question); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -58,46 +58,46 @@ func (i *interview) ask(ctx context.Context) error {
 	}
 }
 
-// put puts one question until it gets an answer that fits. Without any more
-// input it is io.EOF.
-func (i *interview) put(question *enginev3.Question) error {
-	i.print("\n%s\n", question.Text)
+// askQuestion asks one question until it gets a valid answer. It returns io.EOF at the
+// end of input.
+func (i *interview) askQuestion(question *enginev3.Question) error {
+	i.printf("\n%s\n", question.Text)
 	if question.Type == enginev3.QuestionTypeGroupSingle || question.Type == enginev3.QuestionTypeGroupMultiple {
 		for n, item := range question.Items {
-			i.print("  %d  %s\n", n+1, item.Name)
+			i.printf("  %d  %s\n", n+1, item.Name)
 		}
 	}
 	for {
-		i.print("%s > ", hint(question.Type))
+		i.printf("%s > ", answerHint(question.Type))
 		if !i.in.Scan() {
-			i.print("\n")
+			i.printf("\n")
 			return cmp.Or(i.in.Err(), io.EOF)
 		}
-		if answer(&i.body.Evidence, question, strings.Fields(i.in.Text())) {
+		if addAnswer(&i.request.Evidence, question, strings.Fields(i.in.Text())) {
 			return nil
 		}
 	}
 }
 
-// conclude shows what the evidence comes to.
-func (i *interview) conclude(ctx context.Context) error {
-	diagnosis, diagnosisErr := i.engine.Diagnose(ctx, i.body)
-	triage, triageErr := i.engine.Triage(ctx, i.body)
-	recommendation, recommendationErr := i.engine.RecommendSpecialist(ctx, i.body)
+// printResult prints the result of the interview.
+func (i *interview) printResult(ctx context.Context) error {
+	diagnosis, diagnosisErr := i.engine.Diagnose(ctx, i.request)
+	triage, triageErr := i.engine.Triage(ctx, i.request)
+	recommendation, recommendationErr := i.engine.RecommendSpecialist(ctx, i.request)
 	if err := errors.Join(diagnosisErr, triageErr, recommendationErr); err != nil {
 		return err
 	}
-	i.print("\n%s, because of %s\n", triage.TriageLevel, triage.RootCause)
+	i.printf("\n%s, because of %s\n", triage.TriageLevel, triage.RootCause)
 	for _, serious := range triage.Serious {
-		i.print("  %s: %s\n", serious.Seriousness, serious.CommonName)
+		i.printf("  %s: %s\n", serious.Seriousness, serious.CommonName)
 	}
 	if recommendation.RecommendedSpecialist != nil {
-		i.print("see: %s (%s)\n", recommendation.RecommendedSpecialist.Name, *recommendation.RecommendedChannel)
+		i.printf("see: %s (%s)\n", recommendation.RecommendedSpecialist.Name, *recommendation.RecommendedChannel)
 	}
 	for n, condition := range diagnosis.Conditions {
-		i.print("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
+		i.printf("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
 		if n == 0 {
-			if err := i.explain(ctx, condition.ID); err != nil {
+			if err := i.printExplanation(ctx, condition.ID); err != nil {
 				return err
 			}
 		}
@@ -105,20 +105,20 @@ func (i *interview) conclude(ctx context.Context) error {
 	return nil
 }
 
-// explain shows what speaks for and against a condition.
-func (i *interview) explain(ctx context.Context, condition string) error {
+// printExplanation prints the evidence for and against a condition.
+func (i *interview) printExplanation(ctx context.Context, condition string) error {
 	explanation, err := i.engine.Explain(ctx, enginev3.ExplainRequest{
-		Sex: i.body.Sex, Age: i.body.Age, Evidence: i.body.Evidence, Extras: i.body.Extras, Target: condition,
+		Sex: i.request.Sex, Age: i.request.Age, Evidence: i.request.Evidence, Extras: i.request.Extras, Target: condition,
 	})
 	if err != nil {
 		return err
 	}
-	i.list("for", explanation.SupportingEvidence)
-	i.list("against", explanation.ConflictingEvidence)
+	i.printObservations("for", explanation.SupportingEvidence)
+	i.printObservations("against", explanation.ConflictingEvidence)
 	return nil
 }
 
-func (i *interview) list(title string, observations []enginev3.ObservationName) {
+func (i *interview) printObservations(title string, observations []enginev3.ObservationName) {
 	if len(observations) == 0 {
 		return
 	}
@@ -126,5 +126,5 @@ func (i *interview) list(title string, observations []enginev3.ObservationName) 
 	for n, observation := range observations {
 		names[n] = observation.CommonName
 	}
-	i.print("            %s: %s\n", title, strings.Join(names, ", "))
+	i.printf("            %s: %s\n", title, strings.Join(names, ", "))
 }

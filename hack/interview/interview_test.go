@@ -19,10 +19,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// A clinic is a server that asks one question about a headache. It understands
-// that the head hurts and that there is no fever, and knows a headache by
-// another name.
-func clinic(t *testing.T) *httptest.Server {
+// newFakeEngine starts a server that asks one question about a headache. It recognizes a
+// hurting head and the absence of fever, and finds the headache under a synonym.
+func newFakeEngine(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	say := func(answer string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }
@@ -43,7 +42,7 @@ func clinic(t *testing.T) *httptest.Server {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		say(understood(body))(w, r)
+		say(fakeMentions(body))(w, r)
 	})
 	mux.HandleFunc("POST /v3/diagnosis", func(w http.ResponseWriter, r *http.Request) {
 		var body enginev3.Interview
@@ -65,9 +64,9 @@ func clinic(t *testing.T) *httptest.Server {
 	return server
 }
 
-// understood is what the clinic finds in a text, of which the context must tell
-// what is known.
-func understood(body enginev3.ParseRequest) string {
+// fakeMentions returns the mentions that the fake engine finds in the text. It finds the
+// throbbing headache only if the request's context contains the headache.
+func fakeMentions(body enginev3.ParseRequest) string {
 	var mentions []string
 	mention := func(words, fields string) {
 		if strings.Contains(body.Text, words) {
@@ -83,10 +82,11 @@ func understood(body enginev3.ParseRequest) string {
 	return `{"mentions":[` + strings.Join(mentions, ",") + `],"obvious":false}`
 }
 
-// A patient's own words, and what comes of them before the first question.
-func TestOpen(t *testing.T) {
+// TestCollectComplaints checks which evidence the interview collects from the patient's
+// own words before the first question.
+func TestCollectComplaints(t *testing.T) {
 	t.Parallel()
-	const asked = "What brings you here? > "
+	const asked = "What are your symptoms? > "
 	for _, test := range []struct {
 		name       string
 		complaints []string
@@ -106,26 +106,26 @@ it throbs, the head hurts
 `, "s_1 present, s_6 present"},
 		{"looked up", []string{"cephalgia"}, "", "cephalgia\n  cephalgia: Cephalgia (s_1, present)\n", "s_1 present"},
 		{"typed", nil, "my head hurts\n", asked + "  head hurts: Headache (s_1, present)\n", "s_1 present"},
-		{"typed again", nil, "\nno fever\nmy head hurts\n", asked + "  No symptom is understood: try other words.\n" +
-			asked + "  no fever: Fever (s_5, absent)\n  No symptom is understood: try other words.\n" +
+		{"typed again", nil, "\nno fever\nmy head hurts\n", asked + "  No symptoms recognized; please rephrase.\n" +
+			asked + "  no fever: Fever (s_5, absent)\n  No symptoms recognized; please rephrase.\n" +
 			asked + "  head hurts: Headache (s_1, present)\n", "s_5 absent, s_1 present"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			dialled, err := (&command{server: at(clinic(t).URL)}).dial()
+			dialled, err := (&interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL)}).newClient()
 			if err != nil {
 				t.Fatal(err)
 			}
 			i := &interview{
 				engine: dialled.Engine, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
-				body: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34}},
+				request: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34}},
 			}
-			if err := i.open(t.Context(), test.complaints); err != nil {
+			if err := i.collectComplaints(t.Context(), test.complaints); err != nil {
 				t.Error(err)
 			}
 			var evidence []string
-			for _, e := range i.body.Evidence {
+			for _, e := range i.request.Evidence {
 				evidence = append(evidence, e.ID+" "+string(e.ChoiceID))
 				if *e.Source != enginev3.SourceInitial {
 					t.Errorf("%s comes from %s", e.ID, *e.Source)
@@ -140,13 +140,13 @@ it throbs, the head hurts
 
 func TestInterview(t *testing.T) {
 	t.Parallel()
-	server := clinic(t)
+	server := newFakeEngine(t)
 	for _, test := range []struct{ name, complaint, typed, want string }{
 		{"to the end", "head hurts", "what?\nn\n", `head hurts
   head hurts: Headache (s_1, present)
 
 Is it sudden?
-y, n, ? if not known > y, n, ? if not known > 
+y, n, ? if unknown > y, n, ? if unknown > 
 consultation, because of consultation_condition_likely
 see: Neurologist (personal_visit)
   50.0 %  Migraine
@@ -158,14 +158,14 @@ see: Neurologist (personal_visit)
   head hurts: Headache (s_1, present)
 
 Is it sudden?
-y, n, ? if not known > 
+y, n, ? if unknown > 
 
 consultation, because of consultation_condition_likely
 see: Neurologist (personal_visit)
 `},
 	} {
 		var out strings.Builder
-		asked := &command{server: at(server.URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
+		asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
 		if err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(test.typed)), &out); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -175,10 +175,11 @@ see: Neurologist (personal_visit)
 	}
 }
 
-// What cannot be read is not the end of the answers.
-func TestUnreadableAnswer(t *testing.T) {
+// TestInvalidAnswerIsAskedAgain checks that a read error fails the interview and is not
+// mistaken for the end of input.
+func TestInvalidAnswerIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
+	asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
 	in := bufio.NewScanner(iotest.ErrReader(errors.New("the terminal is gone")))
 	err := asked.Run(t.Context(), in, &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "the terminal is gone") {
@@ -186,20 +187,21 @@ func TestUnreadableAnswer(t *testing.T) {
 	}
 }
 
-func TestNothingFound(t *testing.T) {
+func TestUnknownComplaint(t *testing.T) {
 	t.Parallel()
-	asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
+	asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), `"moonstruck"`) {
 		t.Errorf("got %v, want an error that names the complaint", err)
 	}
 }
 
-// Whoever says nothing is not asked for ever.
-func TestNothingSaid(t *testing.T) {
+// TestMissingComplaint checks that the command fails at the end of input if the user
+// entered no complaint.
+func TestMissingComplaint(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"", "moonstruck\n"} {
-		asked := &command{server: at(clinic(t).URL), Sex: enginev3.SexMale, Age: 61}
+		asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61}
 		err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(typed)), &strings.Builder{})
 		if err == nil || !strings.Contains(err.Error(), "no complaint") {
 			t.Errorf("%q: got %v, want an error that says what is missing", typed, err)
@@ -207,26 +209,26 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
-func TestRefusal(t *testing.T) {
+func TestServerRejectsRequest(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write([]byte(`{"message":"App-Id or App-Key is missing or wrong"}`))
 	}))
 	t.Cleanup(server.Close)
-	asked := &command{server: at(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "403: App-Id or App-Key is missing or wrong") {
 		t.Errorf("got %v, want the server's words", err)
 	}
 }
 
-// Whoever has not started the server is told how.
-func TestNoServer(t *testing.T) {
+// TestServerUnreachable checks that the error explains how to start the server.
+func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	asked := &command{server: at(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
 	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "go run ./apiserver serve --dev") {
 		t.Errorf("got %v, want what starts one", err)
@@ -235,7 +237,7 @@ func TestNoServer(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	t.Parallel()
-	for want, asked := range map[enginev3.AgeUnit]command{enginev3.AgeUnitYear: {Age: 7}, enginev3.AgeUnitMonth: {Months: 7}} {
+	for want, asked := range map[enginev3.AgeUnit]interviewCommand{enginev3.AgeUnitYear: {Age: 7}, enginev3.AgeUnitMonth: {Months: 7}} {
 		if got := asked.age(); got.Value != 7 || *got.Unit != want {
 			t.Errorf("got %v, want 7 of the unit %s", got, want)
 		}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command interview holds a symptom interview in the terminal: it has the
-// patient's own words understood, asks what the server asks until that says to
-// stop, and shows what came out. Or it walks through a survey. It is a client of the public API like any
-// other and knows nothing about medicine.
+// Command interview runs a symptom interview in the terminal: it has the patient's own
+// words parsed, asks the server's questions until the server says to stop, and prints
+// the result. It can also run a survey. It is an ordinary client of the public API and
+// contains no medical knowledge.
 package main
 
 import (
@@ -21,48 +21,48 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// server says where to call, and as whom.
-type server struct {
-	URL      string `default:"http://127.0.0.1:8080" help:"The server; by default the one of 'go run ./apiserver serve --dev'."`
-	AppID    string `default:"dev" help:"The application's id."`
-	AppKey   string `default:"dev-key" env:"APP_KEY" help:"The application's key."`
-	Instance string `default:"demo" help:"The id of the instance, which surveys need."`
+// serverFlags are the server's address and the credentials.
+type serverFlags struct {
+	URL      string `default:"http://127.0.0.1:8080" help:"Server URL. Defaults to that of 'go run ./apiserver serve --dev'."`
+	AppID    string `default:"dev" help:"Application ID."`
+	AppKey   string `default:"dev-key" env:"APP_KEY" help:"Application key."`
+	Instance string `default:"demo" help:"ID of the instance, required for surveys."`
 }
 
-// commands are what can be held.
+// commands are the subcommands.
 type commands struct {
-	Interview command       `cmd:"" default:"withargs" help:"Hold an interview, which keeps nothing."`
-	Survey    surveyCommand `cmd:"" help:"Walk through a survey, which is kept."`
+	Interview interviewCommand `cmd:"" default:"withargs" help:"Run an interview without storing it."`
+	Survey    surveyCommand    `cmd:"" help:"Run a survey, which the server stores."`
 }
 
 type surveyCommand struct {
-	server
+	serverFlags
 	Type     string `arg:"" default:"triage" enum:"triage,intake,follow_up" help:"triage, intake or follow_up."`
-	Language string `help:"The language of the questions, such as de; left out, the server's default."`
+	Language string `help:"Language of the questions, such as de. Defaults to the server's default."`
 }
 
-// Run walks through a survey of a patient made for it.
+// Run runs a survey for a newly created patient.
 func (c *surveyCommand) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
-	dialled, err := c.dial()
+	dialled, err := c.newClient()
 	if err != nil {
 		return err
 	}
-	w := &walk{guidance: dialled.Guidance, in: in, out: out, language: c.Language}
-	return explain(w.hold(ctx, c.Type))
+	w := &surveySession{guidance: dialled.Guidance, in: in, out: out, language: c.Language}
+	return withServerHint(w.run(ctx, c.Type))
 }
 
-type command struct {
-	server
-	Model      string       `help:"The model to ask, such as service-en-us; left out, the server's default."`
+type interviewCommand struct {
+	serverFlags
+	Model      string       `help:"Model to use, such as service-en-us. Defaults to the server's default."`
 	Sex        enginev3.Sex `required:"" enum:"female,male" help:"female or male."`
 	Age        int          `required:"" help:"Age in years; 0 for infants, who need --months."`
-	Months     int          `help:"Age in months, in place of --age, for the youngest."`
-	Complaints []string     `arg:"" optional:"" help:"What brings the patient, in the patient's own words, as in \"chest pain and cold sweats, no fever\"; left out, it is asked."`
+	Months     int          `help:"Age in months, used instead of --age for infants."`
+	Complaints []string     `arg:"" optional:"" help:"Symptoms in the patient's own words, as in \"chest pain and cold sweats, no fever\". If unset, the command asks for them."`
 }
 
-// Run holds the interview.
-func (c *command) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
-	dialled, err := c.dial(editors(c.Model)...)
+// Run runs the interview.
+func (c *interviewCommand) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
+	dialled, err := c.newClient(requestEditors(c.Model)...)
 	if err != nil {
 		return err
 	}
@@ -70,24 +70,25 @@ func (c *command) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) err
 		engine: dialled.Engine,
 		in:     in,
 		out:    out,
-		body: enginev3.Interview{
+		request: enginev3.Interview{
 			Sex: c.Sex, Age: c.age(),
 			Extras: &enginev3.InterviewExtras{EnableSymptomDuration: new(true)},
 		},
 	}
-	return explain(i.hold(ctx, c.Complaints))
+	return withServerHint(i.run(ctx, c.Complaints))
 }
 
-// explain says what to do when nobody listens at the address.
-func explain(err error) error {
+// withServerHint adds a hint if nothing listens at the address.
+func withServerHint(err error) error {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%w (is the server running? 'go run ./apiserver serve --dev' starts one)", err)
 	}
 	return err
 }
 
-// editors have calls count in no usage figure, and ask a model, if one is named.
-func editors(model string) []client.Editor {
+// requestEditors returns editors that exclude calls from usage counts and select a
+// model, if one is set.
+func requestEditors(model string) []client.Editor {
 	editors := []client.Editor{client.DevMode()}
 	if model != "" {
 		editors = append(editors, client.Model(model))
@@ -95,11 +96,11 @@ func editors(model string) []client.Editor {
 	return editors
 }
 
-func (s *server) dial(editors ...client.Editor) (*client.Client, error) {
+func (s *serverFlags) newClient(editors ...client.Editor) (*client.Client, error) {
 	return client.New(s.URL, client.Credentials{AppID: s.AppID, AppKey: s.AppKey, InstanceID: s.Instance}, client.WithEditors(editors...))
 }
 
-func (c *command) age() enginev3.Age {
+func (c *interviewCommand) age() enginev3.Age {
 	if c.Age == 0 {
 		return enginev3.Age{Value: c.Months, Unit: new(enginev3.AgeUnitMonth)}
 	}
@@ -107,9 +108,9 @@ func (c *command) age() enginev3.Age {
 }
 
 func main() {
-	// An interrupt ends the program at once: a context that ends does not wake
-	// who waits for a line.
-	parsed := kong.Parse(&commands{}, kong.Name("interview"), kong.Description("Hold a symptom interview, or a survey, in the terminal."),
+	// An interrupt ends the program immediately, because ending the context does not wake
+	// up a blocked read from the terminal.
+	parsed := kong.Parse(&commands{}, kong.Name("interview"), kong.Description("Run a symptom interview or a survey in the terminal."),
 		kong.BindTo(context.Background(), (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)), kong.Bind(bufio.NewScanner(os.Stdin)))
 	parsed.FatalIfErrorf(parsed.Run())
 }

@@ -22,23 +22,23 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// A walk leads through a survey of a patient made for it.
-type walk struct {
+// A surveySession runs a survey for a newly created patient.
+type surveySession struct {
 	guidance *guidance.API
 	in       *bufio.Scanner
 	out      io.Writer
-	language string // empty: the server's default
+	language string // if empty, the server's default
 }
 
-func (w *walk) print(format string, arguments ...any) {
-	// A terminal that is gone ends the program by a signal.
+func (w *surveySession) printf(format string, arguments ...any) {
+	// If the terminal is gone, a signal ends the program.
 	_, _ = fmt.Fprintf(w.out, format, arguments...)
 }
 
-// hold makes a survey of a type, asks to its end and shows what it came to. Without
-// any more input it leaves the survey where it is.
-func (w *walk) hold(ctx context.Context, kind string) error {
-	survey, err := w.begin(ctx, kind)
+// run creates a survey of a type, asks all its questions and prints the result. At the
+// end of input it leaves the survey incomplete.
+func (w *surveySession) run(ctx context.Context, kind string) error {
+	survey, err := w.createSurvey(ctx, kind)
 	if err != nil {
 		return err
 	}
@@ -47,19 +47,19 @@ func (w *walk) hold(ctx context.Context, kind string) error {
 		return err
 	}
 	for next := &question; next != nil; {
-		switch next, err = w.put(ctx, survey, next); {
+		switch next, err = w.askQuestion(ctx, survey, next); {
 		case errors.Is(err, io.EOF):
-			w.print("\nthe survey %s waits for an answer\n", survey)
+			w.printf("\nsurvey %s is waiting for an answer\n", survey)
 			return nil
 		case err != nil:
 			return err
 		}
 	}
-	return w.conclude(ctx, survey)
+	return w.printAssessment(ctx, survey)
 }
 
-// begin makes a user, a patient of whom nothing is known, and a survey.
-func (w *walk) begin(ctx context.Context, kind string) (survey uuid.UUID, err error) {
+// createSurvey creates a user, a patient without data, and a survey.
+func (w *surveySession) createSurvey(ctx context.Context, kind string) (survey uuid.UUID, err error) {
 	user, err := w.guidance.CreateUser(ctx, guidance.NewUser{})
 	if err != nil {
 		return uuid.Nil, err
@@ -76,20 +76,20 @@ func (w *walk) begin(ctx context.Context, kind string) (survey uuid.UUID, err er
 	return made.ID, err
 }
 
-// put puts one question until it gets an answer that the server takes, and returns the
-// next one. Without any more input it is io.EOF.
-func (w *walk) put(ctx context.Context, survey uuid.UUID, question *guidance.Question) (*guidance.Question, error) {
-	w.print("\n%s\n", question.Question.Text)
+// askQuestion asks one question until the server accepts the answer, and returns the
+// next question. It returns io.EOF at the end of input.
+func (w *surveySession) askQuestion(ctx context.Context, survey uuid.UUID, question *guidance.Question) (*guidance.Question, error) {
+	w.printf("\n%s\n", question.Question.Text)
 	for n, option := range question.Meta.Answers {
-		w.print("  %d  %s\n", n+1, cmp.Or(value(option.Label), value(option.Name)))
+		w.printf("  %d  %s\n", n+1, cmp.Or(deref(option.Label), deref(option.Name)))
 	}
 	for {
-		w.print("%s > ", surveyHint(question))
+		w.printf("%s > ", surveyAnswerHint(question))
 		if !w.in.Scan() {
-			w.print("\n")
+			w.printf("\n")
 			return nil, cmp.Or(w.in.Err(), io.EOF)
 		}
-		answer, ok, err := w.read(ctx, question, strings.TrimSpace(w.in.Text()))
+		answer, ok, err := w.parseAnswer(ctx, question, strings.TrimSpace(w.in.Text()))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (w *walk) put(ctx context.Context, survey uuid.UUID, question *guidance.Que
 		next, err := w.guidance.AnswerCurrentQuestion(ctx, survey, nil, guidance.NewAnswer{Answer: answer})
 		if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusUnprocessableEntity {
 			for _, field := range refused.Fields {
-				w.print("%s\n", field.Message)
+				w.printf("%s\n", field.Message)
 			}
 			continue
 		}
@@ -107,43 +107,44 @@ func (w *walk) put(ctx context.Context, survey uuid.UUID, question *guidance.Que
 	}
 }
 
-// value is what a pointer leads to, or nothing.
-func value(text *string) string {
+// deref returns the string that the pointer refers to, or the empty string.
+func deref(text *string) string {
 	if text == nil {
 		return ""
 	}
 	return *text
 }
 
-// surveyHint says how a question is answered.
-func surveyHint(question *guidance.Question) string {
+// surveyAnswerHint describes how to answer a question.
+func surveyAnswerHint(question *guidance.Question) string {
 	hints := map[guidance.AnswerType]string{
-		guidance.AnswerTypeNumber: "a number", guidance.AnswerTypeText: "in your own words", guidance.AnswerTypeChoice: "a number of the list",
-		guidance.AnswerTypeMultipleChoice: "numbers of the list, n for none", guidance.AnswerTypeList: "names, with commas between them, n for none",
-		guidance.AnswerTypeSymptoms: "numbers of the list, n for none, ? if not known",
+		guidance.AnswerTypeNumber: "a number", guidance.AnswerTypeText: "in your own words", guidance.AnswerTypeChoice: "a number from the list",
+		guidance.AnswerTypeMultipleChoice: "numbers from the list, n for none", guidance.AnswerTypeList: "names separated by commas, n for none",
+		guidance.AnswerTypeSymptoms: "numbers from the list, n for none, ? if unknown",
 	}
 	hint := hints[question.AnswerType]
-	if single(question) {
-		hint = "y, n, ? if not known"
+	if isSingle(question) {
+		hint = "y, n, ? if unknown"
 	}
 	if !question.Meta.Required {
-		hint += ", nothing to skip it"
+		hint += ", Enter to skip"
 	}
 	return hint
 }
 
-func single(question *guidance.Question) bool {
+func isSingle(question *guidance.Question) bool {
 	return question.Meta.Component != nil && *question.Meta.Component == guidance.QuestionMetaComponentSingle
 }
 
-// chosen is one of the answers that the server takes a list of.
-type chosen struct {
+// selectedItem is an item in an answer that takes a list.
+type selectedItem struct {
 	ID     string `json:"id"`
 	Choice string `json:"choice_id,omitempty"`
 }
 
-// read makes an answer of what was typed. It is false for words that answer nothing.
-func (w *walk) read(ctx context.Context, question *guidance.Question, typed string) (answer json.RawMessage, ok bool, err error) {
+// parseAnswer converts typed text to an answer. It returns false if the text does not
+// answer the question.
+func (w *surveySession) parseAnswer(ctx context.Context, question *guidance.Question, typed string) (answer json.RawMessage, ok bool, err error) {
 	if typed == "" {
 		return json.RawMessage("null"), !question.Meta.Required, nil
 	}
@@ -155,16 +156,16 @@ func (w *walk) read(ctx context.Context, question *guidance.Question, typed stri
 		said, err = strconv.Atoi(typed)
 		ok, err = err == nil, nil
 	case guidance.AnswerTypeList:
-		said, ok, err = w.find(ctx, question, typed)
+		said, ok, err = w.findListItems(ctx, question, typed)
 	case guidance.AnswerTypeChoice:
-		items, numbered := numbered(question, typed, "")
+		items, numbered := parseItemNumbers(question, typed, "")
 		if ok = numbered && len(items) == 1; ok {
 			said = items[0]
 		}
 	case guidance.AnswerTypeMultipleChoice:
-		said, ok = numbered(question, typed, "")
+		said, ok = parseItemNumbers(question, typed, "")
 	default:
-		said, ok = symptoms(question, typed)
+		said, ok = parseSymptomAnswer(question, typed)
 	}
 	if err != nil || !ok {
 		return nil, false, err
@@ -173,9 +174,9 @@ func (w *walk) read(ctx context.Context, question *guidance.Question, typed stri
 	return answer, true, err
 }
 
-// numbered are the possible answers whose numbers were typed, none for n.
-func numbered(question *guidance.Question, typed, choice string) (items []chosen, ok bool) {
-	items = []chosen{}
+// parseItemNumbers returns the options whose numbers were typed; n selects none.
+func parseItemNumbers(question *guidance.Question, typed, choice string) (items []selectedItem, ok bool) {
+	items = []selectedItem{}
 	if typed == "n" {
 		return items, true
 	}
@@ -184,34 +185,34 @@ func numbered(question *guidance.Question, typed, choice string) (items []chosen
 		if err != nil || number < 1 || number > len(question.Meta.Answers) {
 			return nil, false
 		}
-		items = append(items, chosen{question.Meta.Answers[number-1].ID, choice})
+		items = append(items, selectedItem{question.Meta.Answers[number-1].ID, choice})
 	}
 	return items, true
 }
 
-// symptoms are the items of a question with what was said of them: one choice for all,
-// or present for those whose numbers were typed.
-func symptoms(question *guidance.Question, typed string) (items []chosen, ok bool) {
-	choice, known := choices[strings.ToLower(typed)]
-	if !known || string(choice) == "present" && !single(question) {
-		if single(question) {
+// parseSymptomAnswer returns the items of a question with their choices: one choice
+// for all, or present for the items whose numbers were typed.
+func parseSymptomAnswer(question *guidance.Question, typed string) (items []selectedItem, ok bool) {
+	choice, known := choiceByInput[strings.ToLower(typed)]
+	if !known || string(choice) == "present" && !isSingle(question) {
+		if isSingle(question) {
 			return nil, false
 		}
-		return numbered(question, typed, "present")
+		return parseItemNumbers(question, typed, "present")
 	}
 	for _, option := range question.Meta.Answers {
-		items = append(items, chosen{option.ID, string(choice)})
+		items = append(items, selectedItem{option.ID, string(choice)})
 	}
 	return items, true
 }
 
-// find looks each name up in the list of a question, and takes the best match.
-func (w *walk) find(ctx context.Context, question *guidance.Question, typed string) (items []chosen, ok bool, err error) {
-	items = []chosen{}
+// findListItems looks up each name in the list of a question and takes the best match.
+func (w *surveySession) findListItems(ctx context.Context, question *guidance.Question, typed string) (items []selectedItem, ok bool, err error) {
+	items = []selectedItem{}
 	if typed == "n" {
 		return items, true, nil
 	}
-	source, err := url.Parse(value(question.Meta.SourceListURL))
+	source, err := url.Parse(deref(question.Meta.SourceListURL))
 	if err != nil {
 		return nil, false, err
 	}
@@ -222,28 +223,28 @@ func (w *walk) find(ctx context.Context, question *guidance.Question, typed stri
 			return nil, false, err
 		}
 		if len(found.Items) == 0 {
-			w.print("nothing is known by the name %q\n", strings.TrimSpace(name))
+			w.printf("no match for %q\n", strings.TrimSpace(name))
 			return nil, false, nil
 		}
-		w.print("  %s\n", found.Items[0].Name)
-		items = append(items, chosen{ID: found.Items[0].ID})
+		w.printf("  %s\n", found.Items[0].Name)
+		items = append(items, selectedItem{ID: found.Items[0].ID})
 	}
 	return items, true, nil
 }
 
-// conclude shows what the survey came to.
-func (w *walk) conclude(ctx context.Context, survey uuid.UUID) error {
+// printAssessment prints the assessment of the survey.
+func (w *surveySession) printAssessment(ctx context.Context, survey uuid.UUID) error {
 	assessment, err := w.guidance.GetAssessment(ctx, survey, nil)
 	if err != nil {
 		return err
 	}
-	w.print("\n%s, because of %s\n", assessment.Triage.Level, assessment.Triage.RootCause)
+	w.printf("\n%s, because of %s\n", assessment.Triage.Level, assessment.Triage.RootCause)
 	if assessment.RecommendedSpecialist != nil {
-		w.print("see: %s (%s)\n", assessment.RecommendedSpecialist.Name, *assessment.RecommendedChannel)
+		w.printf("see: %s (%s)\n", assessment.RecommendedSpecialist.Name, *assessment.RecommendedChannel)
 	}
 	for _, condition := range assessment.Conditions {
-		w.print("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
+		w.printf("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
 	}
-	w.print("the survey is %s\n", survey)
+	w.printf("the survey is %s\n", survey)
 	return nil
 }

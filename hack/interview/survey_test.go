@@ -15,15 +15,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// A practice is a server with a survey of the questions that it is given.
-type practice struct {
+// A fakeSurveyServer serves a survey with the given questions.
+type fakeSurveyServer struct {
 	questions []string
-	answers   []string // as they came
+	answers   []string // raw, in order of arrival
 }
 
 const surveyID = "b8d3d7dd-ee0c-4a36-89ff-1c412fb46442"
 
-func (p *practice) serve(t *testing.T) *httptest.Server {
+func (p *fakeSurveyServer) start(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	say := func(status int, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -70,23 +70,23 @@ func (p *practice) serve(t *testing.T) *httptest.Server {
 	return server
 }
 
-func aQuestion(kind, meta string) string {
+func questionJSON(kind, meta string) string {
 	return fmt.Sprintf(`{"id":"q","index":0,"question":{"text":"%s?"},"answer_type":%q,"meta":{%s}}`, kind, kind, meta)
 }
 
-func TestWalk(t *testing.T) {
+func TestSurvey(t *testing.T) {
 	t.Parallel()
 	options := `"answers":[{"id":"a","label":"First"},{"id":"b","name":"Second"}]`
-	p := &practice{questions: []string{
-		aQuestion("number", `"required":true`), aQuestion("choice", `"required":true,`+options), aQuestion("multiple_choice", `"required":false,`+options),
-		aQuestion("list", `"required":false,"source_list_url":"http://x/api/mgp/v1/knowledge/drugs?language=en&sex=female"`), aQuestion("text", `"required":false`),
-		aQuestion("symptoms", `"required":true,"component":"single",`+options), aQuestion("symptoms", `"required":true,"component":"group_multiple",`+options),
-		aQuestion("symptoms", `"required":true,"component":"group_single",`+options),
+	p := &fakeSurveyServer{questions: []string{
+		questionJSON("number", `"required":true`), questionJSON("choice", `"required":true,`+options), questionJSON("multiple_choice", `"required":false,`+options),
+		questionJSON("list", `"required":false,"source_list_url":"http://x/api/mgp/v1/knowledge/drugs?language=en&sex=female"`), questionJSON("text", `"required":false`),
+		questionJSON("symptoms", `"required":true,"component":"single",`+options), questionJSON("symptoms", `"required":true,"component":"group_multiple",`+options),
+		questionJSON("symptoms", `"required":true,"component":"group_single",`+options),
 	}}
-	server := p.serve(t)
+	server := p.start(t)
 	typed := []string{
-		"", "old", "999", "34", // a number
-		"3", "1 2", "2", // one of two
+		"", "old", "999", "34", // number
+		"3", "1 2", "2", // single choice
 		"", // skipped
 		"asprin pills", "aspirin",
 		"since Monday",
@@ -95,7 +95,7 @@ func TestWalk(t *testing.T) {
 		"?",
 	}
 	var out strings.Builder
-	c := &surveyCommand{server: at(server.URL), Type: "triage"}
+	c := &surveyCommand{serverFlags: serverAt(server.URL), Type: "triage"}
 	if err := c.Run(t.Context(), bufio.NewScanner(strings.NewReader(strings.Join(typed, "\n"))), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	for _, part := range []string{
-		"expected a number up to 130", "nothing is known by the name \"asprin pills\"", "  1  First\n  2  Second\n", "consultation, because of consultation_condition_likely\n",
+		"expected a number up to 130", "no match for \"asprin pills\"", "  1  First\n  2  Second\n", "consultation, because of consultation_condition_likely\n",
 		"see: Neurologist (personal_visit)", "  50.0 %  Migraine\n", "the survey is " + surveyID,
 	} {
 		if !strings.Contains(out.String(), part) {
@@ -116,17 +116,17 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-func at(url string) server {
-	return server{URL: url, AppID: "dev", AppKey: "dev-key", Instance: "demo"}
+func serverAt(url string) serverFlags {
+	return serverFlags{URL: url, AppID: "dev", AppKey: "dev-key", Instance: "demo"}
 }
 
-// Who types no more leaves the survey where it is.
-func TestWalkIsLeft(t *testing.T) {
+// TestSurveyStopsAtEndOfInput checks that the survey stays open when the input ends.
+func TestSurveyStopsAtEndOfInput(t *testing.T) {
 	t.Parallel()
-	p := &practice{questions: []string{aQuestion("text", `"required":true`)}}
+	p := &fakeSurveyServer{questions: []string{questionJSON("text", `"required":true`)}}
 	var out strings.Builder
-	c := &surveyCommand{server: at(p.serve(t).URL), Type: "intake"}
-	if err := c.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &out); err != nil || !strings.Contains(out.String(), surveyID+" waits") {
+	c := &surveyCommand{serverFlags: serverAt(p.start(t).URL), Type: "intake"}
+	if err := c.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &out); err != nil || !strings.Contains(out.String(), surveyID+" is waiting for an answer") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

@@ -13,24 +13,23 @@ import (
 	"slices"
 )
 
-// imageFolder is where images and what they are made of are built, below Root.
-const imageFolder = "bin/image"
+// imageDir is where images and their inputs are built, below Root.
+const imageDir = "bin/image"
 
-// Archives are the files that BuildImages leaves of both images.
-func (p Platform) Archives() []string {
-	folder := filepath.Join(p.Root, imageFolder)
+// ImageArchives returns the archives of both images that BuildImages writes.
+func (p Platform) ImageArchives() []string {
+	folder := filepath.Join(p.Root, imageDir)
 	return []string{filepath.Join(folder, "apiserver.tar"), filepath.Join(folder, "operator.tar")}
 }
 
-// Images are the references of the two images that the platform runs.
+// Images are the references of the two images of the platform.
 type Images struct {
 	Server, Operator string
 }
 
-// BuildImages builds both images from the tree and loads them into the
-// cluster.
+// BuildImages builds both images from the source tree and loads them into the cluster.
 func (p Platform) BuildImages(ctx context.Context) (Images, error) {
-	server, err := p.BuildCommand(ctx, "apiserver", "./apiserver")
+	server, err := p.BuildBinary(ctx, "apiserver", "./apiserver")
 	if err != nil {
 		return Images{}, err
 	}
@@ -38,49 +37,49 @@ func (p Platform) BuildImages(ctx context.Context) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	serverImage, err := p.load(ctx, server, releases...)
+	serverImage, err := p.loadImage(ctx, server, releases...)
 	if err != nil {
 		return Images{}, err
 	}
-	operatorImage, err := p.LoadCommand(ctx, "operator", "./controllers")
+	operatorImage, err := p.BuildAndLoadImage(ctx, "operator", "./controllers")
 	return Images{Server: serverImage, Operator: operatorImage}, err
 }
 
-// LoadCommand builds a Go command, makes an image that runs it, loads that
-// into the cluster and returns its reference.
-func (p Platform) LoadCommand(ctx context.Context, name, source string) (string, error) {
-	binary, err := p.BuildCommand(ctx, name, source)
+// BuildAndLoadImage builds a Go command, packages it as an image, loads the image into
+// the cluster and returns its reference.
+func (p Platform) BuildAndLoadImage(ctx context.Context, name, source string) (string, error) {
+	binary, err := p.BuildBinary(ctx, name, source)
 	if err != nil {
 		return "", err
 	}
-	return p.load(ctx, binary)
+	return p.loadImage(ctx, binary)
 }
 
-// BuildCommand builds a Go command as a static binary and returns its path.
-func (p Platform) BuildCommand(ctx context.Context, name, source string) (string, error) {
-	binary := filepath.Join(p.Root, imageFolder, name)
+// BuildBinary builds a Go command as a static binary and returns its path.
+func (p Platform) BuildBinary(ctx context.Context, name, source string) (string, error) {
+	binary := filepath.Join(p.Root, imageDir, name)
 	cmd := p.command(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, source)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
-	_, err := p.run(cmd)
+	_, err := p.output(cmd)
 	return binary, err
 }
 
-// compileReleases compiles the content and returns the release files.
+// compileReleases compiles the content and returns the paths of the release files.
 func (p Platform) compileReleases(ctx context.Context, server string) ([]string, error) {
 	models := filepath.Join(filepath.Dir(server), "models")
 	if err := os.RemoveAll(models); err != nil {
 		return nil, err
 	}
-	if _, err := p.run(p.command(ctx, server, "model", "build", "--out", models)); err != nil {
+	if _, err := p.output(p.command(ctx, server, "model", "build", "--out", models)); err != nil {
 		return nil, err
 	}
 	return filepath.Glob(filepath.Join(models, "*.release"))
 }
 
-// load makes an image of a binary and the release files beside it, and loads
-// it into the cluster. The tag is the hash of what is in the image, so that a
-// change of the code is a new image and an unchanged tree none.
-func (p Platform) load(ctx context.Context, binary string, releases ...string) (string, error) {
+// loadImage builds an image of a binary and its release files, and loads it into the
+// cluster. The tag is a hash of the image's contents, so that a code change yields a
+// new image and an unchanged tree does not.
+func (p Platform) loadImage(ctx context.Context, binary string, releases ...string) (string, error) {
 	tag, err := hashFiles(append([]string{binary}, releases...))
 	if err != nil {
 		return "", err
@@ -92,19 +91,19 @@ func (p Platform) load(ctx context.Context, binary string, releases ...string) (
 	for _, release := range releases {
 		args = append(args, "-file", release+"=/models/"+filepath.Base(release))
 	}
-	if _, err := p.run(p.cluster(ctx, args...)); err != nil {
+	if _, err := p.output(p.clusterCommand(ctx, args...)); err != nil {
 		return "", err
 	}
-	return ref, p.LoadArchive(ctx, archive)
+	return ref, p.LoadImageArchive(ctx, archive)
 }
 
-// LoadArchive loads an archive of an image into the cluster.
-func (p Platform) LoadArchive(ctx context.Context, archive string) error {
-	_, err := p.run(p.cluster(ctx, "load", archive))
+// LoadImageArchive loads an image archive into the cluster.
+func (p Platform) LoadImageArchive(ctx context.Context, archive string) error {
+	_, err := p.output(p.clusterCommand(ctx, "load", archive))
 	return err
 }
 
-// hashFiles is a short hash of the contents of files, whatever their order.
+// hashFiles returns a short hash of the contents of files, independent of their order.
 func hashFiles(paths []string) (string, error) {
 	hash := sha256.New()
 	for _, path := range slices.Sorted(slices.Values(paths)) {

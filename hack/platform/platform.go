@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package platform brings Anamnesis up as a platform team would: images, the
-// chart, an Instance, a question answered. `make run` does so for a person and
-// the end-to-end test for itself, by the same steps on the same local cluster
-// that hack/cluster provides.
+// Package platform deploys Anamnesis as a platform team would: it builds the images,
+// installs the chart, creates an Instance and sends it a request. `make run` and the
+// end-to-end tests use the same steps on the same local cluster, which hack/cluster
+// provides.
 //
-// It holds no knowledge of Kubernetes internals, which belong to hack/cluster,
-// and none of the operator's, which belong to the chart.
+// Kubernetes internals belong to hack/cluster, the operator's internals to the chart;
+// neither belongs here.
 package platform
 
 import (
@@ -22,24 +22,24 @@ import (
 	"time"
 )
 
-// A Platform is a local cluster with Anamnesis on it.
+// A Platform is a local cluster that runs Anamnesis.
 type Platform struct {
-	// Root is the top of the source tree.
+	// Root is the root of the source tree.
 	Root string
-	// Command is the path of the command of hack/cluster; empty for the one that
-	// is built below Root.
-	Command string
-	// State is the folder of the local cluster; empty for the default one.
-	State string
-	// Progress gets a line per step.
+	// ClusterBinary is the path of the hack/cluster command. Defaults to the one built
+	// below Root.
+	ClusterBinary string
+	// StateDir is the state directory of the local cluster. If empty, the default applies.
+	StateDir string
+	// Progress receives one line per step.
 	Progress io.Writer
 }
 
-// Namespace of the operator.
+// Namespace is the operator's namespace.
 const Namespace = "anamnesis-system"
 
-// Step runs do and prints its name and how long it took.
-func (p Platform) Step(name string, do func() error) error {
+// RunStep runs do, and prints its name and duration.
+func (p Platform) RunStep(name string, do func() error) error {
 	start := time.Now()
 	fmt.Fprintf(p.Progress, "%-48s ", name)
 	if err := do(); err != nil {
@@ -50,53 +50,53 @@ func (p Platform) Step(name string, do func() error) error {
 	return nil
 }
 
-// Up starts the cluster, or finds it running.
+// Up starts the cluster unless it is running.
 func (p Platform) Up(ctx context.Context) error {
-	cmd := p.cluster(ctx, "up")
+	cmd := p.clusterCommand(ctx, "up")
 	cmd.Stdout, cmd.Stderr = p.Progress, p.Progress
 	return cmd.Run()
 }
 
-// Down removes the cluster and all that is in it.
+// Down deletes the cluster with everything in it.
 func (p Platform) Down(ctx context.Context) error {
-	_, err := p.run(p.cluster(ctx, "down"))
+	_, err := p.output(p.clusterCommand(ctx, "down"))
 	return err
 }
 
-// Kubectl runs kubectl against the cluster and returns what it prints.
+// Kubectl runs kubectl against the cluster and returns its output.
 func (p Platform) Kubectl(ctx context.Context, args ...string) (string, error) {
-	return p.run(p.cluster(ctx, append([]string{"kubectl"}, args...)...))
+	return p.output(p.clusterCommand(ctx, append([]string{"kubectl"}, args...)...))
 }
 
-// Exec runs a command inside the node's namespaces and returns what it prints.
+// Exec runs a command in the node's namespaces and returns its output.
 func (p Platform) Exec(ctx context.Context, args ...string) (string, error) {
-	return p.run(p.ExecCommand(ctx, args...))
+	return p.output(p.ExecCommand(ctx, args...))
 }
 
-// ExecCommand is a command, not yet started, inside the node's namespaces.
+// ExecCommand returns a command to be started in the node's namespaces.
 func (p Platform) ExecCommand(ctx context.Context, args ...string) *exec.Cmd {
-	return p.cluster(ctx, append([]string{"exec"}, args...)...)
+	return p.clusterCommand(ctx, append([]string{"exec"}, args...)...)
 }
 
-// Relay makes a Service's port reachable at a loopback address of the machine
-// until the cluster goes down, and returns the address. Port 0 takes a free one.
+// Relay makes a Service's port reachable at a loopback address of the machine until
+// the cluster is deleted, and returns the address. Port 0 selects a free port.
 func (p Platform) Relay(ctx context.Context, listen, namespace, service string, port int) (string, error) {
 	target := fmt.Sprintf("svc/%s/%s:%d", namespace, service, port)
-	address, err := p.run(p.cluster(ctx, "relay", "-background", "-listen", listen, "-to", target))
+	address, err := p.output(p.clusterCommand(ctx, "relay", "-background", "-listen", listen, "-to", target))
 	return strings.TrimSpace(address), err
 }
 
-// RelayLog is what the relay from a loopback address says of connections that led
-// nowhere. State must be set.
+// RelayLog returns the log of the relay at a loopback address, which contains failed
+// connections. StateDir must be set.
 func (p Platform) RelayLog(address string) (string, error) {
 	name := "relay-" + strings.ReplaceAll(address, ":", "-") + ".log"
-	said, err := os.ReadFile(filepath.Join(p.State, "logs", name))
+	said, err := os.ReadFile(filepath.Join(p.StateDir, "logs", name))
 	return string(said), err
 }
 
-// Kubeconfig is the path of the cluster's kubeconfig.
-func (p Platform) Kubeconfig(ctx context.Context) (string, error) {
-	out, err := p.run(p.cluster(ctx, "env"))
+// KubeconfigPath returns the path of the cluster's kubeconfig.
+func (p Platform) KubeconfigPath(ctx context.Context) (string, error) {
+	out, err := p.output(p.clusterCommand(ctx, "env"))
 	if err != nil {
 		return "", err
 	}
@@ -105,26 +105,26 @@ func (p Platform) Kubeconfig(ctx context.Context) (string, error) {
 			return strings.Trim(value, `'"`), nil
 		}
 	}
-	return "", fmt.Errorf("the cluster's environment names no KUBECONFIG")
+	return "", fmt.Errorf("`cluster env` does not set KUBECONFIG")
 }
 
-func (p Platform) cluster(ctx context.Context, args ...string) *exec.Cmd {
-	return p.command(ctx, cmp.Or(p.Command, filepath.Join(p.Root, "bin", "cluster")), args...)
+func (p Platform) clusterCommand(ctx context.Context, args ...string) *exec.Cmd {
+	return p.command(ctx, cmp.Or(p.ClusterBinary, filepath.Join(p.Root, "bin", "cluster")), args...)
 }
 
 func (p Platform) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = p.Root
 	cmd.Env = os.Environ()
-	if p.State != "" {
-		cmd.Env = append(cmd.Env, "ANAMNESIS_STATE="+p.State)
+	if p.StateDir != "" {
+		cmd.Env = append(cmd.Env, "ANAMNESIS_STATE="+p.StateDir)
 	}
 	return cmd
 }
 
-// run runs a command to its end and returns its output; what it printed to
-// standard error explains a failure.
-func (p Platform) run(cmd *exec.Cmd) (string, error) {
+// output runs a command and returns its output. Errors include what the command wrote
+// to standard error.
+func (p Platform) output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -10,53 +10,53 @@ import (
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
 const (
-	// firstVisits is the share of office visits that are the first for a new
-	// problem; the others are follow-up, check-ups and chronic illness. The
-	// survey itself counts about half of its visits so.
-	firstVisits = 0.5
-	// leastSampled is how many visits a band must have to be looked at alone;
-	// smaller ones are pooled with their neighbours.
-	leastSampled = 30
+	// firstVisitShare is the share of office visits that are the first for a new problem;
+	// the others are follow-ups, check-ups and visits for chronic illness. The survey
+	// itself classifies about half of its visits this way.
+	firstVisitShare = 0.5
+	// minSampledVisits is the minimum number of visits in a band for a separate
+	// comparison. Smaller bands are pooled with their neighbors.
+	minSampledVisits = 30
 )
 
-// A comparison holds the prior of a condition against the survey. Rates are
-// episodes of 10,000 new ones.
+// A comparison compares the prior of a condition with the survey. Rates are per 10,000
+// new episodes.
 type comparison struct {
 	diagnosis
-	visits int // sampled
+	visits int // sampled visits
 	rate   pair
-	women  pair // their share of the episodes
+	women  pair // share of women among the episodes
 	bands  []bandRate
 }
 
-// A pair is a figure of the survey and that of the content.
-type pair struct{ survey, content float64 }
+// A pair holds a figure from the survey (observed) and from the content (expected).
+type pair struct{ observed, expected float64 }
 
-// ratio is how many times the figure of the survey that of the content is.
-func (p pair) ratio() float64 { return p.content / p.survey }
+// ratio returns the content's figure divided by the survey's.
+func (p pair) ratio() float64 { return p.expected / p.observed }
 
-// off is by which factor the figures are apart, in either direction.
-func (p pair) off() float64 { return math.Exp(math.Abs(math.Log(p.ratio()))) }
+// foldDifference returns the factor between the figures, at least 1.
+func (p pair) foldDifference() float64 { return math.Exp(math.Abs(math.Log(p.ratio()))) }
 
-// A bandRate is the rate in one age band, or in several that are pooled.
+// A bandRate is the rate in one age band or several pooled ones.
 type bandRate struct {
 	name   string
 	visits int
 	rate   pair
 }
 
-// compareAll compares the priors of the content in the tree with the survey.
+// compareAll compares the priors of the content in the source tree with the survey.
 func compareAll() ([]comparison, error) {
-	s, err := readSurvey(survey2000)
+	s, err := readVisitData(namcs2000CSV)
 	if err != nil {
 		return nil, err
 	}
-	diagnoses, err := readDiagnoses(diagnosesFile)
+	diagnoses, err := readDiagnoses(diagnosesYAML)
 	if err != nil {
 		return nil, err
 	}
@@ -70,35 +70,35 @@ func compareAll() ([]comparison, error) {
 	}
 	priors := map[string]prior{}
 	for _, c := range core.Conditions {
-		priors[c.Slug.Text] = priorOf(c)
+		priors[c.Slug.Text] = computePrior(c)
 	}
 	var all []comparison
 	for _, d := range diagnoses {
 		p, ok := priors[d.Condition]
 		if !ok {
-			return nil, fmt.Errorf("comparing %s: the catalogue has no such condition", d.Condition)
+			return nil, fmt.Errorf("comparing %s: unknown condition", d.Condition)
 		}
 		all = append(all, compare(s, d, p))
 	}
 	slices.SortFunc(all, func(a, b comparison) int {
-		return cmp.Or(cmp.Compare(b.rate.off(), a.rate.off()), cmp.Compare(a.Condition, b.Condition))
+		return cmp.Or(cmp.Compare(b.rate.foldDifference(), a.rate.foldDifference()), cmp.Compare(a.Condition, b.Condition))
 	})
 	return all, nil
 }
 
-// A prior is how many of 10,000 new episodes of one sex and age band of the
-// survey are the condition.
+// A prior is the number of episodes of the condition per 10,000 new episodes, by sex
+// and age band of the survey.
 type prior [2][]float64
 
-func priorOf(c *source.Condition) (p prior) {
+func computePrior(c *source.Condition) (p prior) {
 	for sex := range p {
-		p[sex] = make([]float64, len(bands))
+		p[sex] = make([]float64, len(ageBands))
 		name := model.Sex(sex).String()
 		if c.Sex.Text != "" && c.Sex.Text != name {
 			continue
 		}
 		of := c.Prior.Per10000.Value * multiplier(c.Prior.Sex, name)
-		for i, band := range bands {
+		for i, band := range ageBands {
 			for part, share := range band.shares {
 				p[sex][i] += share * of * multiplier(c.Prior.Ages, model.AgeBandNames[part])
 			}
@@ -107,8 +107,8 @@ func priorOf(c *source.Condition) (p prior) {
 	return p
 }
 
-// multiplier is that of a name, 1 where none is given.
-func multiplier(given map[source.Word]source.Number, name string) float64 {
+// multiplier returns the multiplier of a name, or 1 if there is no multiplier for it.
+func multiplier(given map[source.Scalar]source.Number, name string) float64 {
 	for word, number := range given {
 		if word.Text == name {
 			return number.Value
@@ -117,17 +117,17 @@ func multiplier(given map[source.Word]source.Number, name string) float64 {
 	return 1
 }
 
-func compare(s *survey, d diagnosis, p prior) comparison {
-	f := field{found: s.of(d.ICD9), all: s.all, prior: p, episodes: 1 / (d.VisitsPerEpisode * firstVisits)}
-	everybody, women := f.sum(0, len(bands), 0, 1), f.sum(0, len(bands), int(model.Female))
+func compare(s *visitData, d diagnosis, p prior) comparison {
+	f := comparer{matched: s.sumByPrefixes(d.ICD9), all: s.all, prior: p, episodesPerVisit: 1 / (d.VisitsPerEpisode * firstVisitShare)}
+	everybody, women := f.sum(0, len(ageBands), 0, 1), f.sum(0, len(ageBands), int(model.Female))
 	c := comparison{
 		diagnosis: d,
 		visits:    everybody.sampled,
 		rate:      everybody.rate(),
-		women:     pair{women.survey / everybody.survey, women.content / everybody.content},
+		women:     pair{women.observed / everybody.observed, women.expected / everybody.expected},
 	}
-	for from := 0; from < len(bands); {
-		to := f.pool(from)
+	for from := 0; from < len(ageBands); {
+		to := f.poolEnd(from)
 		pooled := f.sum(from, to, 0, 1)
 		c.bands = append(c.bands, bandRate{bandName(from, to), pooled.sampled, pooled.rate()})
 		from = to
@@ -135,50 +135,52 @@ func compare(s *survey, d diagnosis, p prior) comparison {
 	return c
 }
 
-// bandName is "18-64" for the bands 18-29, 30-44 and 45-64.
+// bandName returns the name of a range of bands, such as "18-64" for the bands 18-29,
+// 30-44 and 45-64.
 func bandName(from, to int) string {
-	first, _, _ := strings.Cut(bands[from].name, "-")
-	_, last, _ := strings.Cut(bands[to-1].name, "-")
+	first, _, _ := strings.Cut(ageBands[from].name, "-")
+	_, last, _ := strings.Cut(ageBands[to-1].name, "-")
 	return first + "-" + last
 }
 
-// A field is the ground on which the prior of a condition meets the survey.
-type field struct {
-	found    grid // the visits for the condition
-	all      grid
-	prior    prior
-	episodes float64 // that a visit stands for
+// A comparer compares the prior of a condition with the survey.
+type comparer struct {
+	matched          visitGrid // visits for the condition
+	all              visitGrid
+	prior            prior
+	episodesPerVisit float64 // episodes that one visit represents
 }
 
-// A total is of some sexes and bands: how many visits the condition has, and
-// how many episodes the survey and the content expect among all visits.
+// A total covers some sexes and bands: the number of visits for the condition, and the
+// episodes that the survey and the content expect among all visits.
 type total struct {
-	sampled, all    int
-	survey, content float64
+	sampled, all       int
+	observed, expected float64
 }
 
-func (f *field) sum(from, to int, sexes ...int) (t total) {
+func (f *comparer) sum(from, to int, sexes ...int) (t total) {
 	for _, sex := range sexes {
 		for band := from; band < to; band++ {
 			all := f.all[sex][band].weighted
-			t.sampled += f.found[sex][band].sampled
+			t.sampled += f.matched[sex][band].sampled
 			t.all += all
-			t.survey += f.episodes * float64(f.found[sex][band].weighted)
-			t.content += f.prior[sex][band] / 10_000 * float64(all)
+			t.observed += f.episodesPerVisit * float64(f.matched[sex][band].weighted)
+			t.expected += f.prior[sex][band] / 10_000 * float64(all)
 		}
 	}
 	return t
 }
 
 func (t total) rate() pair {
-	return pair{10_000 * t.survey / float64(t.all), 10_000 * t.content / float64(t.all)}
+	return pair{10_000 * t.observed / float64(t.all), 10_000 * t.expected / float64(t.all)}
 }
 
-// pool is the end of the bands from one on that have enough visits together.
-// What is left at the end and too small by itself goes with them.
-func (f *field) pool(from int) (to int) {
-	for to = from + 1; to < len(bands); to++ {
-		if f.sum(from, to, 0, 1).sampled >= leastSampled && f.sum(to, len(bands), 0, 1).sampled >= leastSampled {
+// poolEnd returns the end of the pool of bands, starting at from, that together have
+// enough visits. Remaining bands that are too small for a pool of their own are
+// included.
+func (f *comparer) poolEnd(from int) (to int) {
+	for to = from + 1; to < len(ageBands); to++ {
+		if f.sum(from, to, 0, 1).sampled >= minSampledVisits && f.sum(to, len(ageBands), 0, 1).sampled >= minSampledVisits {
 			return to
 		}
 	}

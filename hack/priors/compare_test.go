@@ -10,28 +10,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// The priors of office conditions are what the survey says, or there is a reason
-// why not.
-func TestPriorsAreThoseOfTheSurvey(t *testing.T) {
+// TestPriorsMatchVisitData checks that the priors of office conditions match the survey
+// data, or that the deviation has a documented reason.
+func TestPriorsMatchVisitData(t *testing.T) {
 	t.Parallel()
 	all, err := compareAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range all {
-		if (c.rate.off() > mostOff) != (c.Apart != "") {
+		if (c.rate.foldDifference() > maxFoldDifference) != (c.DeviationReason != "") {
 			t.Errorf("%s: the survey has %.1f of 10,000 episodes, the content %.1f: expected a factor of %d at most, or more than that and a reason (%q)",
-				c.Condition, c.rate.survey, c.rate.content, mostOff, c.Apart)
+				c.Condition, c.rate.observed, c.rate.expected, maxFoldDifference, c.DeviationReason)
 		}
 	}
 }
 
-// smallSurvey has 10,000 visits of women and men each, half of them by children
-// of 2 to 5, half by grown-ups of 30 to 44.
-const smallSurvey = `icd9,sex,age_band,n,weighted
+// sampleVisitsCSV contains 10,000 visits each by women and by men. Half are by children
+// aged 2 to 5, half by adults aged 30 to 44.
+const sampleVisitsCSV = `icd9,sex,age_band,n,weighted
 V20,F,2-5,500,5000
 V20,M,2-5,500,5000
 V20,F,30-44,450,4500
@@ -44,20 +44,21 @@ V20,M,30-44,480,4800
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	s, err := readSurvey([]byte(smallSurvey))
+	s, err := readVisitData([]byte(sampleVisitsCSV))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compare(s, diagnosis{Condition: "common_cold", ICD9: []string{"46"}, VisitsPerEpisode: 2}, priorOf(&source.Condition{
+	c := compare(s, diagnosis{Condition: "common_cold", ICD9: []string{"46"}, VisitsPerEpisode: 2}, computePrior(&source.Condition{
 		Prior: source.Prior{
 			Per10000: source.Number{Value: 400},
-			Sex:      map[source.Word]source.Number{{Text: "male"}: {Value: 0.5}},
-			Ages:     map[source.Word]source.Number{{Text: "2-5"}: {Value: 0}},
+			Sex:      map[source.Scalar]source.Number{{Text: "male"}: {Value: 0.5}},
+			Ages:     map[source.Scalar]source.Number{{Text: "2-5"}: {Value: 0}},
 		},
 	}))
-	// 700 of 20,000 visits, which are as many episodes: two visits each, half of
-	// all visits are the first. 400 of the content among grown-up women, 200
-	// among men, and none among children.
+	// The survey has 700 matching visits among 20,000. With two visits per episode, and half
+	// of all visits being first visits, that is 350 episodes per 10,000. The content's prior
+	// is 400 among adult women, 200 among adult men, and zero among children, 150 on
+	// average.
 	if diff := cmp.Diff(pair{350, 150}, c.rate, cmp.AllowUnexported(pair{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 		t.Errorf("rate: %s", diff)
 	}
@@ -67,15 +68,15 @@ func TestCompare(t *testing.T) {
 	if c.visits != 70 || len(c.bands) != 1 || c.bands[0].name != "0-120" {
 		t.Errorf("%d visits in the bands %v, expected 70 in one", c.visits, c.bands)
 	}
-	if got := c.rate.off(); math.Abs(got-350.0/150) > 1e-9 {
+	if got := c.rate.foldDifference(); math.Abs(got-350.0/150) > 1e-9 {
 		t.Errorf("off by %v", got)
 	}
 }
 
-func TestBandsArePooled(t *testing.T) {
+func TestPoolAgeBands(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		sampled []int // of the bands, the youngest first
+		sampled []int // visits per band, youngest first
 		want    string
 	}{
 		{[]int{30, 30, 30, 30, 30, 30, 30, 30, 30}, "0-1 2-5 6-11 12-17 18-29 30-44 45-64 65-74 75-120"},
@@ -84,13 +85,13 @@ func TestBandsArePooled(t *testing.T) {
 		{[]int{40, 0, 0, 0, 0, 0, 0, 0, 29}, "0-120"},
 		{make([]int, 9), "0-120"},
 	} {
-		f := field{found: newGrid(), all: newGrid(), prior: priorOf(&source.Condition{})}
+		f := comparer{matched: newVisitGrid(), all: newVisitGrid(), prior: computePrior(&source.Condition{})}
 		for band, n := range test.sampled {
-			f.found[0][band].sampled = n
+			f.matched[0][band].sampled = n
 		}
 		var names []string
-		for from := 0; from < len(bands); {
-			to := f.pool(from)
+		for from := 0; from < len(ageBands); {
+			to := f.poolEnd(from)
 			names = append(names, bandName(from, to))
 			from = to
 		}
@@ -100,16 +101,16 @@ func TestBandsArePooled(t *testing.T) {
 	}
 }
 
-func TestReadSurveyRefuses(t *testing.T) {
+func TestReadVisitDataRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []string{"460,X,2-5,1,1", "460,F,2-6,1,1", "460,F,2-5,one,1", "460,F,2-5,1,one", "460,F,2-5,1"} {
-		if _, err := readSurvey([]byte("icd9,sex,age_band,n,weighted\n" + row + "\n")); err == nil || !strings.Contains(err.Error(), "survey") {
+		if _, err := readVisitData([]byte("icd9,sex,age_band,n,weighted\n" + row + "\n")); err == nil || !strings.Contains(err.Error(), "survey") {
 			t.Errorf("%s: %v, expected an error", row, err)
 		}
 	}
 }
 
-func TestReadDiagnosesRefuses(t *testing.T) {
+func TestReadDiagnosesRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{
 		`- {condition: a, icd9: ["1"], visits_per_episode: 0.5}`,
@@ -123,14 +124,14 @@ func TestReadDiagnosesRefuses(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestPrintReport(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	rows := []comparison{
-		{diagnosis: diagnosis{Condition: "gout", VisitsPerEpisode: 2, Apart: "rare"}, visits: 11, rate: pair{10, 50}, bands: []bandRate{{"0-64", 5, pair{1, 2}}, {"65-120", 6, pair{3, 4}}}},
+		{diagnosis: diagnosis{Condition: "gout", VisitsPerEpisode: 2, DeviationReason: "rare"}, visits: 11, rate: pair{10, 50}, bands: []bandRate{{"0-64", 5, pair{1, 2}}, {"65-120", 6, pair{3, 4}}}},
 		{diagnosis: diagnosis{Condition: "migraine", VisitsPerEpisode: 2}, rate: pair{10, 12}},
 	}
-	if err := show(&out, rows, 1, true); err != nil {
+	if err := printReport(&out, rows, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"2 conditions", "1 within a factor of 1.5, 1 within 2, 1 within 3", "5.00", "gout (rare)", "65-120"} {

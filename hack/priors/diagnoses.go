@@ -11,18 +11,18 @@ import (
 )
 
 //go:embed diagnoses.yaml
-var diagnosesFile []byte
+var diagnosesYAML []byte
 
-// A diagnosis says under which codes of the survey a condition is found.
+// A diagnosis maps a condition to its codes in the survey.
 type diagnosis struct {
-	Condition string   `yaml:"condition"` // a slug
-	ICD9      []string `yaml:"icd9"`      // prefixes of codes, without the point
-	// VisitsPerEpisode is how many visits an episode of the condition leads to,
-	// the first among them.
+	Condition string   `yaml:"condition"` // slug
+	ICD9      []string `yaml:"icd9"`      // code prefixes, without the dot
+	// VisitsPerEpisode is the number of visits per episode of the condition, including the
+	// first.
 	VisitsPerEpisode float64 `yaml:"visits_per_episode"`
-	// Apart is why the prior may be far from the survey; left out where it
+	// DeviationReason explains why the prior may be far from the survey. It is empty if it
 	// should not be.
-	Apart string `yaml:"apart"`
+	DeviationReason string `yaml:"apart"`
 }
 
 func readDiagnoses(file []byte) ([]diagnosis, error) {
@@ -36,9 +36,9 @@ func readDiagnoses(file []byte) ([]diagnosis, error) {
 	for _, d := range all {
 		switch {
 		case seen[d.Condition]:
-			return nil, fmt.Errorf("reading the diagnoses: %s stands there twice", d.Condition)
+			return nil, fmt.Errorf("reading the diagnoses: %s is listed twice", d.Condition)
 		case len(d.ICD9) == 0 || d.VisitsPerEpisode < 1:
-			return nil, fmt.Errorf("reading the diagnoses: %s has no codes, or not a visit for each episode", d.Condition)
+			return nil, fmt.Errorf("reading the diagnoses: %s has no codes, or visits_per_episode is below 1", d.Condition)
 		}
 		seen[d.Condition] = true
 	}

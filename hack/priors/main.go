@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command priors holds the priors of office conditions against a survey of
-// office visits and shows how far each is off. Emergencies are not held against
-// it: office visits hardly see them.
+// Command priors compares the priors of office conditions with a survey of office
+// visits and shows the deviation of each. Emergencies are excluded, because they are
+// rare in office visits.
 //
 //	go run ./hack/priors [--worst 20] [--bands]
 package main
@@ -16,14 +16,14 @@ import (
 
 func main() {
 	parsed := kong.Parse(&command{}, kong.Name("priors"),
-		kong.Description("Hold the priors of office conditions against a survey of visits."),
+		kong.Description("Compare the priors of office conditions with a survey of visits."),
 		kong.BindTo(os.Stdout, (*io.Writer)(nil)))
 	parsed.FatalIfErrorf(parsed.Run())
 }
 
 type command struct {
-	Worst int  `help:"Show only so many, those that are off most."`
-	Bands bool `help:"Show the age bands too."`
+	Worst int  `help:"Show only this many conditions, the largest deviations first."`
+	Bands bool `help:"Also show the age bands."`
 }
 
 // Run prints the comparison.
@@ -32,5 +32,5 @@ func (c *command) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return show(out, comparisons, c.Worst, c.Bands)
+	return printReport(out, comparisons, c.Worst, c.Bands)
 }

@@ -8,22 +8,22 @@ import (
 	"text/tabwriter"
 )
 
-// mostOff is the factor by which a prior may be apart from the survey without a
-// reason that says why.
-const mostOff = 3
+// maxFoldDifference is the maximum factor between a prior and the survey that needs no
+// DeviationReason.
+const maxFoldDifference = 3
 
-// show prints the comparisons, a row for each, and how they are spread.
-func show(out io.Writer, all []comparison, worst int, withBands bool) error {
+// printReport prints one row per comparison, and their distribution.
+func printReport(out io.Writer, all []comparison, worst int, withBands bool) error {
 	within := func(factor float64) (count int) {
 		for _, c := range all {
-			if c.rate.off() <= factor {
+			if c.rate.foldDifference() <= factor {
 				count++
 			}
 		}
 		return count
 	}
 	fmt.Fprintf(out, "%d conditions, episodes of 10,000 new ones: %d within a factor of 1.5, %d within 2, %d within %d\n\n",
-		len(all), within(1.5), within(2), within(mostOff), mostOff)
+		len(all), within(1.5), within(2), within(maxFoldDifference), maxFoldDifference)
 	shown := all
 	if worst > 0 && worst < len(all) {
 		shown = all[:worst]
@@ -32,17 +32,17 @@ func show(out io.Writer, all []comparison, worst int, withBands bool) error {
 	fmt.Fprintln(table, "survey\tcontent\tratio\twomen, survey\tcontent\tvisits\teach\t\t")
 	for _, c := range shown {
 		fmt.Fprintf(table, "%.1f\t%.1f\t%.2f\t%.0f %%\t%.0f %%\t%d\t%g\t\t  %s%s\n",
-			c.rate.survey, c.rate.content, c.rate.ratio(), 100*c.women.survey, 100*c.women.content, c.visits, c.VisitsPerEpisode, c.Condition, reason(c.Apart))
+			c.rate.observed, c.rate.expected, c.rate.ratio(), 100*c.women.observed, 100*c.women.expected, c.visits, c.VisitsPerEpisode, c.Condition, formatReason(c.DeviationReason))
 		if withBands && len(c.bands) > 1 {
 			for _, b := range c.bands {
-				fmt.Fprintf(table, "%.1f\t%.1f\t%.2f\t\t\t%d\t\t\t    %s\n", b.rate.survey, b.rate.content, b.rate.ratio(), b.visits, b.name)
+				fmt.Fprintf(table, "%.1f\t%.1f\t%.2f\t\t\t%d\t\t\t    %s\n", b.rate.observed, b.rate.expected, b.rate.ratio(), b.visits, b.name)
 			}
 		}
 	}
 	return table.Flush()
 }
 
-func reason(apart string) string {
+func formatReason(apart string) string {
 	if apart == "" {
 		return ""
 	}

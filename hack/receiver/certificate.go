@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// selfSigned is a certificate that is its own authority, good for a day.
-func selfSigned(name string) (tls.Certificate, error) {
+// newSelfSignedCertificate returns a self-signed certificate that is valid for a day.
+func newSelfSignedCertificate(name string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -28,6 +28,6 @@ func selfSigned(name string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-func encrypted(listener net.Listener, certificate tls.Certificate) net.Listener {
+func newTLSListener(listener net.Listener, certificate tls.Certificate) net.Listener {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
 }

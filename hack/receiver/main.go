@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command receiver takes events of an instance and prints them, a line of JSON each. It
-// verifies their signatures with the library of Standard Webhooks, as the receiver of a
-// tenant would.
+// Command receiver receives webhook events of an instance and prints each as a line of
+// JSON. It verifies their signatures with the Standard Webhooks library, as a tenant's
+// receiver would.
 package main
 
 import (
@@ -23,13 +23,13 @@ import (
 )
 
 type command struct {
-	Listen string `default:"127.0.0.1:9000" help:"Where to listen."`
-	Secret string `help:"The signing secret of the configuration; without it nothing is verified." placeholder:"whsec_…"`
-	Name   string `help:"Answer by HTTPS alone, with a certificate for this name that is made now and printed first."`
-	Answer int    `default:"204" help:"The status of each answer to an event that is what it says."`
+	Listen string `default:"127.0.0.1:9000" help:"Address to listen on."`
+	Secret string `help:"Signing secret of the configuration. If unset, events are not verified." placeholder:"whsec_…"`
+	Name   string `help:"Serve HTTPS only, with a self-signed certificate for this name that is printed at startup."`
+	Answer int    `default:"204" help:"Status of the response to each verified event."`
 }
 
-// A delivery is what is printed of each that arrives.
+// A delivery is the output for one received event.
 type delivery struct {
 	WebhookID string          `json:"webhook_id"`
 	Token     string          `json:"token"`
@@ -39,11 +39,11 @@ type delivery struct {
 
 // Run serves until it is stopped.
 func (c *command) Run(ctx context.Context, out io.Writer) error {
-	r := &receiver{answer: c.Answer, out: json.NewEncoder(out)}
+	r := &receiver{status: c.Answer, out: json.NewEncoder(out)}
 	if c.Secret != "" {
 		verifier, err := standardwebhooks.NewWebhook(c.Secret)
 		if err != nil {
-			return errors.New("--secret is no signing secret; it begins with whsec_")
+			return errors.New("--secret is not a signing secret: expected one that starts with whsec_")
 		}
 		r.verifier = verifier
 	}
@@ -55,31 +55,31 @@ func (c *command) Run(ctx context.Context, out io.Writer) error {
 	if c.Name == "" {
 		return server.Serve(listener)
 	}
-	certificate, err := selfSigned(c.Name)
+	certificate, err := newSelfSignedCertificate(c.Name)
 	if err != nil {
-		return fmt.Errorf("make a certificate: %w", err)
+		return fmt.Errorf("creating a certificate: %w", err)
 	}
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
 	if err := r.out.Encode(map[string]string{"authority": string(authority)}); err != nil {
 		return err
 	}
-	return server.Serve(encrypted(listener, certificate))
+	return server.Serve(newTLSListener(listener, certificate))
 }
 
-// A receiver prints what it is told.
+// A receiver prints the events that it receives.
 type receiver struct {
-	answer   int
-	verifier *standardwebhooks.Webhook // nil to verify nothing
+	status   int
+	verifier *standardwebhooks.Webhook // if nil, signatures are not verified
 	mu       sync.Mutex
 	out      *json.Encoder
 }
 
-// mostBody is the most that a delivery holds, in bytes.
-const mostBody = 20_000
+// maxBodyBytes is the maximum size of a delivery, in bytes.
+const maxBodyBytes = 20_000
 
 // ServeHTTP implements http.Handler.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, mostBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
 	if err != nil || !json.Valid(body) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -88,18 +88,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		WebhookID: request.Header.Get("Webhook-Id"), Token: request.Header.Get("X-Webhook-Service-Token"), Body: body,
 		Verified: r.verifier != nil && r.verifier.Verify(body, request.Header) == nil,
 	}
-	if err := r.print(taken); err != nil {
-		w.WriteHeader(http.StatusInternalServerError) // and it comes again
+	if err := r.writeDelivery(taken); err != nil {
+		w.WriteHeader(http.StatusInternalServerError) // makes the sender retry
 		return
 	}
 	if r.verifier != nil && !taken.Verified {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
-	w.WriteHeader(r.answer)
+	w.WriteHeader(r.status)
 }
 
-func (r *receiver) print(taken delivery) error {
+func (r *receiver) writeDelivery(taken delivery) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.Encode(taken)
@@ -107,7 +107,7 @@ func (r *receiver) print(taken delivery) error {
 
 func main() {
 	var c command
-	parsed := kong.Parse(&c, kong.Name("receiver"), kong.Description("Takes events of an instance and prints them."),
+	parsed := kong.Parse(&c, kong.Name("receiver"), kong.Description("Receive the events of an instance and print them."),
 		kong.BindTo(context.Background(), (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)))
 	parsed.FatalIfErrorf(parsed.Run())
 }

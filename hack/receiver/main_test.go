@@ -12,14 +12,15 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events"
-	"github.com/anamnesis-dev/anamnesis/apiserver/events/deliver"
+	eventsdelivery "github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
-// It takes what the server sends with the right secret, and nothing else.
-func TestReceiver(t *testing.T) {
+// TestReceiverVerifiesSignatures checks that the receiver accepts only deliveries signed
+// with its secret, including while the secret is being rotated.
+func TestReceiverVerifiesSignatures(t *testing.T) {
 	t.Parallel()
-	secret := events.SigningSecret([32]byte{1})
+	secret := event.EncodeSigningSecret([32]byte{1})
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -29,25 +30,25 @@ func TestReceiver(t *testing.T) {
 		status int
 	}{
 		"with the secret":     {secret, 204},
-		"with another":        {events.SigningSecret([32]byte{2}), 403},
+		"with another":        {event.EncodeSigningSecret([32]byte{2}), 403},
 		"while it was turned": {secret, 204},
 	} {
 		var printed bytes.Buffer
-		server := httptest.NewServer(&receiver{answer: 204, verifier: verifier, out: json.NewEncoder(&printed)})
-		settings := deliver.Settings{Reach: deliver.Reach{Loopback: true, AnyPort: true}}
-		sender := &deliver.Sender{Settings: func() deliver.Settings { return settings }, Now: time.Now}
-		secrets := events.Secrets{Token: "t", Signing: test.signed}
+		server := httptest.NewServer(&receiver{status: 204, verifier: verifier, out: json.NewEncoder(&printed)})
+		settings := eventsdelivery.Settings{AddressPolicy: eventsdelivery.AddressPolicy{AllowLoopback: true, AllowAnyPort: true}}
+		sender := &eventsdelivery.Sender{Settings: func() eventsdelivery.Settings { return settings }, Now: time.Now}
+		secrets := event.Secrets{Token: "t", SigningSecret: test.signed}
 		if name == "while it was turned" {
-			secrets = secrets.Rotate(events.SigningSecret([32]byte{3}), time.Now())
+			secrets = secrets.Rotate(event.EncodeSigningSecret([32]byte{3}), time.Now())
 		}
-		result := sender.Send(context.Background(), deliver.Receiver{URL: server.URL, Secrets: secrets}, events.NewPing("e1"))
+		result := sender.Send(context.Background(), eventsdelivery.Receiver{URL: server.URL, Secrets: secrets}, event.NewPing("e1"))
 		sender.Close()
 		server.Close()
 		var taken delivery
 		if err := json.Unmarshal(printed.Bytes(), &taken); err != nil {
 			t.Fatal(err)
 		}
-		if result.Status != test.status || taken.WebhookID != "e1" || taken.Token != "t" || taken.Verified != (test.status == 204) {
+		if result.StatusCode != test.status || taken.WebhookID != "e1" || taken.Token != "t" || taken.Verified != (test.status == 204) {
 			t.Errorf("%s: answered %+v, and printed %s", name, result, printed.String())
 		}
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command registry gives ids to new concepts, laboratory tests and drugs: it adds to
-// core/registry.yaml the slugs that the content uses and the registry does not
-// have, each with the next number that its kind has never had. It changes and
-// removes nothing.
+// Command registry assigns IDs to new concepts, laboratory tests and drugs. It adds to
+// core/registry.yaml the slugs that the content uses and the registry lacks, each with
+// the next number never used before for its kind. It does not change or remove
+// entries.
 //
 //	go run ./hack/registry [content directory]
 package main
@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
 func main() {
@@ -38,10 +38,10 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	if problems.Broken() {
+	if problems.Unreadable() {
 		return problems.Err()
 	}
-	missing, err := Missing(core)
+	missing, err := AssignMissingIDs(core)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func run(dir string) error {
 		fmt.Println("every slug has an id")
 		return nil
 	}
-	registry, err = Append(registry, missing)
+	registry, err = AppendEntries(registry, missing)
 	if err != nil {
 		return fmt.Errorf("adding to %s: %w", path, err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
 // An Entry is a line of the registry.
@@ -19,42 +19,42 @@ type Entry struct {
 	Section, Slug, ID string
 }
 
-// Missing gives an id to every slug of the content that has none, in the
-// order of the files. Specialists have none to miss: theirs are fixed.
-func Missing(core *source.Core) ([]Entry, error) {
-	a := newAssigner(core.Registry)
+// AssignMissingIDs assigns an ID to every slug of the content without one, in file
+// order. Specialists are excluded because their IDs are fixed.
+func AssignMissingIDs(core *source.Core) ([]Entry, error) {
+	a := newIDAllocator(core.Registry)
 	for _, o := range core.Observations {
 		kind, err := model.ParseObservationKind(o.Kind.Text)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %s: %w", o.File, o.Slug.Line, o.Slug.Text, err)
 		}
-		a.assign("observations", kind.Prefix(), o.Slug.Text)
+		a.allocate("observations", kind.Prefix(), o.Slug.Text)
 	}
 	for _, c := range core.Conditions {
-		a.assign("conditions", model.ConditionPrefix, c.Slug.Text)
+		a.allocate("conditions", model.ConditionPrefix, c.Slug.Text)
 		for _, category := range c.Categories {
-			a.assign("categories", model.CategoryPrefix, category.Text)
+			a.allocate("categories", model.CategoryPrefix, category.Text)
 		}
 	}
 	for _, t := range core.LabTests {
-		a.assign("lab_tests", model.LabTestPrefix, t.Slug.Text)
+		a.allocate("lab_tests", model.LabTestPrefix, t.Slug.Text)
 	}
 	for _, d := range core.Drugs {
-		a.assign("drugs", model.DrugPrefix, d.Slug.Text)
+		a.allocate("drugs", model.DrugPrefix, d.Slug.Text)
 	}
 	return a.entries, nil
 }
 
-// assigner hands out numbers that were never handed out before.
-type assigner struct {
-	known   map[string]bool   // section and slug
-	highest map[string]uint32 // by prefix
-	entries []Entry
+// idAllocator allocates numbers that were never used before.
+type idAllocator struct {
+	known     map[string]bool   // section and slug
+	maxNumber map[string]uint32 // by prefix
+	entries   []Entry
 }
 
-func newAssigner(r source.Registry) *assigner {
-	a := &assigner{known: map[string]bool{}, highest: map[string]uint32{}}
-	sections := map[string]map[source.Word]source.Word{
+func newIDAllocator(r source.Registry) *idAllocator {
+	a := &idAllocator{known: map[string]bool{}, maxNumber: map[string]uint32{}}
+	sections := map[string]map[source.Scalar]source.Scalar{
 		"conditions": r.Conditions, "observations": r.Observations, "specialists": r.Specialists, "categories": r.Categories,
 		"lab_tests": r.LabTests, "drugs": r.Drugs,
 	}
@@ -69,24 +69,24 @@ func newAssigner(r source.Registry) *assigner {
 	for _, id := range ids {
 		prefix := id.Text[:strings.Index(id.Text, "_")+1]
 		if number, ok := model.ParseID(prefix, id.Text); ok {
-			a.highest[prefix] = max(a.highest[prefix], number)
+			a.maxNumber[prefix] = max(a.maxNumber[prefix], number)
 		}
 	}
 	return a
 }
 
-func (a *assigner) assign(section, prefix, slug string) {
+func (a *idAllocator) allocate(section, prefix, slug string) {
 	if slug == "" || a.known[section+" "+slug] {
 		return
 	}
 	a.known[section+" "+slug] = true
-	a.highest[prefix]++
-	a.entries = append(a.entries, Entry{Section: section, Slug: slug, ID: model.FormatID(prefix, a.highest[prefix])})
+	a.maxNumber[prefix]++
+	a.entries = append(a.entries, Entry{Section: section, Slug: slug, ID: model.FormatID(prefix, a.maxNumber[prefix])})
 }
 
-// Append adds the entries to the text of a registry, each at the end of its
-// section, and leaves every other line as it is, comments included.
-func Append(registry []byte, entries []Entry) ([]byte, error) {
+// AppendEntries adds entries to the text of a registry, each at the end of its
+// section. All other lines, including comments, are unchanged.
+func AppendEntries(registry []byte, entries []Entry) ([]byte, error) {
 	for _, section := range []string{"conditions", "observations", "categories", "lab_tests", "drugs"} {
 		var added []string
 		for _, e := range entries {
@@ -98,14 +98,14 @@ func Append(registry []byte, entries []Entry) ([]byte, error) {
 			continue
 		}
 		var err error
-		if registry, err = appendTo(registry, section, added); err != nil {
+		if registry, err = appendToSection(registry, section, added); err != nil {
 			return nil, err
 		}
 	}
 	return registry, nil
 }
 
-func appendTo(registry []byte, section string, added []string) ([]byte, error) {
+func appendToSection(registry []byte, section string, added []string) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(registry, &document); err != nil {
 		return nil, err
@@ -115,14 +115,14 @@ func appendTo(registry []byte, section string, added []string) ([]byte, error) {
 		lines = nil
 	}
 	at, indent := len(lines), "  "
-	switch key, value := find(&document, section); {
+	switch key, value := findKey(&document, section); {
 	case key == nil:
 		lines = append(lines, section+":")
 		at++
 	case value.Tag == "!!null":
 		at = key.Line
 	case value.Kind != yaml.MappingNode || value.Style&yaml.FlowStyle != 0:
-		return nil, fmt.Errorf("line %d: expected %s to be one slug a line, without braces", key.Line, section)
+		return nil, fmt.Errorf("line %d: expected %s to have one slug per line, without braces", key.Line, section)
 	default:
 		last := value.Content[len(value.Content)-1]
 		at, indent = last.Line, strings.Repeat(" ", value.Column-1)
@@ -134,8 +134,8 @@ func appendTo(registry []byte, section string, added []string) ([]byte, error) {
 	return []byte(strings.Join(lines, "\n") + "\n"), nil
 }
 
-// find is a key at the top of a document and its value.
-func find(document *yaml.Node, name string) (key, value *yaml.Node) {
+// findKey returns a top-level key of a document and its value.
+func findKey(document *yaml.Node, name string) (key, value *yaml.Node) {
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
 		return nil, nil
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile/source"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-const core = `observations:
+const coreYAML = `observations:
   - {slug: headache, kind: symptom}
   - {slug: fever, kind: symptom}
   - {slug: smoking, kind: risk_factor}
@@ -25,8 +25,8 @@ conditions:
   - {slug: migraine, categories: [neurology, infections]}
 `
 
-// write makes a content directory with a registry; none when it is empty.
-func write(t *testing.T, registry, core string) (dir string) {
+// writeContent creates a content directory. It omits the registry if registry is empty.
+func writeContent(t *testing.T, registry, core string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	files := map[string]string{source.ReleaseFile: "version: x\n", "core/all.yaml": core}
@@ -45,7 +45,7 @@ func write(t *testing.T, registry, core string) (dir string) {
 	return dir
 }
 
-func TestRunAddsWhatIsMissing(t *testing.T) {
+func TestRunAddsMissingEntries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, before, after string
@@ -78,8 +78,8 @@ func TestRunAddsWhatIsMissing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, test.before, core)
-			for range 2 { // the second time there is nothing to do
+			dir := writeContent(t, test.before, coreYAML)
+			for range 2 { // the second run changes nothing
 				if err := run(dir); err != nil {
 					t.Fatal(err)
 				}
@@ -92,18 +92,18 @@ func TestRunAddsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestRunRejectsInvalidContent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, registry, core, says string
 	}{
-		{"a section in braces", "conditions: {flu: c_1}\n", core, "line 1: expected conditions to be one slug a line"},
-		{"a registry that is no YAML", "conditions:\n\t- x\n", core, "core/registry.yaml:2:"},
+		{"a section in braces", "conditions: {flu: c_1}\n", coreYAML, "line 1: expected conditions to have one slug per line"},
+		{"a registry that is no YAML", "conditions:\n\t- x\n", coreYAML, "core/registry.yaml:2:"},
 		{"an unknown kind", "", "observations:\n  - {slug: fever, kind: sign}\n", `core/all.yaml:2: fever: unknown kind "sign"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, test.registry, test.core)
+			dir := writeContent(t, test.registry, test.core)
 			if err := run(dir); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("run: %v, want it to say %q", err, test.says)
 			}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command run is `make run`: a real cluster on this machine, the operator in
-// it, the sample Instance ready, and one diagnosis answered. LISTEN names the
-// loopback address to which the Instance is relayed.
+// Command run implements `make run`: it starts a real cluster on this machine,
+// installs the operator, waits for the sample Instance, and requests one diagnosis.
+// LISTEN sets the loopback address of the relay to the Instance.
 package main
 
 import (
@@ -26,6 +26,6 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	listen := cmp.Or(os.Getenv("LISTEN"), platform.SampleListen)
-	return platform.Demonstrate(ctx, platform.Platform{Root: ".", Progress: os.Stdout}, listen)
+	listen := cmp.Or(os.Getenv("LISTEN"), platform.SampleListenAddress)
+	return platform.RunDemo(ctx, platform.Platform{Root: ".", Progress: os.Stdout}, listen)
 }

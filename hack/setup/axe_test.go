@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// archive makes an archive of one file.
-func archive(t *testing.T, name, content string) []byte {
+// newArchive returns a gzipped tar archive with a single file.
+func newArchive(t *testing.T, name, content string) []byte {
 	t.Helper()
 	var whole bytes.Buffer
 	zipped := gzip.NewWriter(&whole)
@@ -32,29 +32,30 @@ func archive(t *testing.T, name, content string) []byte {
 	return whole.Bytes()
 }
 
-func TestExtract(t *testing.T) {
+func TestExtractFile(t *testing.T) {
 	t.Parallel()
-	whole := archive(t, "package/axe.min.js", "axe")
-	if got, err := extract(whole, "package/axe.min.js"); err != nil || string(got) != "axe" {
+	whole := newArchive(t, "package/axe.min.js", "axe")
+	if got, err := extractFile(whole, "package/axe.min.js"); err != nil || string(got) != "axe" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := extract(whole, "package/other.js"); err == nil || !strings.Contains(err.Error(), "package/other.js") {
+	if _, err := extractFile(whole, "package/other.js"); err == nil || !strings.Contains(err.Error(), "package/other.js") {
 		t.Errorf("got error %v of a file that is not there", err)
 	}
-	if _, err := extract(whole[:len(whole)/2], "package/axe.min.js"); err == nil {
+	if _, err := extractFile(whole[:len(whole)/2], "package/axe.min.js"); err == nil {
 		t.Error("half an archive was read")
 	}
 }
 
-// One byte more and it is not the package that was pinned. The figure is that
-// of `printf axe | openssl dgst -sha512 -binary | base64 -w0`.
-func TestVerify(t *testing.T) {
+// TestVerifyIntegrity checks that an archive that differs from the pinned package is
+// rejected. The hash is the output of `printf axe | openssl dgst -sha512 -binary |
+// base64 -w0`.
+func TestVerifyIntegrity(t *testing.T) {
 	t.Parallel()
 	const integrity = "sha512-0ZkOwW6SUORqHIEnuK8jAvsGuIlkUqtzRPvvMiu0aKzj7ILw38R7k4tqsl1H7G31t6Hg9TICbEhk/36Aoj67tg=="
-	if err := verify([]byte("axe"), integrity); err != nil {
+	if err := verifyIntegrity([]byte("axe"), integrity); err != nil {
 		t.Error(err)
 	}
-	if err := verify([]byte("axe2"), integrity); err == nil || !strings.Contains(err.Error(), integrity) {
+	if err := verifyIntegrity([]byte("axe2"), integrity); err == nil || !strings.Contains(err.Error(), integrity) {
 		t.Errorf("got error %v of another archive", err)
 	}
 }

@@ -8,26 +8,27 @@ import (
 	"log/slog"
 	"os/exec"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser/programs"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
 )
 
-// provideBrowser finds Chromium and axe-core, installed first when they are
-// missing. What the environment already names is taken as it is.
-func provideBrowser(ctx context.Context) (*provision, error) {
-	chromium, err := findOr(ctx, programs.Browser, ensureChromium)
+// setUpBrowser finds Chromium and axe-core, and installs them if they are missing.
+// Paths set in the environment are used unchanged.
+func setUpBrowser(ctx context.Context) (*dependency, error) {
+	chromium, err := pathFromEnvOr(ctx, programs.BrowserEnv, ensureChromium)
 	if err != nil {
 		return nil, err
 	}
-	axe, err := findOr(ctx, programs.Axe, ensureAxe)
+	axe, err := pathFromEnvOr(ctx, programs.AxeEnv, ensureAxe)
 	if err != nil {
 		return nil, err
 	}
-	found := []string{programs.Browser + "=" + chromium, programs.Axe + "=" + axe}
-	return &provision{environment: found, place: found[0] + "\n" + found[1]}, nil
+	found := []string{programs.BrowserEnv + "=" + chromium, programs.AxeEnv + "=" + axe}
+	return &dependency{env: found, location: found[0] + "\n" + found[1]}, nil
 }
 
-// findOr returns the path that a variable names, or else what ensure finds.
-func findOr(ctx context.Context, variable string, ensure func(context.Context) (string, error)) (string, error) {
+// pathFromEnvOr returns the path in an environment variable, or else the path that
+// ensure returns.
+func pathFromEnvOr(ctx context.Context, variable string, ensure func(context.Context) (string, error)) (string, error) {
 	path, err := programs.Path(variable)
 	if errors.Is(err, programs.ErrUnset) {
 		return ensure(ctx)
@@ -35,25 +36,25 @@ func findOr(ctx context.Context, variable string, ensure func(context.Context) (
 	return path, err
 }
 
-// ensureChromium returns the path of Chromium, installed when it is missing,
-// with letters to draw: a font of many scripts.
+// ensureChromium returns the path of Chromium. If Chromium is missing, it is installed
+// together with a font that covers many scripts.
 func ensureChromium(ctx context.Context) (string, error) {
-	if path, err := lookChromium(); err == nil {
+	if path, err := findChromium(); err == nil {
 		return path, nil
 	}
-	if !installable() {
-		return "", errors.New("no Chromium in PATH, which is installed only on Debian by root: " +
-			"install that of your system, or name it in " + programs.Browser)
+	if !canInstall() {
+		return "", errors.New("finding Chromium: not in PATH; it is installed automatically only on Debian as root: " +
+			"install it with your package manager, or set its path in " + programs.BrowserEnv)
 	}
 	slog.InfoContext(ctx, "installing Debian's Chromium")
-	if err := install(ctx, "chromium", "fonts-dejavu-core"); err != nil {
+	if err := installPackages(ctx, "chromium", "fonts-dejavu-core"); err != nil {
 		return "", err
 	}
-	return lookChromium()
+	return findChromium()
 }
 
-// lookChromium finds Chromium by the names that systems give it.
-func lookChromium() (string, error) {
+// findChromium looks for Chromium under its common names.
+func findChromium() (string, error) {
 	var failures []error
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		path, err := exec.LookPath(name)

@@ -12,20 +12,22 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser/programs"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
 )
 
-// A command finds both the server and the browser.
-func TestSeveralNeeds(t *testing.T) {
+// TestMultipleDependencies checks that a command can use the server and the browser
+// together.
+func TestMultipleDependencies(t *testing.T) {
 	t.Parallel()
 	const script = `test -n "$ANAMNESIS_TEST_POSTGRES" && test -x "$ANAMNESIS_BROWSER" && grep -q axe "$ANAMNESIS_AXE"`
-	if err := parse(t, "postgres", "browser", "--", "sh", "-c", script).run(t.Context(), io.Discard); err != nil {
+	if err := parseArgs(t, "postgres", "browser", "--", "sh", "-c", script).run(t.Context(), io.Discard); err != nil {
 		t.Error(err)
 	}
 }
 
-// What the environment names is used, and nothing is looked for or fetched.
-func TestNamedBrowser(t *testing.T) {
+// TestBrowserFromEnvironment checks that the paths in the environment take precedence:
+// nothing is searched for or downloaded.
+func TestBrowserFromEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	chromium, axe := filepath.Join(dir, "chromium"), filepath.Join(dir, "axe.js")
 	for _, file := range []string{chromium, axe} {
@@ -33,22 +35,22 @@ func TestNamedBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv(programs.Browser, chromium)
-	t.Setenv(programs.Axe, axe)
+	t.Setenv(programs.BrowserEnv, chromium)
+	t.Setenv(programs.AxeEnv, axe)
 	t.Setenv("PATH", "")
 	var output bytes.Buffer
-	if err := parse(t, "browser").run(t.Context(), &output); err != nil {
+	if err := parseArgs(t, "browser").run(t.Context(), &output); err != nil {
 		t.Fatal(err)
 	}
-	want := programs.Browser + "=" + chromium + "\n" + programs.Axe + "=" + axe + "\n"
+	want := programs.BrowserEnv + "=" + chromium + "\n" + programs.AxeEnv + "=" + axe + "\n"
 	if output.String() != want {
 		t.Errorf("got %q, want %q", &output, want)
 	}
 }
 
-// A cache that has the script is not asked to fetch it, and one that has not
-// says what is missing.
-func TestAxeInTheCache(t *testing.T) {
+// TestAxeCache checks that a cached script is not downloaded again, and that a missing
+// npm is reported if the cache is empty.
+func TestAxeCache(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("PATH", "")
@@ -69,12 +71,12 @@ func TestAxeInTheCache(t *testing.T) {
 
 func TestMissingChromium(t *testing.T) {
 	t.Setenv("PATH", "")
-	if _, err := ensureChromium(t.Context()); err == nil || !strings.Contains(err.Error(), programs.Browser) {
+	if _, err := ensureChromium(t.Context()); err == nil || !strings.Contains(err.Error(), programs.BrowserEnv) {
 		t.Errorf("got error %v, want one that says how to name a browser", err)
 	}
 }
 
-func TestUnknownNeed(t *testing.T) {
+func TestUnknownDependency(t *testing.T) {
 	t.Parallel()
 	var line commandLine
 	err := line.parse(kong.Must(&line), []string{"postgres", "horse"})

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// runWith runs a command with more in its environment. When ctx ends, the
-// command is interrupted and has ten seconds to end.
-func runWith(ctx context.Context, environment, command []string) error {
+// runCommand runs a command with additional environment variables. When ctx is done,
+// it interrupts the command and gives it ten seconds to exit.
+func runCommand(ctx context.Context, environment, command []string) error {
 	child := exec.CommandContext(ctx, command[0], command[1:]...)
 	child.Env = append(os.Environ(), environment...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr

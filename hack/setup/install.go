@@ -10,29 +10,29 @@ import (
 	"strings"
 )
 
-// installable reports whether this system has Debian's packages, and we may
+// canInstall reports whether this system uses Debian packages and the process may
 // install them.
-func installable() bool {
+func canInstall() bool {
 	_, err := os.Stat("/etc/debian_version")
 	_, aptErr := exec.LookPath("apt-get")
 	return err == nil && aptErr == nil && os.Geteuid() == 0
 }
 
-// install installs Debian's packages.
-func install(ctx context.Context, packages ...string) error {
-	err := apt(ctx, "update")
+// installPackages installs Debian packages.
+func installPackages(ctx context.Context, packages ...string) error {
+	err := aptGet(ctx, "update")
 	if err == nil {
-		err = apt(ctx, "install", append([]string{"--yes", "--no-install-recommends"}, packages...)...)
+		err = aptGet(ctx, "install", append([]string{"--yes", "--no-install-recommends"}, packages...)...)
 	}
 	if err != nil {
-		return fmt.Errorf("install Debian's %s: %w", strings.Join(packages, ", "), err)
+		return fmt.Errorf("installing Debian's %s: %w", strings.Join(packages, ", "), err)
 	}
 	return nil
 }
 
-// apt runs apt-get, which asks no questions, waits for another that runs, and
-// is heard only when it fails.
-func apt(ctx context.Context, verb string, args ...string) error {
+// aptGet runs apt-get without prompts. It waits for other apt processes and prints
+// output only on failure.
+func aptGet(ctx context.Context, verb string, args ...string) error {
 	command := exec.CommandContext(ctx, "apt-get", append([]string{"--option=DPkg::Lock::Timeout=300", verb}, args...)...)
 	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8")
 	if output, err := command.CombinedOutput(); err != nil {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command setup sets up what tests need and Go does not bring: a real
-// PostgreSQL, a real browser. It installs what is missing when this is Debian
-// and root.
+// Command setup provides what tests need beyond Go: a real PostgreSQL server and a
+// real browser. It installs what is missing if it runs as root on Debian.
 //
 //	go run ./hack/setup postgres -- go test ./apiserver/storage/...
 //	go run ./hack/setup postgres browser -- go test ./...
@@ -24,27 +23,27 @@ import (
 func main() {
 	var line commandLine
 	parser := kong.Must(&line, kong.Name("setup"), kong.Description(
-		"Sets up what tests need and Go does not bring, for the time of the command after --, which finds it by its environment. "+
-			"Without a command, says where things are; a server then runs until it is interrupted."))
+		"Sets up the external dependencies of tests while the command after -- runs, and passes them in its environment. "+
+			"Without a command, prints the environment variables; a server then runs until it is interrupted."))
 	parser.FatalIfErrorf(line.parse(parser, os.Args[1:]))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := line.run(ctx, os.Stdout)
 	stop()
 	var child *exec.ExitError
 	if errors.As(err, &child) && child.Exited() {
-		os.Exit(child.ExitCode()) // it has said why
+		os.Exit(child.ExitCode()) // the command has already reported the error
 	}
 	parser.FatalIfErrorf(err)
 }
 
-// commandLine is what setup was told.
+// commandLine holds the parsed command line.
 type commandLine struct {
-	Needs    []string       `arg:"" enum:"postgres,browser" help:"What to set up: postgres, browser, or both."`
-	Postgres postgresServer `embed:"" group:"postgres"`
-	Command  []string       `kong:"-"`
+	Dependencies []string       `arg:"" enum:"postgres,browser" help:"Dependencies to set up: postgres, browser, or both."`
+	Postgres     postgresServer `embed:"" group:"postgres"`
+	Command      []string       `kong:"-"`
 }
 
-// parse reads the arguments. What comes after -- is the command's alone.
+// parse parses the arguments. Arguments after -- belong to the command.
 func (l *commandLine) parse(parser *kong.Kong, args []string) error {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args, l.Command = args[:end], args[end+1:]

@@ -13,19 +13,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// clusterSettings is read by Debian's postgresql-common. Without this file in
-// it, installing the server makes a cluster "main" and starts it.
-const clusterSettings = "/etc/postgresql-common/createcluster.d/anamnesis-setup.conf"
+// createClusterConfig is a file that Debian's postgresql-common reads. Without it,
+// installing the server creates and starts a cluster named "main".
+const createClusterConfig = "/etc/postgresql-common/createcluster.d/anamnesis-setup.conf"
 
-// postgresServer is the PostgreSQL server that is wanted.
+// postgresServer describes the PostgreSQL server to start.
 type postgresServer struct {
-	Listen string `default:"127.0.0.1:0" help:"Where PostgreSQL listens; port 0 is any free one (${default})."`
-	Dir    string `placeholder:"DIR" help:"Where PostgreSQL's data, password and log are kept, and taken up again. Left out: a new directory that is removed afterwards."`
+	Listen string `default:"127.0.0.1:0" help:"Address PostgreSQL listens on; port 0 picks a free port. Defaults to ${default}."`
+	Dir    string `placeholder:"DIR" help:"Directory for PostgreSQL's data, password and log, reused by later runs. Defaults to a temporary directory, removed on exit."`
 }
 
-// provide starts the server, installed first when it is missing. It outlives
-// ctx, until it is stopped.
-func (p postgresServer) provide(ctx context.Context) (*provision, error) {
+// setUp starts the server, and installs PostgreSQL first if it is missing. The server
+// keeps running after ctx is done, until it is stopped.
+func (p postgresServer) setUp(ctx context.Context) (*dependency, error) {
 	if err := ensurePostgres(ctx); err != nil {
 		return nil, err
 	}
@@ -33,49 +33,49 @@ func (p postgresServer) provide(ctx context.Context) (*provision, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &provision{
-		environment: []string{postgrestest.Variable + "=" + server.URL()},
-		place:       server.URL(),
-		done:        server.Done(),
-		stop:        server.Stop,
+	return &dependency{
+		env:      []string{postgrestest.URLEnv + "=" + server.URL()},
+		location: server.URL(),
+		done:     server.Done(),
+		stop:     server.Stop,
 	}, nil
 }
 
-// ensurePostgres installs PostgreSQL when it is missing.
+// ensurePostgres installs PostgreSQL if it is missing.
 func ensurePostgres(ctx context.Context) error {
-	_, err := postgrestest.Programs(ctx)
+	_, err := postgrestest.FindBinDir(ctx)
 	if !errors.Is(err, postgrestest.ErrNotInstalled) {
 		return err
 	}
-	if !installable() {
-		return fmt.Errorf("%w; elsewhere install the PostgreSQL server of your system, and its initdb and postgres will be found", err)
+	if !canInstall() {
+		return fmt.Errorf("%w; on other systems install the PostgreSQL server, so that initdb and postgres are found", err)
 	}
-	slog.InfoContext(ctx, "installing Debian's PostgreSQL, without a cluster of its own")
+	slog.InfoContext(ctx, "installing Debian's PostgreSQL without a default cluster")
 	if err := installPostgres(ctx); err != nil {
 		return err
 	}
-	_, err = postgrestest.Programs(ctx)
+	_, err = postgrestest.FindBinDir(ctx)
 	return err
 }
 
-// installPostgres installs Debian's package and leaves nothing running.
+// installPostgres installs Debian's package without starting a server.
 func installPostgres(ctx context.Context) (err error) {
-	undo, err := withoutCluster()
+	undo, err := disableDefaultCluster()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, undo()) }()
-	return install(ctx, "postgresql")
+	return installPackages(ctx, "postgresql")
 }
 
-// withoutCluster keeps the installation from making a cluster, until undo. The
-// directory stays; it is one of Debian's.
-func withoutCluster() (undo func() error, err error) {
-	if err := os.MkdirAll(filepath.Dir(clusterSettings), 0o755); err != nil { //nolint:gosec // as all of /etc
+// disableDefaultCluster prevents the installation from creating a cluster until undo
+// is called. It leaves the directory in place because it belongs to Debian.
+func disableDefaultCluster() (undo func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(createClusterConfig), 0o755); err != nil { //nolint:gosec // as all of /etc
 		return nil, err
 	}
-	if err := os.WriteFile(clusterSettings, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // as all of /etc
+	if err := os.WriteFile(createClusterConfig, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // as all of /etc
 		return nil, err
 	}
-	return func() error { return os.Remove(clusterSettings) }, nil
+	return func() error { return os.Remove(createClusterConfig) }, nil
 }

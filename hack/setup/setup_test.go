@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// answers reports whether a server answers at the URL.
-func answers(t *testing.T, url string) bool {
+// isReachable reports whether a PostgreSQL server accepts connections at url.
+func isReachable(t *testing.T, url string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -30,8 +30,8 @@ func answers(t *testing.T, url string) bool {
 	return connection.Close(ctx) == nil
 }
 
-// parse reads a command line.
-func parse(t *testing.T, args ...string) *commandLine {
+// parseArgs parses a command line.
+func parseArgs(t *testing.T, args ...string) *commandLine {
 	t.Helper()
 	var line commandLine
 	parser, err := kong.New(&line)
@@ -44,47 +44,48 @@ func parse(t *testing.T, args ...string) *commandLine {
 	return &line
 }
 
-// A command finds the server's URL, its own flags stay with it, and the server
-// is gone when it ends.
-func TestRunsACommand(t *testing.T) {
+// TestCommandFindsServer checks that the command receives the server's URL and its own
+// flags, and that the server stops when the command exits.
+func TestCommandFindsServer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "url")
 	const script = `test "$1" = -flag && printf %s "$ANAMNESIS_TEST_POSTGRES" > "$0"`
-	if err := parse(t, "postgres", "--", "sh", "-c", script, file, "-flag").run(t.Context(), io.Discard); err != nil {
+	if err := parseArgs(t, "postgres", "--", "sh", "-c", script, file, "-flag").run(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	url, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(url), "postgres://") {
 		t.Fatalf("the command saw %q, %v", url, err)
 	}
-	if answers(t, string(url)) {
+	if isReachable(t, string(url)) {
 		t.Error("the server is still there")
 	}
 }
 
-func TestCommandFails(t *testing.T) {
+func TestCommandFailure(t *testing.T) {
 	t.Parallel()
-	err := parse(t, "postgres", "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
+	err := parseArgs(t, "postgres", "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 7 {
 		t.Errorf("got error %v, want that of a command that exits with 7", err)
 	}
-	if err := parse(t, "postgres", "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
+	if err := parseArgs(t, "postgres", "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got error %v, want one that says that there is no such command", err)
 	}
 }
 
-// A command that is interrupted ends before the server does.
-func TestCommandInterrupted(t *testing.T) {
+// TestInterruptStopsCommandBeforeServer checks that an interrupt stops the command
+// before the server.
+func TestInterruptStopsCommandBeforeServer(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		// Ends by itself only when it is interrupted.
+		// The script exits only when interrupted.
 		script := `trap 'exit 9' INT; : > "$0"; while :; do sleep 0.05; done`
-		ended <- parse(t, "postgres", "--", "sh", "-c", script, ready).run(ctx, io.Discard)
+		ended <- parseArgs(t, "postgres", "--", "sh", "-c", script, ready).run(ctx, io.Discard)
 	}()
 	for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
 		select {
@@ -101,26 +102,27 @@ func TestCommandInterrupted(t *testing.T) {
 	}
 }
 
-// Without a command the server runs in the foreground and says where.
-func TestRunsInTheForeground(t *testing.T) {
+// TestForegroundServer checks that the server runs in the foreground and prints its URL
+// if no command is given.
+func TestForegroundServer(t *testing.T) {
 	t.Parallel()
 	reader, writer := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { writer.CloseWithError(parse(t, "postgres").run(ctx, writer)) }()
+	go func() { writer.CloseWithError(parseArgs(t, "postgres").run(ctx, writer)) }()
 	output := bufio.NewReader(reader)
 	url, err := output.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !answers(t, url) {
+	if !isReachable(t, url) {
 		t.Errorf("no server answers at %s", url)
 	}
 	cancel()
 	if rest, err := io.ReadAll(output); err != nil || len(rest) > 0 {
 		t.Errorf("it ended with %q, %v", rest, err)
 	}
-	if answers(t, url) {
+	if isReachable(t, url) {
 		t.Error("the server is still there")
 	}
 }

@@ -11,43 +11,44 @@ import (
 	"testing"
 )
 
-// A row is a call of a client and what it makes of the answer.
-type row struct {
-	where  string // the client's repository, file and line
+// A clientCall is a request of a client, with a check of what the client does with the
+// response.
+type clientCall struct {
+	source string // repository, file, and line in the client
 	name   string
 	method string
-	path   string // behind the address, with the parameters as the client writes them
-	body   string // as the client's serializer writes it; empty when it sends none
-	read   func(t *testing.T, a answer)
+	path   string // appended to the base URL; encoded as by the client
+	body   string // encoded as by the client; empty if it sends no body
+	check  func(t *testing.T, a clientResponse)
 }
 
-// An answer is what came back.
-type answer struct {
+// A clientResponse is the server's response to a clientCall.
+type clientResponse struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// play sends the rows with the headers of the client, spelt as it spells them,
-// and has the answers read.
-func play(t *testing.T, header http.Header, rows []row) {
+// runCalls sends each request with the client's headers, in the client's spelling, and
+// runs its check on the response.
+func runCalls(t *testing.T, header http.Header, rows []clientCall) {
 	t.Helper()
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			t.Log(row.where)
-			row.read(t, send(t, header, row.method, row.path, row.body))
+			t.Log(row.source)
+			row.check(t, send(t, header, row.method, row.path, row.body))
 		})
 	}
 }
 
-func send(t *testing.T, header http.Header, method, path, body string) answer {
+func send(t *testing.T, header http.Header, method, path, body string) clientResponse {
 	t.Helper()
 	var content io.Reader
 	if body != "" {
 		content = strings.NewReader(body)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, address+path, content)
+	request, err := http.NewRequestWithContext(t.Context(), method, serverURL+path, content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +62,14 @@ func send(t *testing.T, header http.Header, method, path, body string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, got}
+	return clientResponse{response.StatusCode, response.Header, got}
 }
 
-// A value is a piece of JSON as dynamic languages see it.
+// A value is a decoded JSON value, as seen by dynamically typed languages.
 type value = any
 
-// parsed is an answer as a client without types has it.
-func (a answer) parsed(t *testing.T) value {
+// decode decodes the body as a dynamically typed client does.
+func (a clientResponse) decode(t *testing.T) value {
 	t.Helper()
 	var v value
 	if err := json.Unmarshal(a.body, &v); err != nil {
@@ -77,25 +78,25 @@ func (a answer) parsed(t *testing.T) value {
 	return v
 }
 
-// into decodes the beginning of an answer, as a decoder of a stream does.
-func (a answer) into(t *testing.T, target any) {
+// decodeInto decodes the first JSON value of the body, as a streaming decoder does.
+func (a clientResponse) decodeInto(t *testing.T, target any) {
 	t.Helper()
 	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(target); err != nil {
 		t.Fatalf("decoding %s: %v", a.body, err)
 	}
 }
 
-// mustBe ends the test unless the answer has a status.
-func (a answer) mustBe(t *testing.T, status int) {
+// requireStatus stops the test unless the response has the given status.
+func (a clientResponse) requireStatus(t *testing.T, status int) {
 	t.Helper()
 	if a.status != status {
 		t.Fatalf("answered %d, expected %d: %s", a.status, status, a.body)
 	}
 }
 
-// at is what stands in a value behind keys and positions, which fails where a
-// client would: at a key that is not there or a value that has none.
-func at(t *testing.T, v value, path ...any) value {
+// lookup returns the value at a path of keys and indexes. It fails the test where a
+// client would fail: at a missing key or index, or at a value of the wrong type.
+func lookup(t *testing.T, v value, path ...any) value {
 	t.Helper()
 	for _, step := range path {
 		var found bool
@@ -116,38 +117,38 @@ func at(t *testing.T, v value, path ...any) value {
 	return v
 }
 
-// text is a text that a client shows or takes apart.
-func text(t *testing.T, v value, path ...any) string {
+// lookupString returns a nonempty string that a client displays or parses.
+func lookupString(t *testing.T, v value, path ...any) string {
 	t.Helper()
-	s, ok := at(t, v, path...).(string)
+	s, ok := lookup(t, v, path...).(string)
 	if !ok || s == "" {
 		t.Fatalf("%v is no text: %v", path, v)
 	}
 	return s
 }
 
-// list is a list that a client walks through.
-func list(t *testing.T, v value, path ...any) []value {
+// lookupList returns a list that a client iterates over.
+func lookupList(t *testing.T, v value, path ...any) []value {
 	t.Helper()
-	items, ok := at(t, v, path...).([]value)
+	items, ok := lookup(t, v, path...).([]value)
 	if !ok {
 		t.Fatalf("%v is no list: %v", path, v)
 	}
 	return items
 }
 
-// number is a number that a client computes with.
-func number(t *testing.T, v value, path ...any) float64 {
+// lookupNumber returns a number that a client computes with.
+func lookupNumber(t *testing.T, v value, path ...any) float64 {
 	t.Helper()
-	n, ok := at(t, v, path...).(float64)
+	n, ok := lookup(t, v, path...).(float64)
 	if !ok {
 		t.Fatalf("%v is no number: %v", path, v)
 	}
 	return n
 }
 
-// encoded is JSON without spaces, keys in the order of the struct.
-func encoded(t *testing.T, v any) string {
+// encodeJSON encodes v as compact JSON, with keys in struct order.
+func encodeJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {

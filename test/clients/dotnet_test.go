@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// The .NET library: malisancube/infermedica-net, whose settings have the address
-// (README.md:17). It speaks /v2: the message has to say what to change.
+// dotnetRepository is the .NET library, malisancube/infermedica-net, with a configurable
+// base URL (README.md:17). It uses the /v2 format, so the error message must explain
+// what to change.
 const dotnetRepository = "malisancube/infermedica-net Infermedica.Net/InferMedicaClient.cs:"
 
-// dotnetHeader are the default headers, with the type of the body that
-// StringContent sets: InferMedicaClient.cs:19.
+// dotnetHeader returns the default headers, and the content type set by StringContent if
+// posts is true: InferMedicaClient.cs:19.
 func dotnetHeader(posts bool) http.Header {
 	header := http.Header{
 		"App-Id": {appID}, "App-Key": {appKey}, "Accept": {"application/json"}, "Dev-Mode": {"true"}, "User-Agent": {"MyApp"},
@@ -26,8 +27,8 @@ func dotnetHeader(posts bool) http.Header {
 
 func TestDotNet(t *testing.T) {
 	t.Parallel()
-	play(t, dotnetHeader(false), []row{
-		{dotnetRepository + "115", "GetInfoAsync", "GET", "/v3/info", "", goDecodes(func(t *testing.T, v struct {
+	runCalls(t, dotnetHeader(false), []clientCall{
+		{dotnetRepository + "115", "GetInfoAsync", "GET", "/v3/info", "", expectGoResult(func(t *testing.T, v struct {
 			UpdatedAt        string `json:"updated_at"`
 			ConditionsCount  int    `json:"conditions_count"`
 			SymptomsCount    int    `json:"symptoms_count"`
@@ -38,21 +39,21 @@ func TestDotNet(t *testing.T) {
 				t.Errorf("the info is %+v", v)
 			}
 		})},
-		{dotnetRepository + "40", "GetConditionsAsync", "GET", "/v3/conditions", "", goFails(400, "age.value: missing")},
-		{dotnetRepository + "93", "GetSymptomsAsync", "GET", "/v3/symptoms", "", goFails(400, "age.value: missing")},
-		{dotnetRepository + "128", "GetLabTestsAsync", "GET", "/v3/lab_tests", "", goFails(400, "age.value: missing")},
-		{dotnetRepository + "191", "GetRiskFactorsAsync", "GET", "/v3/risk_factors", "", goFails(400, "age.value: missing")},
-		{dotnetRepository + "214", "SearchAsync", "GET", "/v3/search?phrase=headache&max_results=8&sex=male&type=symptom&type=risk_factor", "", goFails(400, "age.value: missing")},
+		{dotnetRepository + "40", "GetConditionsAsync", "GET", "/v3/conditions", "", expectGoError(400, "age.value: missing")},
+		{dotnetRepository + "93", "GetSymptomsAsync", "GET", "/v3/symptoms", "", expectGoError(400, "age.value: missing")},
+		{dotnetRepository + "128", "GetLabTestsAsync", "GET", "/v3/lab_tests", "", expectGoError(400, "age.value: missing")},
+		{dotnetRepository + "191", "GetRiskFactorsAsync", "GET", "/v3/risk_factors", "", expectGoError(400, "age.value: missing")},
+		{dotnetRepository + "214", "SearchAsync", "GET", "/v3/search?phrase=headache&max_results=8&sex=male&type=symptom&type=risk_factor", "", expectGoError(400, "age.value: missing")},
 	})
-	// System.Text.Json writes what is not set as null.
+	// System.Text.Json encodes unset properties as null.
 	const request = `{"extras":null,"sex":"male","age":30,"evidence":[{"id":"s_21","choice_id":"present","initial":true,"observed_at":null}]}`
-	play(t, dotnetHeader(true), []row{
-		{dotnetRepository + "64", "GetDiagnosisAsync", "POST", "/v3/diagnosis", request, goFails(400, "age: expected an object")},
-		{dotnetRepository + "250", "GetTriageAsync", "POST", "/v3/triage", `{"sex":"male","age":30,"evidence":[{"id":"s_21","choice_id":"present","initial":null,"observed_at":null}]}`, goFails(400, "age: expected an object")},
-		{dotnetRepository + "177", "ParseAsync", "POST", "/v3/parse", `{"text":"i feel smoach pain but no couoghing today"}`, goFails(400, "age")},
+	runCalls(t, dotnetHeader(true), []clientCall{
+		{dotnetRepository + "64", "GetDiagnosisAsync", "POST", "/v3/diagnosis", request, expectGoError(400, "age: expected an object")},
+		{dotnetRepository + "250", "GetTriageAsync", "POST", "/v3/triage", `{"sex":"male","age":30,"evidence":[{"id":"s_21","choice_id":"present","initial":null,"observed_at":null}]}`, expectGoError(400, "age: expected an object")},
+		{dotnetRepository + "177", "ParseAsync", "POST", "/v3/parse", `{"text":"i feel smoach pain but no couoghing today"}`, expectGoError(400, "age")},
 		{dotnetRepository + "64", "GetDiagnosisAsync, the age changed", "POST", "/v3/diagnosis",
 			`{"extras":{"disable_groups":null},"sex":"male","age":{"value":30},"evidence":[{"id":"s_21","choice_id":"present","initial":true,"observed_at":null}]}`,
-			goDecodes(func(t *testing.T, v goDiagnosis) {
+			expectGoResult(func(t *testing.T, v goDiagnosis) {
 				if v.Question.Text == "" || len(v.Conditions) == 0 {
 					t.Errorf("the diagnosis is %+v", v)
 				}

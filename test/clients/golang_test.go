@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// The Go library: guiarnaldo/infermedica-v3, which goes back to
-// mydoc-chat/infermedica. It writes every member of its structs: an empty
-// duration, an age without a unit, null for a map.
+// goRepository is the Go library, guiarnaldo/infermedica-v3, which is derived from
+// mydoc-chat/infermedica. It encodes every struct field, including an empty duration, an
+// age without a unit, and null for a nil map.
 const goRepository = "guiarnaldo/infermedica-v3 "
 
-// goHeader is addHeaders, the same with and without a body: http.go:33.
+// goHeader returns the headers of addHeaders, which are the same with and without a
+// body: http.go:33.
 func goHeader(model string) http.Header {
 	header := http.Header{
 		"App-Id": {appID}, "App-Key": {appKey}, "Content-Type": {"application/json"},
@@ -28,11 +29,11 @@ func goHeader(model string) http.Header {
 	return header
 }
 
-// goExtras are those of every observation request: infermedica.go:174.
+// goExtras is the extras object of every observation request: infermedica.go:174.
 const goExtras = `"extras":{"enable_triage_3":false,"interview_mode":"%s","disable_adaptive_ranking":false,"enable_explanations":false,"enable_third_person_questions":false,"include_condition_details":%t,"disable_intimate_content":false,"enable_symptom_duration":false,"specialist_mapping":null}`
 
-// goRequest is a request for a diagnosis, a triage or a specialist, with the
-// line break that the encoder ends with.
+// goRequest returns the body of a diagnosis, triage, or specialist request, with the
+// trailing newline that json.Encoder writes.
 func goRequest(mode string, details bool) string {
 	return `{"sex":"male","age":{"value":30,"unit":""},"evidence":[` +
 		`{"id":"s_1193","choice_id":"present","source":"initial","duration":{}},` +
@@ -40,33 +41,34 @@ func goRequest(mode string, details bool) string {
 		`{"id":"s_320","choice_id":"absent","duration":{}}],` + fmt.Sprintf(goExtras, mode, details) + "}\n"
 }
 
-// goSucceeds is checkResponse: http.go:15.
-func goSucceeds(t *testing.T, a answer) {
+// checkGoResponse does what checkResponse does: http.go:15.
+func checkGoResponse(t *testing.T, a clientResponse) {
 	t.Helper()
 	var failure struct {
 		Message string `json:"message"`
 	}
 	if a.status != http.StatusOK {
-		a.into(t, &failure)
+		a.decodeInto(t, &failure)
 		t.Fatalf("infermedica: %d: %s", a.status, failure.Message)
 	}
 }
 
-// goFails holds that a failure has a message to show.
-func goFails(status int, says string) func(*testing.T, answer) {
-	return func(t *testing.T, a answer) {
+// expectGoError returns a check that the response has the given status and that its
+// message contains says.
+func expectGoError(status int, says string) func(*testing.T, clientResponse) {
+	return func(t *testing.T, a clientResponse) {
 		t.Helper()
-		a.mustBe(t, status)
+		a.requireStatus(t, status)
 		var failure struct {
 			Message string `json:"message"`
 		}
-		if a.into(t, &failure); !strings.Contains(failure.Message, says) {
+		if a.decodeInto(t, &failure); !strings.Contains(failure.Message, says) {
 			t.Errorf("the message is %q, expected it to say %q", failure.Message, says)
 		}
 	}
 }
 
-// What the library decodes into; a member that is null stays empty.
+// Types that the library decodes responses into. A null member keeps its zero value.
 type (
 	goConcept struct {
 		ID         string `json:"id"`
@@ -142,24 +144,24 @@ type (
 	}
 )
 
-// goDecodes reads an answer into a value of the library's type.
-func goDecodes[T any](use func(t *testing.T, v T)) func(*testing.T, answer) {
-	return func(t *testing.T, a answer) {
+// expectGoResult returns a check that decodes the response into a type of the library.
+func expectGoResult[T any](use func(t *testing.T, v T)) func(*testing.T, clientResponse) {
+	return func(t *testing.T, a clientResponse) {
 		t.Helper()
-		goSucceeds(t, a)
+		checkGoResponse(t, a)
 		var v T
-		a.into(t, &v)
+		a.decodeInto(t, &v)
 		use(t, v)
 	}
 }
 
-func TestGoCatalogue(t *testing.T) {
+func TestGoCatalog(t *testing.T) {
 	t.Parallel()
-	get := func(where, name, path string, read func(*testing.T, answer)) row {
-		return row{goRepository + where, name, "GET", "/v3/" + path, "", read}
+	get := func(where, name, path string, read func(*testing.T, clientResponse)) clientCall {
+		return clientCall{goRepository + where, name, "GET", "/v3/" + path, "", read}
 	}
-	play(t, goHeader("infermedica-en"), []row{
-		get("info.go:17", "Info", "info", goDecodes(func(t *testing.T, v struct {
+	runCalls(t, goHeader("infermedica-en"), []clientCall{
+		get("info.go:17", "Info", "info", expectGoResult(func(t *testing.T, v struct {
 			UpdatedAt time.Time `json:"updated_at"`
 			Symptoms  int       `json:"symptoms_count"`
 			LabTests  int       `json:"lab_tests_count"`
@@ -168,7 +170,7 @@ func TestGoCatalogue(t *testing.T) {
 				t.Errorf("the info is %+v", v)
 			}
 		})),
-		get("conditions.go:129", "Conditions", "conditions?age.value=30", goDecodes(func(t *testing.T, v []goCondition) {
+		get("conditions.go:129", "Conditions", "conditions?age.value=30", expectGoResult(func(t *testing.T, v []goCondition) {
 			words := map[string]string{
 				"very_rare": "p", "rare": "p", "moderate": "p", "common": "p",
 				"chronic": "a", "chronic_with_exacerbations": "a", "acute_potentially_chronic": "a", "acute": "a",
@@ -179,7 +181,7 @@ func TestGoCatalogue(t *testing.T) {
 				}
 			}
 		})),
-		get("symptoms.go:32", "Symptoms", "symptoms?age.value=30", goDecodes(func(t *testing.T, v []goSymptom) {
+		get("symptoms.go:32", "Symptoms", "symptoms?age.value=30", expectGoResult(func(t *testing.T, v []goSymptom) {
 			known := map[string]goSymptom{}
 			for _, s := range v {
 				known[s.ID] = s
@@ -188,17 +190,17 @@ func TestGoCatalogue(t *testing.T) {
 				t.Errorf("s_1193 is %+v", s)
 			}
 		})),
-		get("concepts.go:17", "Concepts", "concepts", goDecodes(func(t *testing.T, v []goConcept) {
+		get("concepts.go:17", "Concepts", "concepts", expectGoResult(func(t *testing.T, v []goConcept) {
 			if len(v) == 0 || v[0].Type == "" {
 				t.Error("no concepts")
 			}
 		})),
-		get("concepts.go:42", "ConceptsByID", "concepts/s_98", goDecodes(func(t *testing.T, v goConcept) {
+		get("concepts.go:42", "ConceptsByID", "concepts/s_98", expectGoResult(func(t *testing.T, v goConcept) {
 			if v.ID != "s_98" || v.Name != "Fever" {
 				t.Errorf("s_98 is %+v", v)
 			}
 		})),
-		get("search.go:58", "Search", "search?phrase=sore+throat&sex=male&max_results=5&types=symptom&age.value=30&age.unit=", goDecodes(func(t *testing.T, v []struct {
+		get("search.go:58", "Search", "search?phrase=sore+throat&sex=male&max_results=5&types=symptom&age.value=30&age.unit=", expectGoResult(func(t *testing.T, v []struct {
 			ID    string `json:"id"`
 			Label string `json:"label"`
 		}) {
@@ -206,7 +208,7 @@ func TestGoCatalogue(t *testing.T) {
 				t.Errorf("the hits are %+v", v)
 			}
 		})),
-		get("search.go:32", "Search for laboratory tests", "search?phrase=urea&sex=male&max_results=5&types=lab_test&age.value=30&age.unit=", goDecodes(func(t *testing.T, v []struct {
+		get("search.go:32", "Search for laboratory tests", "search?phrase=urea&sex=male&max_results=5&types=lab_test&age.value=30&age.unit=", expectGoResult(func(t *testing.T, v []struct {
 			ID    string `json:"id"`
 			Label string `json:"label"`
 		}) {
@@ -214,19 +216,19 @@ func TestGoCatalogue(t *testing.T) {
 				t.Errorf("the hits are %+v", v)
 			}
 		})),
-		// These have no age to give.
-		get("conditions.go:168", "ConditionByID", "conditions/c_49", goFails(400, "age.value")),
-		get("symptoms.go:72", "SymptomByID", "symptoms/s_21", goFails(400, "age.value")),
-		get("labtests.go:24", "LabTests", "lab_tests", goFails(400, "age.value")),
+		// These methods cannot send an age.
+		get("conditions.go:168", "ConditionByID", "conditions/c_49", expectGoError(400, "age.value")),
+		get("symptoms.go:72", "SymptomByID", "symptoms/s_21", expectGoError(400, "age.value")),
+		get("labtests.go:24", "LabTests", "lab_tests", expectGoError(400, "age.value")),
 	})
 }
 
 func TestGoInterview(t *testing.T) {
 	t.Parallel()
-	post := func(where, name, path, body string, read func(*testing.T, answer)) row {
-		return row{goRepository + where, name, "POST", "/v3/" + path, body, read}
+	post := func(where, name, path, body string, read func(*testing.T, clientResponse)) clientCall {
+		return clientCall{goRepository + where, name, "POST", "/v3/" + path, body, read}
 	}
-	diagnosis := goDecodes(func(t *testing.T, v goDiagnosis) {
+	diagnosis := expectGoResult(func(t *testing.T, v goDiagnosis) {
 		switch v.Question.Type {
 		case "single", "group_single", "group_multiple":
 		default:
@@ -236,17 +238,17 @@ func TestGoInterview(t *testing.T) {
 			t.Errorf("the diagnosis is %+v", v)
 		}
 	})
-	lists := goDecodes(func(t *testing.T, v []goConcept) {
+	lists := expectGoResult(func(t *testing.T, v []goConcept) {
 		if len(v) == 0 || v[0].CommonName == "" {
 			t.Errorf("suggested are %+v", v)
 		}
 	})
 	plain := `"sex":"male","age":{"value":30,"unit":"year"},"evidence":[{"id":"s_1193","choice_id":"present","source":""},{"id":"s_488","choice_id":"present","source":""},{"id":"s_418","choice_id":"present","source":""}]`
-	play(t, goHeader("infermedica-en"), []row{
+	runCalls(t, goHeader("infermedica-en"), []clientCall{
 		post("diagnosis.go:108", "Diagnosis", "diagnosis", goRequest("", false), diagnosis),
 		post("diagnosis.go:108", "Diagnosis with a mode and details", "diagnosis", goRequest("triage", true), diagnosis),
 		post("diagnosis.go:108", "Diagnosis by default", "diagnosis", goRequest("default", false), diagnosis),
-		post("triage.go:84", "Triage", "triage", goRequest("", false), goDecodes(func(t *testing.T, v goTriage) {
+		post("triage.go:84", "Triage", "triage", goRequest("", false), expectGoResult(func(t *testing.T, v goTriage) {
 			levels := []string{"emergency_ambulance", "emergency", "consultation_24", "consultation", "self_care"}
 			if !slices.Contains(levels, v.Level) || v.RootCause == "" {
 				t.Errorf("the triage is %+v", v)
@@ -254,7 +256,7 @@ func TestGoInterview(t *testing.T) {
 		})),
 		post("recommendspecialist.go:40", "RecommendSpecialist", "recommend_specialist",
 			`{"sex":"male","age":{"value":30,"unit":"year"},"evidence":[{"id":"s_107","choice_id":"present","source":"initial","duration":{}}],"extras":{"specialist_mapping":{"sp_14":"sp_1"}}}`+"\n",
-			goDecodes(func(t *testing.T, v struct {
+			expectGoResult(func(t *testing.T, v struct {
 				Specialist struct{ ID, Name string } `json:"recommended_specialist"`
 				Channel    string                    `json:"recommended_channel"`
 			}) {
@@ -266,9 +268,9 @@ func TestGoInterview(t *testing.T) {
 		post("suggest.go:35", "Suggest symptoms", "suggest", "{"+plain+`,"suggest_method":"symptoms","extras":null}`+"\n", lists),
 		post("suggest.go:36", "Suggest risk factors", "suggest", "{"+plain+`,"suggest_method":"risk_factors","extras":null}`+"\n", lists),
 		post("suggest.go:37", "Suggest risk factors of sex and age", "suggest", "{"+plain+`,"suggest_method":"demographic_risk_factors","extras":null}`+"\n", lists),
-		post("suggest.go:38", "Suggest risk factors by evidence", "suggest", "{"+plain+`,"suggest_method":"evidence_based_risk_factors","extras":null}`+"\n", goDecodes(func(*testing.T, []goConcept) {})),
-		post("suggest.go:39", "Suggest red flags", "suggest", "{"+plain+`,"suggest_method":"red_flags","extras":null}`+"\n", goDecodes(func(*testing.T, []goConcept) {})),
-		post("explain.go:28", "Explain", "explain", "{"+plain+`,"target":"c_49"}`+"\n", goDecodes(func(t *testing.T, v struct {
+		post("suggest.go:38", "Suggest risk factors by evidence", "suggest", "{"+plain+`,"suggest_method":"evidence_based_risk_factors","extras":null}`+"\n", expectGoResult(func(*testing.T, []goConcept) {})),
+		post("suggest.go:39", "Suggest red flags", "suggest", "{"+plain+`,"suggest_method":"red_flags","extras":null}`+"\n", expectGoResult(func(*testing.T, []goConcept) {})),
+		post("explain.go:28", "Explain", "explain", "{"+plain+`,"target":"c_49"}`+"\n", expectGoResult(func(t *testing.T, v struct {
 			Supporting  []goConcept `json:"supporting_evidence"`
 			Conflicting []goConcept `json:"conflicting_evidence"`
 			Unconfirmed []goConcept `json:"unconfirmed_evidence"`
@@ -277,11 +279,11 @@ func TestGoInterview(t *testing.T) {
 				t.Errorf("the explanation is %+v", v)
 			}
 		})),
-		post("triage.go:84", "Triage of nobody", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", goFails(400, "sex")),
+		post("triage.go:84", "Triage of nobody", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", expectGoError(400, "sex")),
 	})
-	// Parse leaves the model out: parse.go:29.
-	play(t, goHeader(""), []row{
-		post("parse.go:27", "Parse", "parse", `{"text":"I have a headache and no fever","age":{"value":30,"unit":"year"}}`+"\n", goDecodes(func(t *testing.T, v struct {
+	// Parse sends no model: parse.go:29.
+	runCalls(t, goHeader(""), []clientCall{
+		post("parse.go:27", "Parse", "parse", `{"text":"I have a headache and no fever","age":{"value":30,"unit":"year"}}`+"\n", expectGoResult(func(t *testing.T, v struct {
 			Mentions []struct {
 				goConcept
 				Orth     string `json:"orth"`

@@ -21,22 +21,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// An apiClient calls one Instance as a tenant's program would: over HTTPS, with
-// the authority and the credentials that the operator made. Its transport is
-// its own: the tests choose the protocol, count on one connection, and reach
-// the Service through a relay.
+// An apiClient calls one Instance as a tenant's program would: over HTTPS, with the CA
+// and the credentials that the operator created. It has its own transport, because the
+// tests select the protocol, depend on a single connection, and reach the Service
+// through a relay.
 type apiClient struct{ *client.Client }
 
-// dial relays the Instance's Service to a loopback port and returns a client
+// newAPIClient relays the Instance's Service to a loopback port and returns a client
 // for its default application. The protocol is "h2" or "http/1.1".
-func (n tenant) dial(protocol string) apiClient {
+func (n tenant) newAPIClient(protocol string) apiClient {
 	n.t.Helper()
-	return n.dialAt(n.relay(), protocol)
+	return n.newAPIClientAt(n.relay(), protocol)
 }
 
-// relay makes the Instance's Service reachable and returns its address. Of a test
-// that failed it tells which connections led nowhere: their clients see them
-// reset, whatever the reason.
+// relay makes the Instance's Service reachable and returns its address. If the test
+// fails, it logs the relay's failed connections, which clients see only as resets.
 func (n tenant) relay() string {
 	n.t.Helper()
 	address, err := cluster.Relay(n.t.Context(), "127.0.0.1:0", n.key.Namespace, n.key.Name, 443)
@@ -53,11 +52,11 @@ func (n tenant) relay() string {
 	return address
 }
 
-// host is the name by which clients in the cluster call the Instance.
+// host returns the name by which clients in the cluster call the Instance.
 func (n tenant) host() string { return fmt.Sprintf("%s.%s.svc", n.key.Name, n.key.Namespace) }
 
-// dialAt is a client with one connection of its own to a relayed address.
-func (n tenant) dialAt(address, protocol string) apiClient {
+// newAPIClientAt returns a client with a single connection to a relayed address.
+func (n tenant) newAPIClientAt(address, protocol string) apiClient {
 	n.t.Helper()
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
@@ -90,14 +89,14 @@ func newTransport(address string, config *tls.Config, protocol string) *http.Tra
 	}
 }
 
-// sentOnce takes away the means to read a body again, so that the transport
-// never sends the request twice: one that fails is seen to fail.
-func sentOnce(_ context.Context, request *http.Request) error {
+// disableRetries prevents the transport from rereading a body and therefore from
+// retrying, so that failures are visible.
+func disableRetries(_ context.Context, request *http.Request) error {
 	request.GetBody = nil
 	return nil
 }
 
-// withKey calls with another key than the application's.
+// withKey returns a client with another application key.
 func withKey(key string) client.Editor {
 	return func(_ context.Context, request *http.Request) error {
 		request.Header.Set("App-Key", key)
@@ -105,12 +104,12 @@ func withKey(key string) client.Editor {
 	}
 }
 
-var searchHeadache = &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)}
+var headacheSearch = &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)}
 
-// headache is an adult's first report. Its id is the business of the content.
-func (c apiClient) headache(t *testing.T) enginev3.Interview {
+// headacheInterview is an adult's first report. Its id is the business of the content.
+func (c apiClient) headacheInterview(t *testing.T) enginev3.Interview {
 	t.Helper()
-	found, err := c.Engine.Search(t.Context(), searchHeadache)
+	found, err := c.Engine.Search(t.Context(), headacheSearch)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("looking for a headache: found %v, %v", found, err)
 	}
@@ -120,10 +119,10 @@ func (c apiClient) headache(t *testing.T) enginev3.Interview {
 	}
 }
 
-// mustDiagnose asks for a diagnosis and fails the test unless it is answered.
+// mustDiagnose requests a diagnosis and fails the test on an error.
 func (c apiClient) mustDiagnose(t *testing.T) {
 	t.Helper()
-	diagnosis, err := c.Engine.Diagnose(t.Context(), c.headache(t), sentOnce)
+	diagnosis, err := c.Engine.Diagnose(t.Context(), c.headacheInterview(t), disableRetries)
 	if err != nil {
 		t.Fatalf("diagnosis: %v", err)
 	}
@@ -132,41 +131,41 @@ func (c apiClient) mustDiagnose(t *testing.T) {
 	}
 }
 
-// mustRefuse asks for a diagnosis with a wrong key, and fails the test unless
-// that is the reason why there is none.
-func (c apiClient) mustRefuse(t *testing.T) {
+// mustRejectKey requests a diagnosis with a wrong key, and fails the test unless the
+// key is rejected.
+func (c apiClient) mustRejectKey(t *testing.T) {
 	t.Helper()
-	_, err := c.Engine.Diagnose(t.Context(), c.headache(t), withKey("not-the-key"))
+	_, err := c.Engine.Diagnose(t.Context(), c.headacheInterview(t), withKey("not-the-key"))
 	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != http.StatusForbidden {
 		t.Errorf("a wrong key got %v, want 403", err)
 	}
 }
 
-// userAddress is that of the user whom tests make.
-const userAddress = "ada@portal.example"
+// userEmail is the email address of the tests' user.
+const userEmail = "ada@portal.example"
 
-// mustCreateUser makes a user and returns the id.
+// mustCreateUser creates a user and returns the ID.
 func (c apiClient) mustCreateUser(t *testing.T) (id string) {
 	t.Helper()
-	user, err := c.Guidance.CreateUser(t.Context(), guidance.NewUser{Email: new(userAddress)})
+	user, err := c.Guidance.CreateUser(t.Context(), guidance.NewUser{Email: new(userEmail)})
 	if err != nil {
 		t.Fatalf("making a user: %v", err)
 	}
 	return user.ID.String()
 }
 
-// mustFindUser wants the address to lead to the user with an id.
+// mustFindUser checks that looking up the address finds the user with an ID.
 func (c apiClient) mustFindUser(t *testing.T, id string) {
 	t.Helper()
-	page, err := c.Guidance.ListUsers(t.Context(), &guidance.ListUsersParams{Email: new(userAddress)})
-	if err != nil || len(page.Items) != 1 || page.Items[0].ID.String() != id || page.Items[0].Email == nil || *page.Items[0].Email != userAddress {
+	page, err := c.Guidance.ListUsers(t.Context(), &guidance.ListUsersParams{Email: new(userEmail)})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID.String() != id || page.Items[0].Email == nil || *page.Items[0].Email != userEmail {
 		t.Errorf("looking for the user %s: found %+v, %v", id, page.Items, err)
 	}
 }
 
-// diagnosesCounted is how many diagnoses the Instance has counted, read as the
-// tenant would read it.
-func (c apiClient) diagnosesCounted(ctx context.Context) (int, error) {
+// countDiagnoses returns the number of diagnoses that the Instance has counted, as the
+// tenant reads it.
+func (c apiClient) countDiagnoses(ctx context.Context) (int, error) {
 	today := time.Now().UTC()
 	counts, err := c.Guidance.ListUsage(ctx, &guidance.ListUsageParams{
 		From: &types.Date{Time: today.AddDate(0, 0, -1)}, To: &types.Date{Time: today.AddDate(0, 0, 1)},

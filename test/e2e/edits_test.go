@@ -16,9 +16,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// TestBadEditStalls makes an edit that no image can serve: the Instance says
-// what is wrong and what would be right, and the pod that serves is left alone.
-func TestBadEditStalls(t *testing.T) {
+// TestInvalidSpecStalls applies an edit that no image can serve: the Instance reports
+// the problem and its remedy, and the running pod is unchanged.
+func TestInvalidSpecStalls(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -30,9 +30,9 @@ func TestBadEditStalls(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			n := apply(t, newNamespace(t, "bad-"+test.name), "edited", embedded())
+			n := createReadyInstance(t, newNamespace(t, "bad-"+test.name), "edited", embeddedSpec())
 			before := n.podNames()
-			api := n.dial("h2")
+			api := n.newAPIClient("h2")
 
 			n.edit(func(s *v1alpha1.InstanceSpec) { s.Models = []v1alpha1.Model{test.model} })
 			stalled := n.waitFor(v1alpha1.ConditionStalled, metav1.ConditionTrue, "")
@@ -53,10 +53,11 @@ func TestBadEditStalls(t *testing.T) {
 	}
 }
 
-// TestSuspend shows that a suspended Instance is left as it is.
-func TestSuspend(t *testing.T) {
+// TestSuspendedInstanceIsUnchanged verifies that a suspended Instance is not
+// reconciled.
+func TestSuspendedInstanceIsUnchanged(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "suspend"), "paused", embedded())
+	n := createReadyInstance(t, newNamespace(t, "suspend"), "paused", embeddedSpec())
 	before := n.podNames()
 	n.edit(func(s *v1alpha1.InstanceSpec) {
 		s.Suspend = true
@@ -66,21 +67,21 @@ func TestSuspend(t *testing.T) {
 	if diff := cmp.Diff(before, n.podNames()); diff != "" {
 		t.Errorf("a suspended Instance's pods changed (-before +after):\n%s", diff)
 	}
-	n.dial("h2").mustDiagnose(t)
+	n.newAPIClient("h2").mustDiagnose(t)
 
 	n.edit(func(s *v1alpha1.InstanceSpec) { s.Suspend = false })
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "Hibernated")
-	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(BeEmpty())
+	NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(BeEmpty())
 }
 
-// moreMemory is an edit that replaces every pod.
-func moreMemory(s *v1alpha1.InstanceSpec) {
+// increaseMemory is an edit that replaces every pod.
+func increaseMemory(s *v1alpha1.InstanceSpec) {
 	s.Resources = &corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("96Mi")},
 	}
 }
 
-// waitForNewPods waits until none of the pods before is left and as many new
+// waitForNewPods waits until all previous pods are gone and the same number of new
 // ones run.
 func waitForNewPods(t *testing.T, n tenant, before []string) {
 	t.Helper()
@@ -88,6 +89,6 @@ func waitForNewPods(t *testing.T, n tenant, before []string) {
 		after := n.podNames()
 		kept := slices.ContainsFunc(after, func(name string) bool { return slices.Contains(before, name) })
 		return !kept && len(after) == len(before)
-	}, patience, "500ms").Should(BeTrue(), "the pods %v were not replaced", before)
+	}, defaultTimeout, "500ms").Should(BeTrue(), "the pods %v were not replaced", before)
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 }

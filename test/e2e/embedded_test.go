@@ -14,15 +14,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// asked is how many diagnoses the tests of embedded storage ask for.
-const asked = 7
+// diagnosisCount is the number of diagnoses that each test of embedded storage requests.
+const diagnosisCount = 7
 
-// askAndCount asks for some diagnoses and waits until the Instance has counted
-// them.
-func askAndCount(t *testing.T, n tenant, want int) {
+// diagnoseAndWaitForCount requests diagnosisCount diagnoses and waits until the Instance
+// reports want in total.
+func diagnoseAndWaitForCount(t *testing.T, n tenant, want int) {
 	t.Helper()
-	api := n.dial("http/1.1")
-	for range asked {
+	api := n.newAPIClient("http/1.1")
+	for range diagnosisCount {
 		api.mustDiagnose(t)
 	}
 	waitForCount(t, api, want)
@@ -31,60 +31,60 @@ func askAndCount(t *testing.T, n tenant, want int) {
 func waitForCount(t *testing.T, api apiClient, want int) {
 	t.Helper()
 	NewWithT(t).Eventually(func() (int, error) {
-		return api.diagnosesCounted(t.Context())
+		return api.countDiagnoses(t.Context())
 	}, "30s", "500ms").Should(Equal(want))
 }
 
-func TestCountsSurviveThePod(t *testing.T) {
+func TestUsageCountsSurvivePodRestart(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "survive"), "kept", embedded())
-	askAndCount(t, n, asked)
+	n := createReadyInstance(t, newNamespace(t, "survive"), "kept", embeddedSpec())
+	diagnoseAndWaitForCount(t, n, diagnosisCount)
 
 	before := n.pods()
 	if len(before) != 1 {
 		t.Fatalf("%d pods, want one", len(before))
 	}
-	if err := kube.Delete(t.Context(), &before[0]); err != nil {
+	if err := kubeClient.Delete(t.Context(), &before[0]); err != nil {
 		t.Fatal(err)
 	}
-	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(And(HaveLen(1), Not(ContainElement(before[0].Name))))
+	NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(And(HaveLen(1), Not(ContainElement(before[0].Name))))
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 
-	askAndCount(t, n, 2*asked)
+	diagnoseAndWaitForCount(t, n, 2*diagnosisCount)
 }
 
-func TestHibernateKeepsTheData(t *testing.T) {
+func TestHibernationKeepsData(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "hibernate"), "sleeper", embedded())
-	askAndCount(t, n, asked)
+	n := createReadyInstance(t, newNamespace(t, "hibernate"), "sleeper", embeddedSpec())
+	diagnoseAndWaitForCount(t, n, diagnosisCount)
 
 	n.edit(func(s *v1alpha1.InstanceSpec) { s.Hibernate = true })
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "Hibernated")
-	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(BeEmpty())
+	NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(BeEmpty())
 
 	n.edit(func(s *v1alpha1.InstanceSpec) { s.Hibernate = false })
-	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(HaveLen(1))
+	NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(HaveLen(1))
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-	waitForCount(t, n.dial("h2"), asked)
+	waitForCount(t, n.newAPIClient("h2"), diagnosisCount)
 }
 
-func TestRetainedDataIsTakenUpAgain(t *testing.T) {
+func TestRetainedDataIsReused(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "retain")
-	box := startLetterbox(t, namespace)
-	n := apply(t, namespace, "phoenix", sendBy(embedded()))
-	askAndCount(t, n, asked)
-	user := n.dial("h2").mustCreateUser(t)
+	box := startSMTPSink(t, namespace)
+	n := createReadyInstance(t, namespace, "phoenix", withSMTPSink(embeddedSpec()))
+	diagnoseAndWaitForCount(t, n, diagnosisCount)
+	user := n.newAPIClient("h2").mustCreateUser(t)
 	box.mustSignIn(n)
 	uid := string(n.get().UID)
 	key := n.secret("phoenix-app-default", "key")
 	n.delete()
-	if got := claims(t, namespace); len(got) != 1 {
+	if got := listClaims(t, namespace); len(got) != 1 {
 		t.Fatalf("after a deletion with Retain there are %d volume claims, want one", len(got))
 	}
 
-	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "phoenix"}, Spec: sendBy(embedded())}
-	if err := kube.Create(t.Context(), instance); err != nil {
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "phoenix"}, Spec: withSMTPSink(embeddedSpec())}
+	if err := kubeClient.Create(t.Context(), instance); err != nil {
 		t.Fatal(err)
 	}
 	n.waitFor(v1alpha1.ConditionStalled, metav1.ConditionTrue, "")
@@ -92,33 +92,33 @@ func TestRetainedDataIsTakenUpAgain(t *testing.T) {
 	NewWithT(t).Eventually(func() error {
 		instance := n.get()
 		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: uid}
-		return kube.Update(t.Context(), instance)
+		return kubeClient.Update(t.Context(), instance)
 	}, "10s", "200ms").Should(Succeed())
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-	waitForCount(t, n.dial("http/1.1"), asked)
-	n.dial("h2").mustFindUser(t, user) // by an address that only the former keysets find
+	waitForCount(t, n.newAPIClient("http/1.1"), diagnosisCount)
+	n.newAPIClient("h2").mustFindUser(t, user) // the email lookup requires the original keysets
 	box.mustSignIn(n)
 	if got := n.secret("phoenix-app-default", "key"); got != key {
 		t.Error("the application of adopted data has another key")
 	}
 }
 
-func TestDeletePolicyDeletesTheData(t *testing.T) {
+func TestDeletePolicyDeletesData(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "delete")
-	spec := embedded()
+	spec := embeddedSpec()
 	spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	n := apply(t, namespace, "gone", spec)
+	n := createReadyInstance(t, namespace, "gone", spec)
 	n.delete()
 	NewWithT(t).Eventually(func() []corev1.PersistentVolumeClaim {
-		return claims(t, namespace)
-	}, patience, "500ms").Should(BeEmpty())
+		return listClaims(t, namespace)
+	}, defaultTimeout, "500ms").Should(BeEmpty())
 }
 
-func claims(t *testing.T, namespace string) []corev1.PersistentVolumeClaim {
+func listClaims(t *testing.T, namespace string) []corev1.PersistentVolumeClaim {
 	t.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := kube.List(context.WithoutCancel(t.Context()), list, client.InNamespace(namespace)); err != nil {
+	if err := kubeClient.List(context.WithoutCancel(t.Context()), list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
 	return list.Items

@@ -17,83 +17,82 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// patience is how long a real kubelet may take for what a test waits for.
-const patience = 3 * time.Minute
+// defaultTimeout is the timeout for conditions that depend on a real kubelet.
+const defaultTimeout = 3 * time.Minute
 
-// A tenant is one Instance under test.
+// A tenant is an Instance under test.
 type tenant struct {
 	t   *testing.T
 	key client.ObjectKey
 }
 
-// newNamespace makes a namespace, whose name begins with a name, that enforces
-// the restricted Pod Security level, and deletes it after the test.
+// newNamespace creates a namespace with a generated name that enforces the restricted
+// Pod Security level. It deletes the namespace when the test ends.
 func newNamespace(t *testing.T, name string) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: name + "-",
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	if err := kube.Create(t.Context(), namespace); err != nil {
+	if err := kubeClient.Create(t.Context(), namespace); err != nil {
 		t.Fatalf("make namespace %s: %v", name, err)
 	}
 	t.Cleanup(func() {
-		if err := kube.Delete(context.Background(), namespace); err != nil {
+		if err := kubeClient.Delete(context.Background(), namespace); err != nil {
 			t.Errorf("delete namespace %s: %v", namespace.Name, err)
 		}
 	})
 	return namespace.Name
 }
 
-// embedded is the spec of an Instance that keeps its data on a volume.
-func embedded() v1alpha1.InstanceSpec {
+// embeddedSpec returns the spec of an Instance that keeps its data on a volume.
+func embeddedSpec() v1alpha1.InstanceSpec {
 	return v1alpha1.InstanceSpec{
 		Models:  []v1alpha1.Model{{ID: "service-en"}},
 		Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{Size: resource.MustParse("64Mi")}},
 	}
 }
 
-// create makes an Instance.
-func create(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
+// createInstance creates an Instance.
+func createInstance(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
 	t.Helper()
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
-	if err := kube.Create(t.Context(), instance); err != nil {
+	if err := kubeClient.Create(t.Context(), instance); err != nil {
 		t.Fatalf("make instance %s: %v", name, err)
 	}
 	return tenant{t: t, key: client.ObjectKeyFromObject(instance)}
 }
 
-// apply makes an Instance and waits until it is ready.
-func apply(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
+// createReadyInstance creates an Instance and waits until it is ready.
+func createReadyInstance(t *testing.T, namespace, name string, spec v1alpha1.InstanceSpec) tenant {
 	t.Helper()
-	tenant := create(t, namespace, name, spec)
+	tenant := createInstance(t, namespace, name, spec)
 	tenant.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	return tenant
 }
 
-// get reads the Instance.
+// get returns the current Instance.
 func (n tenant) get() *v1alpha1.Instance {
 	n.t.Helper()
 	instance := &v1alpha1.Instance{}
-	if err := kube.Get(n.t.Context(), n.key, instance); err != nil {
+	if err := kubeClient.Get(n.t.Context(), n.key, instance); err != nil {
 		n.t.Fatalf("read instance %s: %v", n.key, err)
 	}
 	return instance
 }
 
-// edit changes the spec, again when somebody else changed the object at the
-// same time.
+// edit updates the spec and retries on conflict.
 func (n tenant) edit(change func(*v1alpha1.InstanceSpec)) {
 	n.t.Helper()
 	NewWithT(n.t).Eventually(func() error {
 		instance := n.get()
 		change(&instance.Spec)
-		return kube.Update(n.t.Context(), instance)
+		return kubeClient.Update(n.t.Context(), instance)
 	}, "10s", "200ms").Should(Succeed())
 }
 
-// waitFor waits until a condition of the latest generation has a status and,
-// unless it is empty, a reason.
+// waitFor waits until a condition of the latest generation has the given status and, if
+// reason is set, the given reason, and returns the condition.
 func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, reason string) metav1.Condition {
 	n.t.Helper()
 	var found metav1.Condition
@@ -107,7 +106,7 @@ func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, rea
 		if reason != "" {
 			g.Expect(found.Reason).To(Equal(reason), found.Message)
 		}
-	}, patience, "500ms").Should(Succeed())
+	}, defaultTimeout, "500ms").Should(Succeed())
 	return found
 }
 
@@ -115,21 +114,21 @@ func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, rea
 func (n tenant) delete() {
 	n.t.Helper()
 	instance := n.get()
-	if err := kube.Delete(n.t.Context(), instance); err != nil {
+	if err := kubeClient.Delete(n.t.Context(), instance); err != nil {
 		n.t.Fatalf("delete instance %s: %v", n.key, err)
 	}
 	NewWithT(n.t).Eventually(func() bool {
-		err := kube.Get(n.t.Context(), n.key, &v1alpha1.Instance{})
+		err := kubeClient.Get(n.t.Context(), n.key, &v1alpha1.Instance{})
 		return client.IgnoreNotFound(err) == nil && err != nil
-	}, patience, "500ms").Should(BeTrue(), "instance %s is still there", n.key)
+	}, defaultTimeout, "500ms").Should(BeTrue(), "instance %s is still there", n.key)
 }
 
-// pods are the Instance's running pods.
+// pods returns the Instance's running pods.
 func (n tenant) pods() []corev1.Pod {
 	n.t.Helper()
 	list := &corev1.PodList{}
 	labels := client.MatchingLabels{"app.kubernetes.io/instance": n.key.Name, "app.kubernetes.io/component": "apiserver"}
-	if err := kube.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
+	if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
 		n.t.Fatalf("list pods of %s: %v", n.key, err)
 	}
 	running := list.Items[:0]
@@ -141,7 +140,7 @@ func (n tenant) pods() []corev1.Pod {
 	return running
 }
 
-// podNames are the names of the running pods.
+// podNames returns the names of the running pods.
 func (n tenant) podNames() []string {
 	n.t.Helper()
 	var names []string
@@ -151,11 +150,11 @@ func (n tenant) podNames() []string {
 	return names
 }
 
-// secret is one value of a Secret beside the Instance.
+// secret returns a value of a Secret in the Instance's namespace.
 func (n tenant) secret(name, key string) string {
 	n.t.Helper()
 	secret := &corev1.Secret{}
-	if err := kube.Get(n.t.Context(), client.ObjectKey{Namespace: n.key.Namespace, Name: name}, secret); err != nil {
+	if err := kubeClient.Get(n.t.Context(), client.ObjectKey{Namespace: n.key.Namespace, Name: name}, secret); err != nil {
 		n.t.Fatalf("read secret %s: %v", name, err)
 	}
 	value, found := secret.Data[key]

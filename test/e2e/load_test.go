@@ -11,41 +11,40 @@ import (
 	"time"
 )
 
-// A load is eight clients that ask all the time, each on a connection that it
-// keeps alive, half over HTTP/1.1 and half over HTTP/2, with no request sent
-// twice: what the client would do for a program that wants its answer, such as
-// sending again what the server has not begun, would hide what is lost here.
+// A load is eight clients that send requests continuously, each on one kept-alive
+// connection, half over HTTP/1.1 and half over HTTP/2. They do not retry, because the
+// automatic retries of an HTTP client would hide lost requests.
 type load struct {
 	cancel   context.CancelFunc
 	clients  sync.WaitGroup
 	answered atomic.Int64
-	mutex    sync.Mutex
+	mu       sync.Mutex
 	failures []string
 }
 
 const (
 	loadClients = 8
-	// shownFailures is how many are shown: the rest is more of the same.
-	shownFailures = 20
+	// maxReportedFailures is the maximum number of failures shown.
+	maxReportedFailures = 20
 )
 
-// A question is what a client asks again and again, once it knows how.
-type question func(*testing.T, apiClient) func(context.Context) error
+// A loadFunc returns the request that a client repeats.
+type loadFunc func(*testing.T, apiClient) func(context.Context) error
 
-// diagnoses asks for the diagnosis of a headache, by the id that the model has
-// for it now.
-func diagnoses(t *testing.T, client apiClient) func(context.Context) error {
-	patient := client.headache(t)
+// diagnosisLoad requests the diagnosis of a headache, using the symptom's ID in the
+// current model.
+func diagnosisLoad(t *testing.T, client apiClient) func(context.Context) error {
+	patient := client.headacheInterview(t)
 	return func(ctx context.Context) error {
-		_, err := client.Engine.Diagnose(ctx, patient, sentOnce)
+		_, err := client.Engine.Diagnose(ctx, patient, disableRetries)
 		return err
 	}
 }
 
-// searches looks for a headache, which every release of the content knows.
-func searches(_ *testing.T, client apiClient) func(context.Context) error {
+// searchLoad searches for a headache, which every release of the content contains.
+func searchLoad(_ *testing.T, client apiClient) func(context.Context) error {
 	return func(ctx context.Context) error {
-		found, err := client.Engine.Search(ctx, searchHeadache, sentOnce)
+		found, err := client.Engine.Search(ctx, headacheSearch, disableRetries)
 		if err == nil && len(found) != 1 {
 			err = fmt.Errorf("found %v", found)
 		}
@@ -53,8 +52,8 @@ func searches(_ *testing.T, client apiClient) func(context.Context) error {
 	}
 }
 
-// startLoad begins asking the Instance.
-func startLoad(t *testing.T, n tenant, asked question) *load {
+// startLoad starts sending requests to the Instance.
+func startLoad(t *testing.T, n tenant, asked loadFunc) *load {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
@@ -65,18 +64,18 @@ func startLoad(t *testing.T, n tenant, asked question) *load {
 		if i%2 == 1 {
 			protocol = "h2"
 		}
-		ask := asked(t, n.dialAt(address, protocol))
-		l.clients.Go(func() { l.ask(ctx, ask, protocol) })
+		ask := asked(t, n.newAPIClientAt(address, protocol))
+		l.clients.Go(func() { l.run(ctx, ask, protocol) })
 	}
 	return l
 }
 
-// ask asks until the load is stopped. A short pause between questions leaves
-// the two cores of a small machine to the pods that come and go.
-func (l *load) ask(ctx context.Context, ask func(context.Context) error, protocol string) {
+// run sends requests until the load is stopped. It pauses briefly between requests to
+// leave the two cores of a small machine free for starting and stopping pods.
+func (l *load) run(ctx context.Context, run func(context.Context) error, protocol string) {
 	for ctx.Err() == nil {
-		if err := ask(context.WithoutCancel(ctx)); err != nil {
-			l.fail(fmt.Sprintf("%s: %v", protocol, err))
+		if err := run(context.WithoutCancel(ctx)); err != nil {
+			l.recordFailure(fmt.Sprintf("%s: %v", protocol, err))
 		} else {
 			l.answered.Add(1)
 		}
@@ -84,9 +83,9 @@ func (l *load) ask(ctx context.Context, ask func(context.Context) error, protoco
 	}
 }
 
-func (l *load) fail(failure string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
+func (l *load) recordFailure(failure string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.failures = append(l.failures, failure)
 }
 
@@ -99,7 +98,7 @@ func (l *load) stop(t *testing.T) {
 	if l.answered.Load() < 100 {
 		t.Errorf("only %d requests were answered: that is no load", l.answered.Load())
 	}
-	for _, failure := range l.failures[:min(len(l.failures), shownFailures)] {
+	for _, failure := range l.failures[:min(len(l.failures), maxReportedFailures)] {
 		t.Errorf("a request failed: %s", failure)
 	}
 }

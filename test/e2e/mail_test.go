@@ -18,53 +18,56 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A letterbox is a mail server in a namespace, as a tenant may have one.
-type letterbox struct {
+// An smtpSink is a mail server in a tenant's namespace that prints the messages it
+// receives.
+type smtpSink struct {
 	t         *testing.T
 	namespace string
 }
 
-const letterboxName = "letterbox"
+const smtpSinkName = "letterbox"
 
-// letterboxPort is both of its pod and its Service, since policies speak of pods.
-const letterboxPort = 2525
+// smtpSinkPort is the port of both the pod and the Service, because network policies
+// apply to pod ports.
+const smtpSinkPort = 2525
 
-// startLetterbox starts a mail server, and makes the Secret that says how it is
-// reached.
-func startLetterbox(t *testing.T, namespace string) letterbox {
+// startSMTPSink starts a mail server and creates the Secret with its connection
+// settings.
+func startSMTPSink(t *testing.T, namespace string) smtpSink {
 	t.Helper()
-	image, err := cluster.LoadCommand(t.Context(), letterboxName, "./test/e2e/letterbox")
+	image, err := cluster.BuildAndLoadImage(t.Context(), smtpSinkName, "./test/e2e/letterbox")
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := letterboxName + "." + namespace + ".svc"
-	pod := onePod(namespace, letterboxName, image, map[string]string{"app": letterboxName}, ":2525", host)
+	host := smtpSinkName + "." + namespace + ".svc"
+	pod := newTestPod(namespace, smtpSinkName, image, map[string]string{"app": smtpSinkName}, ":2525", host)
 	service := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: letterboxName},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: smtpSinkName},
 		Spec: corev1.ServiceSpec{
 			Selector: pod.Labels,
-			Ports:    []corev1.ServicePort{{Port: letterboxPort, TargetPort: intstr.FromInt32(letterboxPort)}},
+			Ports:    []corev1.ServicePort{{Port: smtpSinkPort, TargetPort: intstr.FromInt32(smtpSinkPort)}},
 		},
 	}
 	for _, object := range []client.Object{pod, service} {
-		if err := kube.Create(t.Context(), object); err != nil {
+		if err := kubeClient.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
-	box := letterbox{t, namespace}
-	NewWithT(t).Eventually(box.authority, patience, "500ms").ShouldNot(BeEmpty(), "the mail server said nothing")
+	box := smtpSink{t, namespace}
+	NewWithT(t).Eventually(box.caCertificate, defaultTimeout, "500ms").ShouldNot(BeEmpty(), "the mail server said nothing")
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: letterboxName},
-		StringData: map[string]string{"host": host, "port": "2525", "from": "Acme <no-reply@acme.example>", "ca.crt": box.authority()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: smtpSinkName},
+		StringData: map[string]string{"host": host, "port": "2525", "from": "Acme <no-reply@acme.example>", "ca.crt": box.caCertificate()},
 	}
-	if err := kube.Create(t.Context(), secret); err != nil {
+	if err := kubeClient.Create(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
 	return box
 }
 
-// onePod is a pod that runs an image once, as the restricted level wants it.
-func onePod(namespace, name, image string, labels map[string]string, args ...string) *corev1.Pod {
+// newTestPod returns a pod that runs an image once and complies with the restricted Pod
+// Security level.
+func newTestPod(namespace, name, image string, labels map[string]string, args ...string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
 		Spec: corev1.PodSpec{
@@ -85,11 +88,11 @@ func onePod(namespace, name, image string, labels map[string]string, args ...str
 	}
 }
 
-// said is what the mail server has printed so far.
-func (b letterbox) said() (lines []map[string]string) {
-	logs, err := cluster.Kubectl(b.t.Context(), "logs", "--namespace", b.namespace, letterboxName)
+// outputLines returns the lines that the mail server has printed so far.
+func (b smtpSink) outputLines() (lines []map[string]string) {
+	logs, err := cluster.Kubectl(b.t.Context(), "logs", "--namespace", b.namespace, smtpSinkName)
 	if err != nil {
-		return nil // it has not begun yet
+		return nil // the container has not started yet
 	}
 	for line := range strings.Lines(logs) {
 		said := map[string]string{}
@@ -101,46 +104,46 @@ func (b letterbox) said() (lines []map[string]string) {
 	return lines
 }
 
-func (b letterbox) authority() string {
-	for _, said := range b.said() {
+func (b smtpSink) caCertificate() string {
+	for _, said := range b.outputLines() {
 		return said["authority"]
 	}
 	return ""
 }
 
-// letters are those to an address, in their order.
-func (b letterbox) letters(to string) (letters []string) {
-	for _, said := range b.said() {
+// messagesTo returns the messages to an address, oldest first.
+func (b smtpSink) messagesTo(to string) (messagesTo []string) {
+	for _, said := range b.outputLines() {
 		if said["to"] == to {
-			letters = append(letters, said["letter"])
+			messagesTo = append(messagesTo, said["letter"])
 		}
 	}
-	return letters
+	return messagesTo
 }
 
-// sendBy has an Instance send its messages by the letterbox.
-func sendBy(spec v1alpha1.InstanceSpec) v1alpha1.InstanceSpec {
-	spec.Notifications = &v1alpha1.Notifications{SMTP: &v1alpha1.NotificationSender{SecretRef: v1alpha1.SecretReference{Name: letterboxName}}}
+// withSMTPSink configures the spec to send messages through the mail server.
+func withSMTPSink(spec v1alpha1.InstanceSpec) v1alpha1.InstanceSpec {
+	spec.Notifications = &v1alpha1.Notifications{SMTP: &v1alpha1.NotificationSender{SecretRef: v1alpha1.SecretReference{Name: smtpSinkName}}}
 	return spec
 }
 
-var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
+var codePattern = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// mustSignIn has the user of the tests sign in by a code from a letter.
-func (b letterbox) mustSignIn(n tenant) {
+// mustSignIn signs the test user in with a one-time code received by email.
+func (b smtpSink) mustSignIn(n tenant) {
 	b.t.Helper()
-	caller := n.calls(n.relay())
-	before := len(b.letters(userAddress))
-	if _, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/otp", map[string]string{"email": userAddress}); err != nil {
+	caller := n.newCaller(n.relay())
+	before := len(b.messagesTo(userEmail))
+	if _, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/otp", map[string]string{"email": userEmail}); err != nil {
 		b.t.Fatal(err)
 	}
 	var letters []string
 	NewWithT(b.t).Eventually(func() []string {
-		letters = b.letters(userAddress)
+		letters = b.messagesTo(userEmail)
 		return letters
-	}, patience, "500ms").Should(HaveLen(before+1), "letters to the user")
-	code := sixDigits.FindString(letters[before])
-	answer, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/login/otp", map[string]string{"email": userAddress, "otp": code})
+	}, defaultTimeout, "500ms").Should(HaveLen(before+1), "letters to the user")
+	code := codePattern.FindString(letters[before])
+	answer, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/login/otp", map[string]string{"email": userEmail, "otp": code})
 	if err != nil || answer["token"] == "" {
 		b.t.Fatalf("signing in by the code of a letter: %v", err)
 	}

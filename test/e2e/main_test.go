@@ -16,18 +16,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
 	"github.com/anamnesis-dev/anamnesis/hack/platform"
 )
 
-// The cluster that all tests share, each in namespaces of its own.
+// The cluster that all tests share. Each test creates its own namespaces.
 var (
-	cluster platform.Platform
-	images  platform.Images
-	kube    client.WithWatch
+	cluster    platform.Platform
+	images     platform.Images
+	kubeClient client.WithWatch
 )
 
-// TestMain brings up a cluster apart from the developer's own, and removes it.
+// TestMain runs the tests on a temporary cluster, separate from the developer's own.
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
@@ -35,21 +35,21 @@ func TestMain(m *testing.M) {
 func runTests(m *testing.M) int {
 	root, err := filepath.Abs("../..")
 	if err != nil {
-		return fail(err)
+		return exitWithError(err)
 	}
 	state, err := os.MkdirTemp("", "anamnesis-e2e-")
 	if err != nil {
-		return fail(err)
+		return exitWithError(err)
 	}
 	defer func() { _ = os.RemoveAll(state) }()
-	cluster = platform.Platform{Root: root, State: state, Progress: os.Stdout}
+	cluster = platform.Platform{Root: root, StateDir: state, Progress: os.Stdout}
 	defer func() {
 		if err := cluster.Down(context.Background()); err != nil {
-			fail(fmt.Errorf("remove the cluster: %w", err))
+			exitWithError(fmt.Errorf("remove the cluster: %w", err))
 		}
 	}()
 	if err := setUp(context.Background()); err != nil {
-		return fail(fmt.Errorf("set up the cluster: %w", err))
+		return exitWithError(fmt.Errorf("set up the cluster: %w", err))
 	}
 	return browser.Run(m)
 }
@@ -64,12 +64,12 @@ func setUp(ctx context.Context) (err error) {
 	if err := cluster.Install(ctx, images); err != nil {
 		return err
 	}
-	kube, err = newClient(ctx)
+	kubeClient, err = newClient(ctx)
 	return err
 }
 
 func newClient(ctx context.Context) (client.WithWatch, error) {
-	kubeconfig, err := cluster.Kubeconfig(ctx)
+	kubeconfig, err := cluster.KubeconfigPath(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func newClient(ctx context.Context) (client.WithWatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.WarningHandler = rest.NoWarnings{} // of fields that an earlier release does not know
-	config.QPS = -1                           // the tests wait by asking again and again
+	config.WarningHandler = rest.NoWarnings{} // earlier CRDs lack some fields
+	config.QPS = -1                           // no client-side limit, because tests poll
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func newClient(ctx context.Context) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-func fail(err error) int {
+func exitWithError(err error) int {
 	fmt.Fprintln(os.Stderr, "end-to-end test:", err)
 	return 1
 }

@@ -12,15 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestAdminPortIsClosed probes an Instance from two pods: one that no policy
-// lists, and one that may read metrics. Only the second reaches the admin port.
-func TestAdminPortIsClosed(t *testing.T) {
+// TestAdminPortIsRestricted probes an Instance from two pods: one without labels, and
+// one labeled for admin access, as monitoring is. Only the second reaches the admin
+// port.
+func TestAdminPortIsRestricted(t *testing.T) {
 	t.Parallel()
-	image, err := cluster.LoadCommand(t.Context(), "probe", "./test/e2e/probe")
+	image, err := cluster.BuildAndLoadImage(t.Context(), "probe", "./test/e2e/probe")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := apply(t, newNamespace(t, "network"), "walled", embedded())
+	n := createReadyInstance(t, newNamespace(t, "network"), "walled", embeddedSpec())
 	pod := n.pods()[0]
 	tenantPort, adminPort := pod.Status.PodIP+":8443", pod.Status.PodIP+":8081"
 
@@ -33,7 +34,7 @@ func TestAdminPortIsClosed(t *testing.T) {
 		{"monitoring", map[string]string{"anamnesis.dev/admin-access": "true"}, map[string]string{tenantPort: "open", adminPort: "open"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := probe(t, n.key.Namespace, test.name, image, test.labels, tenantPort, adminPort)
+			got := runProbe(t, n.key.Namespace, test.name, image, test.labels, tenantPort, adminPort)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("what the pod reaches (-want +got):\n%s", diff)
 			}
@@ -41,18 +42,19 @@ func TestAdminPortIsClosed(t *testing.T) {
 	}
 }
 
-// probe runs a pod that tries the addresses, and returns what it says of each.
-func probe(t *testing.T, namespace, name, image string, labels map[string]string, addresses ...string) map[string]string {
+// runProbe runs a pod that tries to connect to the addresses, and returns the result by
+// address.
+func runProbe(t *testing.T, namespace, name, image string, labels map[string]string, addresses ...string) map[string]string {
 	t.Helper()
-	pod := onePod(namespace, name, image, labels, addresses...)
+	pod := newTestPod(namespace, name, image, labels, addresses...)
 	pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PROBE_AFTER", Value: "5s"}}
-	if err := kube.Create(t.Context(), pod); err != nil {
+	if err := kubeClient.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
 	NewWithT(t).Eventually(func() (corev1.PodPhase, error) {
-		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
+		err := kubeClient.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
 		return pod.Status.Phase, err
-	}, patience, "500ms").Should(Equal(corev1.PodSucceeded))
+	}, defaultTimeout, "500ms").Should(Equal(corev1.PodSucceeded))
 	logs, err := cluster.Kubectl(t.Context(), "logs", "--namespace", namespace, name)
 	if err != nil {
 		t.Fatal(err)

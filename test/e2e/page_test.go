@@ -12,27 +12,27 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/server/page/browser"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// TestPatientsPageSurvivesThePod has a patient open a magic link in a real browser and
-// answer a whole triage, while the only pod is killed twice: the page that was open goes
-// on at its question, and so does the link on another device.
-func TestPatientsPageSurvivesThePod(t *testing.T) {
+// TestPatientPageSurvivesPodRestart completes a triage through a magic link in a real
+// browser while the only pod is killed twice. An open page, and the link on another
+// device, must continue at the current question.
+func TestPatientPageSurvivesPodRestart(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "page"), "clinic", embedded())
-	api := n.dial("http/1.1")
-	survey, link := api.mustInvite(t)
-	v := n.newVisitor(link)
+	n := createReadyInstance(t, newNamespace(t, "page"), "clinic", embeddedSpec())
+	api := n.newAPIClient("http/1.1")
+	survey, link := api.mustCreateMagicLink(t)
+	v := n.newPageSession(link)
 	v.open()
 	answers := 0
 	for ; !strings.HasSuffix(v.tab.URL(), "/result"); answers++ {
 		switch answers {
 		case answersBetweenKills / 2:
-			v.restart(v.tab.Reload)
+			v.restartPod(v.tab.Reload)
 		case answersBetweenKills:
-			v.restart(func() {
+			v.restartPod(func() {
 				v.tab = n.newTab()
 				v.open()
 			})
@@ -49,8 +49,9 @@ func TestPatientsPageSurvivesThePod(t *testing.T) {
 	}
 }
 
-// mustInvite makes a triage of a new patient and the link that opens it.
-func (c apiClient) mustInvite(t *testing.T) (survey guidance.Survey, link string) {
+// mustCreateMagicLink creates a triage survey for a new patient and returns it with its
+// magic link.
+func (c apiClient) mustCreateMagicLink(t *testing.T) (survey guidance.Survey, link string) {
 	t.Helper()
 	patient, err := c.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(c.mustCreateUser(t))})
 	if err != nil {
@@ -67,108 +68,109 @@ func (c apiClient) mustInvite(t *testing.T) (survey guidance.Survey, link string
 	return survey, made.MagicLink
 }
 
-// A visitor is a patient with a telephone.
-type visitor struct {
-	n    tenant
-	link string // as it is reached from here
-	tab  *browser.Tab
+// A pageSession is a patient's session in a mobile browser.
+type pageSession struct {
+	tenant tenant
+	link   string // rewritten to the relay's address
+	tab    *browser.Tab
 }
 
-// newVisitor is one who was sent a link.
-func (n tenant) newVisitor(link string) *visitor {
+// newPageSession returns the session of a patient who received a link.
+func (n tenant) newPageSession(link string) *pageSession {
 	n.t.Helper()
 	to, err := url.Parse(link)
 	if err != nil {
 		n.t.Fatal(err)
 	}
 	to.Host = n.relay()
-	return &visitor{n, to.String(), n.newTab()}
+	return &pageSession{n, to.String(), n.newTab()}
 }
 
-// newTab is that of a telephone without cookies. Whether the certificate is the
-// Instance's, its other clients see.
+// newTab opens a mobile browser tab without cookies. It ignores certificate errors,
+// because the tests of other clients verify the Instance's certificate.
 func (n tenant) newTab() *browser.Tab {
 	n.t.Helper()
-	return browser.Open(n.t, browser.Options{Mobile: true, AnyCertificate: true})
+	return browser.Open(n.t, browser.Options{Mobile: true, IgnoreCertificateErrors: true})
 }
 
-// open opens the link, which leads to the question where the survey is, and before the
-// first answer to what it is about.
-func (v *visitor) open() {
-	v.n.t.Helper()
+// open follows the link to the current question. A survey without answers shows an
+// introduction first.
+func (v *pageSession) open() {
+	v.tenant.t.Helper()
 	v.tab.Go(v.link)
-	v.follow("main form button")
+	v.clickAndWait("main form button")
 	if !strings.Contains(v.path(), "/questions/") {
-		v.follow("main a.button")
+		v.clickAndWait("main a.button")
 	}
 }
 
-// restart kills the pod, waits until another one answers, has the patient come back, and
-// wants the question to be the one that was there.
-func (v *visitor) restart(comeBack func()) {
-	v.n.t.Helper()
+// restartPod kills the pod, waits for its replacement, calls comeBack, and checks that
+// the page shows the same question as before.
+func (v *pageSession) restartPod(comeBack func()) {
+	v.tenant.t.Helper()
 	type view struct{ path, asks string }
 	look := func() view { return view{v.path(), v.tab.Text("h1")} }
 	before := look()
-	v.n.killPods()
-	v.awaitServer()
+	v.tenant.killPods()
+	v.waitForServer()
 	comeBack()
 	if after := look(); after != before {
-		v.n.t.Errorf("the patient was at %+v and is at %+v", before, after)
+		v.tenant.t.Errorf("the patient was at %+v and is at %+v", before, after)
 	}
 }
 
-// path is that of the page, without where it is reached.
-func (v *visitor) path() string {
-	v.n.t.Helper()
+// path returns the path of the current page.
+func (v *pageSession) path() string {
+	v.tenant.t.Helper()
 	at, err := url.Parse(v.tab.URL())
 	if err != nil {
-		v.n.t.Fatal(err)
+		v.tenant.t.Fatal(err)
 	}
 	return at.Path
 }
 
-func (v *visitor) awaitServer() {
-	v.n.t.Helper()
+func (v *pageSession) waitForServer() {
+	v.tenant.t.Helper()
 	to, err := url.Parse(v.link)
 	if err != nil {
-		v.n.t.Fatal(err)
+		v.tenant.t.Fatal(err)
 	}
-	caller := v.n.calls(to.Host)
-	NewWithT(v.n.t).Eventually(func() error {
-		ctx, cancel := context.WithTimeout(v.n.t.Context(), 20*time.Second)
+	caller := v.tenant.newCaller(to.Host)
+	NewWithT(v.tenant.t).Eventually(func() error {
+		ctx, cancel := context.WithTimeout(v.tenant.t.Context(), 20*time.Second)
 		defer cancel()
 		_, err := caller.send(ctx, http.MethodGet, "/survey", nil, func(*http.Request) {})
 		return err
-	}, patience, "500ms").Should(Succeed())
+	}, defaultTimeout, "500ms").Should(Succeed())
 }
 
-// answer answers the question that is there, or goes on after an alarm.
-func (v *visitor) answer() {
-	v.n.t.Helper()
+// answer answers the current question, or continues past an alarm page.
+func (v *pageSession) answer() {
+	v.tenant.t.Helper()
 	const goOn, skip = "main .actions button[value=go-on]", "main .actions button[value=skip]"
 	switch {
 	case !v.tab.Exists(goOn):
-		v.follow(`main a[href*="/questions/"]`)
+		v.clickAndWait(`main a[href*="/questions/"]`)
 	case v.tab.Exists("#words") && !v.tab.Exists(skip):
 		v.tab.Fill("#words", "I have a headache")
-		v.follow("button[value=understand]")
-		v.tab.Await("#chosen input:checked")
-		v.follow(goOn)
+		v.clickAndWait("button[value=understand]")
+		v.tab.WaitVisible("#chosen input:checked")
+		v.clickAndWait(goOn)
 	case v.tab.Exists(skip):
-		v.follow(skip)
+		v.clickAndWait(skip)
 	case v.tab.Exists("input.number"):
 		v.tab.Fill("#answer", "34")
-		v.follow(goOn)
+		v.clickAndWait(goOn)
 	default:
-		v.choose()
-		v.follow(goOn)
+		v.chooseAnswer()
+		v.clickAndWait(goOn)
 	}
 }
 
-// choose denies what can be denied, and else takes the first that there is.
-func (v *visitor) choose() {
-	v.n.t.Helper()
+// chooseAnswer selects "absent" in each group of radio buttons that has it, and the
+// first option in the others.
+func (v *pageSession) chooseAnswer() {
+	v.tenant.t.Helper()
 	for _, id := range browser.Evaluate[[]string](v.tab, `
 		Object.values(Object.groupBy(document.querySelectorAll("main input[type=radio]"), (radio) => radio.name))
 			.map((radios) => (radios.find((radio) => radio.value === "absent") ?? radios[0]).id)`) {
@@ -176,11 +178,11 @@ func (v *visitor) choose() {
 	}
 }
 
-// follow presses what leads to another page, and waits until the script of the page has
-// put that in the place of this one, or the browser has.
-func (v *visitor) follow(selector string) {
-	v.n.t.Helper()
+// clickAndWait clicks an element and waits until the page's script or the browser has
+// replaced the page content.
+func (v *pageSession) clickAndWait(selector string) {
+	v.tenant.t.Helper()
 	browser.Evaluate[bool](v.tab, `document.getElementById("main").dataset.old = "", true`)
 	v.tab.Click(selector)
-	v.tab.Await("#main:not([data-old])")
+	v.tab.WaitVisible("#main:not([data-old])")
 }

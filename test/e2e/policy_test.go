@@ -23,38 +23,38 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// policyGrace is what the policy of this test makes of the grace period of pods,
-// which the operator sends otherwise.
-const policyGrace = 45
+// policyGracePeriodSeconds is the termination grace period that the mutating policy
+// sets. It differs from the operator's value.
+const policyGracePeriodSeconds = 45
 
-// TestMutatingPolicyIsNotFought puts a policy over a namespace that labels each
-// Deployment and rewrites what the operator sends of it. The Instance becomes
-// ready all the same, and nobody writes any more once it is.
-func TestMutatingPolicyIsNotFought(t *testing.T) {
+// TestMutatingPolicyCausesNoWriteLoop installs a policy that labels each Deployment of a
+// namespace and overrides a field that the operator applies. The Instance must become
+// ready anyway, and all writes must stop afterward.
+func TestMutatingPolicyCausesNoWriteLoop(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "policy")
-	rewriteDeployments(t, namespace)
-	n := apply(t, namespace, "ruled", embedded())
+	createMutatingPolicy(t, namespace)
+	n := createReadyInstance(t, namespace, "ruled", embeddedSpec())
 	deployment := n.deployment()
-	if grace := deployment.Spec.Template.Spec.TerminationGracePeriodSeconds; ptr.Deref(grace, 0) != policyGrace || deployment.Labels["team"] != "blue" {
+	if grace := deployment.Spec.Template.Spec.TerminationGracePeriodSeconds; ptr.Deref(grace, 0) != policyGracePeriodSeconds || deployment.Labels["team"] != "blue" {
 		t.Fatalf("the policy did not act: a grace period of %d s, labels %v", ptr.Deref(grace, 0), deployment.Labels)
 	}
-	n.comesToRest(10 * time.Second)
+	n.mustSettle(10 * time.Second)
 
 	before := n.podNames()
 	n.edit(func(s *v1alpha1.InstanceSpec) {
 		s.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example"}}
 	})
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-	n.comesToRest(5 * time.Second)
+	n.mustSettle(5 * time.Second)
 	if diff := cmp.Diff(before, n.podNames()); diff != "" {
 		t.Errorf("an edit that concerns no pod replaced some (-before +after):\n%s", diff)
 	}
 }
 
-// rewriteDeployments makes a mutating policy for the Deployments of a namespace,
-// and waits until it acts.
-func rewriteDeployments(t *testing.T, namespace string) {
+// createMutatingPolicy creates a mutating policy for the Deployments of a namespace and
+// waits until it takes effect.
+func createMutatingPolicy(t *testing.T, namespace string) {
 	t.Helper()
 	policy := &admissionv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
@@ -72,7 +72,7 @@ func rewriteDeployments(t *testing.T, namespace string) {
 				PatchType: admissionv1.PatchTypeApplyConfiguration,
 				ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: `Object{
 					metadata: Object.metadata{labels: Object.metadata.labels{team: "blue"}},
-					spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{terminationGracePeriodSeconds: ` + strconv.Itoa(policyGrace) + `}}}
+					spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{terminationGracePeriodSeconds: ` + strconv.Itoa(policyGracePeriodSeconds) + `}}}
 				}`},
 			}},
 		},
@@ -82,24 +82,25 @@ func rewriteDeployments(t *testing.T, namespace string) {
 		Spec:       admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: namespace},
 	}
 	for _, object := range []client.Object{policy, binding} {
-		if err := kube.Create(t.Context(), object); err != nil {
+		if err := kubeClient.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := kube.Delete(context.Background(), object); err != nil {
+			if err := kubeClient.Delete(context.Background(), object); err != nil {
 				t.Errorf("delete the policy: %v", err)
 			}
 		})
 	}
 	NewWithT(t).Eventually(func(g Gomega) {
-		probe := probeDeployment(namespace)
-		g.Expect(kube.Create(t.Context(), probe, client.DryRunAll)).To(Succeed())
+		probe := newProbeDeployment(namespace)
+		g.Expect(kubeClient.Create(t.Context(), probe, client.DryRunAll)).To(Succeed())
 		g.Expect(probe.Labels).To(HaveKeyWithValue("team", "blue"))
-	}, patience, "500ms").Should(Succeed(), "the policy does not act")
+	}, defaultTimeout, "500ms").Should(Succeed(), "the policy does not act")
 }
 
-// probeDeployment is one to show what becomes of it, and not to be kept.
-func probeDeployment(namespace string) *appsv1.Deployment {
+// newProbeDeployment returns a Deployment for a dry run, which shows the policy's
+// effect.
+func newProbeDeployment(namespace string) *appsv1.Deployment {
 	labels := map[string]string{"app": "probe"}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"},
@@ -113,25 +114,25 @@ func probeDeployment(namespace string) *appsv1.Deployment {
 	}
 }
 
-// deployment reads the Instance's Deployment.
+// deployment returns the Instance's Deployment.
 func (n tenant) deployment() *appsv1.Deployment {
 	n.t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := kube.Get(n.t.Context(), n.key, deployment); err != nil {
+	if err := kubeClient.Get(n.t.Context(), n.key, deployment); err != nil {
 		n.t.Fatalf("read deployment %s: %v", n.key, err)
 	}
 	return deployment
 }
 
-// comesToRest fails the test unless there is a while in which nobody writes the
-// Instance or what the operator made of it. What others still have to say of
-// pods that just became ready may come in the first one.
-func (n tenant) comesToRest(while time.Duration) {
+// mustSettle fails the test unless a period of length while passes without writes to the
+// Instance or its owned objects. It tries up to three periods, because status updates of
+// newly ready pods may arrive in the first one.
+func (n tenant) mustSettle(while time.Duration) {
 	n.t.Helper()
-	before, written := n.versions(), ""
+	before, written := n.resourceVersions(), ""
 	for range 3 {
 		time.Sleep(while)
-		after := n.versions()
+		after := n.resourceVersions()
 		if written = cmp.Diff(before, after); written == "" {
 			return
 		}
@@ -140,8 +141,8 @@ func (n tenant) comesToRest(while time.Duration) {
 	n.t.Errorf("it is written again and again, last within %s (-before +after):\n%s", while, written)
 }
 
-// versions are those of the Instance and of what the operator made of it.
-func (n tenant) versions() map[string]string {
+// resourceVersions returns the resource versions of the Instance and its owned objects.
+func (n tenant) resourceVersions() map[string]string {
 	n.t.Helper()
 	versions := map[string]string{"the Instance": n.get().ResourceVersion}
 	for kind, list := range map[string]client.ObjectList{
@@ -150,7 +151,7 @@ func (n tenant) versions() map[string]string {
 		"NetworkPolicy": &networkingv1.NetworkPolicyList{}, "PersistentVolumeClaim": &corev1.PersistentVolumeClaimList{},
 	} {
 		labels := client.MatchingLabels{"app.kubernetes.io/managed-by": "anamnesis-operator", "app.kubernetes.io/instance": n.key.Name}
-		if err := kube.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
+		if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
 			n.t.Fatalf("list each %s of %s: %v", kind, n.key, err)
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {

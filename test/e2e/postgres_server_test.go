@@ -21,32 +21,32 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// external is the spec of an Instance of two replicas over a PostgreSQL server of
-// its own, which runs in the node's namespaces.
-func external(t *testing.T, namespace string) v1alpha1.InstanceSpec {
+// externalSpec returns the spec of an Instance with two replicas and its own PostgreSQL
+// server, which runs in the node's namespaces.
+func externalSpec(t *testing.T, namespace string) v1alpha1.InstanceSpec {
 	t.Helper()
-	return startPostgres(t).storage(namespace)
+	return startPostgres(t).instanceSpec(namespace)
 }
 
-// A postgres is a PostgreSQL server inside the node's namespaces, where pods
-// reach it at the node's address. It can be stopped for a while.
-type postgres struct {
-	t      *testing.T
-	dir    string
-	listen string
-	url    string
-	end    func()
+// A postgresServer is a PostgreSQL server in the node's namespaces. Pods reach it at the
+// node's address. Tests can stop and restart it.
+type postgresServer struct {
+	t        *testing.T
+	dir      string
+	listen   string
+	url      string
+	shutDown func()
 }
 
-// buildSetup builds the command that runs PostgreSQL, once for all tests.
+// buildSetup builds the command that runs PostgreSQL. All tests share the binary.
 var buildSetup = sync.OnceValues(func() (string, error) {
-	return cluster.BuildCommand(context.Background(), "setup", "./hack/setup")
+	return cluster.BuildBinary(context.Background(), "setup", "./hack/setup")
 })
 
-// startPostgres starts a server on a free port, to be stopped with the test.
-func startPostgres(t *testing.T) *postgres {
+// startPostgres starts a server on a free port and stops it when the test ends.
+func startPostgres(t *testing.T) *postgresServer {
 	t.Helper()
-	// The server runs as another user, who does not get into t.TempDir.
+	// The server runs as another user, which cannot access t.TempDir.
 	dir, err := os.MkdirTemp("", "anamnesis-e2e-postgres-")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func startPostgres(t *testing.T) *postgres {
 			t.Errorf("remove what PostgreSQL kept: %v", err)
 		}
 	})
-	p := &postgres{t: t, dir: dir, listen: net.JoinHostPort(nodeAddress(t), "0")}
+	p := &postgresServer{t: t, dir: dir, listen: net.JoinHostPort(nodeAddress(t), "0")}
 	p.start()
 	t.Cleanup(func() { p.stop() })
 	address, err := url.Parse(p.url)
@@ -67,9 +67,9 @@ func startPostgres(t *testing.T) *postgres {
 	return p
 }
 
-// start runs the server and waits until it answers. One that was stopped comes
-// back where it was, with what it held.
-func (p *postgres) start() {
+// start starts the server and waits until it accepts connections. A restarted server
+// keeps its address and data.
+func (p *postgresServer) start() {
 	p.t.Helper()
 	setup, err := buildSetup()
 	if err != nil {
@@ -87,30 +87,30 @@ func (p *postgres) start() {
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.end = sync.OnceFunc(func() {
+	p.shutDown = sync.OnceFunc(func() {
 		cancel()
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // it exits with an error when terminated
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		p.end()
+		p.shutDown()
 		p.t.Fatalf("start PostgreSQL in the node: %v", err)
 	}
 	p.url = strings.TrimSpace(line)
 }
 
-// stop ends the server, and keeps what it holds.
-func (p *postgres) stop() { p.end() }
+// stop stops the server and keeps its data.
+func (p *postgresServer) stop() { p.shutDown() }
 
-// storage is the spec of an Instance of two replicas that keeps its data there,
-// by a Secret in its namespace.
-func (p *postgres) storage(namespace string) v1alpha1.InstanceSpec {
+// instanceSpec returns the spec of an Instance with two replicas that uses the server.
+// It creates the Secret with the server's URL in namespace.
+func (p *postgresServer) instanceSpec(namespace string) v1alpha1.InstanceSpec {
 	p.t.Helper()
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "database"},
 		StringData: map[string]string{"url": p.url},
 	}
-	if err := kube.Create(p.t.Context(), secret); err != nil {
+	if err := kubeClient.Create(p.t.Context(), secret); err != nil {
 		p.t.Fatal(fmt.Errorf("make the Secret of a database: %w", err))
 	}
 	return v1alpha1.InstanceSpec{
@@ -120,11 +120,11 @@ func (p *postgres) storage(namespace string) v1alpha1.InstanceSpec {
 	}
 }
 
-// nodeAddress is the node's own address.
+// nodeAddress returns the node's internal IP address.
 func nodeAddress(t *testing.T) string {
 	t.Helper()
 	nodes := &corev1.NodeList{}
-	if err := kube.List(t.Context(), nodes); err != nil {
+	if err := kubeClient.List(t.Context(), nodes); err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range nodes.Items {

@@ -10,42 +10,42 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestNoRequestIsLost keeps eight clients asking an Instance of two replicas
-// over PostgreSQL while its pods are deleted one after the other, and while an
-// edit rolls out: not one request may fail.
-func TestNoRequestIsLost(t *testing.T) {
+// TestPodReplacementLosesNoRequest verifies that no request of eight clients fails
+// while the pods of an Instance with two replicas on PostgreSQL are deleted one after
+// another, and while an edit rolls out.
+func TestPodReplacementLosesNoRequest(t *testing.T) {
 	namespace := newNamespace(t, "postgres")
-	n := apply(t, namespace, "busy", external(t, namespace))
-	NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(HaveLen(2))
+	n := createReadyInstance(t, namespace, "busy", externalSpec(t, namespace))
+	NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(HaveLen(2))
 
 	t.Run("while pods are deleted", func(t *testing.T) {
-		load := startLoad(t, n, diagnoses)
-		time.Sleep(2 * time.Second) // let every client ask on a connection of its own first
+		load := startLoad(t, n, diagnosisLoad)
+		time.Sleep(2 * time.Second) // let every client make a request on its own connection first
 		for _, pod := range n.pods() {
-			if err := kube.Delete(t.Context(), &pod); err != nil {
+			if err := kubeClient.Delete(t.Context(), &pod); err != nil {
 				t.Fatal(err)
 			}
-			NewWithT(t).Eventually(n.podNames, patience, "500ms").Should(And(HaveLen(2), Not(ContainElement(pod.Name))))
-			NewWithT(t).Eventually(func() int32 { return n.get().Status.ReadyReplicas }, patience, "500ms").Should(BeEquivalentTo(2))
-			waitUntilGone(t, pod)
+			NewWithT(t).Eventually(n.podNames, defaultTimeout, "500ms").Should(And(HaveLen(2), Not(ContainElement(pod.Name))))
+			NewWithT(t).Eventually(func() int32 { return n.get().Status.ReadyReplicas }, defaultTimeout, "500ms").Should(BeEquivalentTo(2))
+			waitForPodDeletion(t, pod)
 		}
 		load.stop(t)
 	})
 	t.Run("while an edit rolls out", func(t *testing.T) {
 		before := n.podNames()
-		load := startLoad(t, n, diagnoses)
-		n.edit(moreMemory)
+		load := startLoad(t, n, diagnosisLoad)
+		n.edit(increaseMemory)
 		waitForNewPods(t, n, before)
 		load.stop(t)
 	})
 }
 
-// waitUntilGone waits until a deleted pod has drained and left.
-func waitUntilGone(t *testing.T, pod corev1.Pod) {
+// waitForPodDeletion waits until a deleted pod has drained and terminated.
+func waitForPodDeletion(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	NewWithT(t).Eventually(func() bool {
 		list := &corev1.PodList{}
-		if err := kube.List(t.Context(), list); err != nil {
+		if err := kubeClient.List(t.Context(), list); err != nil {
 			return false
 		}
 		for _, other := range list.Items {
@@ -54,5 +54,5 @@ func waitUntilGone(t *testing.T, pod corev1.Pod) {
 			}
 		}
 		return true
-	}, patience, "500ms").Should(BeTrue(), "pod %s is still there", pod.Name)
+	}, defaultTimeout, "500ms").Should(BeTrue(), "pod %s is still there", pod.Name)
 }

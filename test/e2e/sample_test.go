@@ -12,8 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/platform"
 )
 
-// TestSample applies the sample that the README applies, and asks it.
-func TestSample(t *testing.T) {
+// TestSampleInstance applies the sample from the README and sends it a request.
+func TestSampleInstance(t *testing.T) {
 	if _, err := cluster.Kubectl(t.Context(), "apply", "--filename", platform.SampleManifest); err != nil {
 		t.Fatal(err)
 	}
@@ -22,9 +22,9 @@ func TestSample(t *testing.T) {
 
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		t.Run(protocol, func(t *testing.T) {
-			api := demo.dial(protocol)
+			api := demo.newAPIClient(protocol)
 			api.mustDiagnose(t)
-			api.mustRefuse(t)
+			api.mustRejectKey(t)
 		})
 	}
 }

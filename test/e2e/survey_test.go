@@ -17,27 +17,27 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// answersBetweenKills is after how many answers a pod is killed.
+// answersBetweenKills is the number of answers between two pod kills.
 const answersBetweenKills = 10
 
-// TestSurveysSurviveThePods answers a triage and an intake survey to their ends, as a
-// careful client does, on an Instance of one pod that is killed again and again: no
-// answer is lost and none is doubled.
-func TestSurveysSurviveThePods(t *testing.T) {
+// TestSurveysSurvivePodRestarts completes a triage and an intake survey with a client
+// that retries, while the only pod of the Instance is killed repeatedly. No answer may
+// be lost or recorded twice.
+func TestSurveysSurvivePodRestarts(t *testing.T) {
 	t.Parallel()
-	n := apply(t, newNamespace(t, "survey"), "clinic", embedded())
-	api := n.dial("http/1.1")
+	n := createReadyInstance(t, newNamespace(t, "survey"), "clinic", embeddedSpec())
+	api := n.newAPIClient("http/1.1")
 	user := uuid.MustParse(api.mustCreateUser(t))
 	patient, err := api.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(user.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"intake", "triage"} { // the first one learns sex and age
+	for _, kind := range []string{"intake", "triage"} { // intake first: it asks for sex and age
 		made, err := api.Guidance.CreateSurvey(t.Context(), nil, guidance.NewSurvey{Type: new(kind), PatientID: new(patient.ID.String())})
 		if err != nil {
 			t.Fatal(err)
 		}
-		answered := n.walk(api, made.ID)
+		answered := n.completeWithRetries(api, made.ID)
 		summary, err := api.Guidance.GetSummary(t.Context(), made.ID)
 		if err != nil || len(summary.Questions) != answered || summary.Survey.Status != guidance.SurveyStatusCompleted {
 			t.Errorf("%s: %d answers were taken and %d are summed up, %v", kind, answered, len(summary.Questions), err)
@@ -49,8 +49,8 @@ func TestSurveysSurviveThePods(t *testing.T) {
 	}
 }
 
-// walk answers a survey to its end and returns how many answers it took.
-func (n tenant) walk(api apiClient, survey uuid.UUID) (answered int) {
+// completeWithRetries completes a survey and returns the number of answers.
+func (n tenant) completeWithRetries(api apiClient, survey uuid.UUID) (answered int) {
 	n.t.Helper()
 	question, err := api.Guidance.GetCurrentQuestion(n.t.Context(), survey)
 	if err != nil {
@@ -63,45 +63,45 @@ func (n tenant) walk(api apiClient, survey uuid.UUID) (answered int) {
 		if answered%answersBetweenKills == answersBetweenKills/2 {
 			n.killPods()
 		}
-		next = n.answer(api, survey, next)
+		next = n.answerWithRetries(api, survey, next)
 	}
 	return answered
 }
 
-// answer answers a question, again when nobody can say whether it was: the server
-// takes it once.
-func (n tenant) answer(api apiClient, survey uuid.UUID, question *guidance.Question) (next *guidance.Question) {
+// answerWithRetries answers a question and retries if the outcome is unknown. The
+// question's index makes retries safe: the server records one answer.
+func (n tenant) answerWithRetries(api apiClient, survey uuid.UUID, question *guidance.Question) (next *guidance.Question) {
 	n.t.Helper()
 	params := &guidance.AnswerCurrentQuestionParams{Index: new(question.Index)}
 	NewWithT(n.t).Eventually(func() (err error) {
 		ctx, cancel := context.WithTimeout(n.t.Context(), 20*time.Second)
 		defer cancel()
-		next, err = api.Guidance.AnswerCurrentQuestion(ctx, survey, params, guidance.NewAnswer{Answer: anAnswer(question)})
+		next, err = api.Guidance.AnswerCurrentQuestion(ctx, survey, params, guidance.NewAnswer{Answer: validAnswer(question)})
 		if err != nil {
 			err = fmt.Errorf("question %d, %s: %w", question.Index, question.ID, err)
 		}
 		return err
-	}, patience, "500ms").Should(Succeed())
+	}, defaultTimeout, "500ms").Should(Succeed())
 	return next
 }
 
-// killPods kills the Instance's pods, with no time to leave, and waits until there
-// are others.
+// killPods deletes the Instance's pods without a grace period and waits for their
+// replacements.
 func (n tenant) killPods() {
 	n.t.Helper()
 	killed := n.pods()
 	for _, pod := range killed {
-		if err := kube.Delete(n.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
+		if err := kubeClient.Delete(n.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
 			n.t.Fatal(err)
 		}
 	}
 	for _, pod := range killed {
-		NewWithT(n.t).Eventually(n.podNames, patience, "200ms").Should(And(HaveLen(len(killed)), Not(ContainElement(pod.Name))))
+		NewWithT(n.t).Eventually(n.podNames, defaultTimeout, "200ms").Should(And(HaveLen(len(killed)), Not(ContainElement(pod.Name))))
 	}
 }
 
-// anAnswer is a good one to a question.
-func anAnswer(question *guidance.Question) json.RawMessage {
+// validAnswer returns an answer that the question accepts.
+func validAnswer(question *guidance.Question) json.RawMessage {
 	first := func(answers []guidance.PossibleAnswer) string { return answers[0].ID }
 	switch question.AnswerType {
 	case guidance.AnswerTypeChoice:

@@ -18,52 +18,53 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/platform"
 )
 
-// watchWave is how long is looked on after an upgrade: longer than the wave
-// leaves between two looks of its own.
-const watchWave = 15 * time.Second
+// rolloutWatchPeriod is the time to watch for unwanted changes after an upgrade. It is
+// longer than the interval at which the rollout checks for work.
+const rolloutWatchPeriod = 15 * time.Second
 
-// TestUpgrade upgrades the operator from an earlier commit as the chart's README
-// says, with another server image, while clients ask two Instances that the
-// earlier operator made. Their windows for moving to that image are closed: not a
-// request fails, not a pod is touched, and both stay ready. Then one window is
-// opened, and that Instance alone moves, under load and without a failed request.
+// TestUpgrade upgrades the operator from an earlier commit as described in the chart's
+// README, with a new server image, while clients send requests to two existing
+// Instances. While their update windows are closed, no request may fail, no pod may
+// change, and both Instances must stay ready. After one window opens, only that Instance
+// is updated, under load and without failed requests.
 func TestUpgrade(t *testing.T) {
-	old, oldImages := released(t)
-	goBack(t, old, oldImages)
-	// Else those of other tests would begin with the earlier server, which is proven.
-	defer endInstances(t)
+	old, oldImages := previousPlatform(t)
+	downgrade(t, old, oldImages)
+	// Instances of other tests would otherwise start with the earlier server, which this
+	// test covers.
+	defer deleteInstances(t)
 	namespace := newNamespace(t, "upgrade")
-	spec := external(t, namespace)
-	busy, small := create(t, namespace, "busy", spec), create(t, namespace, "small", embedded())
+	spec := externalSpec(t, namespace)
+	busy, small := createInstance(t, namespace, "busy", spec), createInstance(t, namespace, "small", embeddedSpec())
 	tenants := []tenant{busy, small}
 	for _, n := range tenants {
 		n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	}
 
 	survived := t.Run("touches no pod", func(t *testing.T) {
-		before := podsOf(tenants)
-		loads := []*load{startLoad(t, busy, diagnoses), startLoad(t, small, diagnoses)}
-		if err := cluster.UpgradeResources(t.Context()); err != nil {
+		before := podRestarts(tenants)
+		loads := []*load{startLoad(t, busy, diagnosisLoad), startLoad(t, small, diagnosisLoad)}
+		if err := cluster.UpgradeCRDs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range tenants {
-			n.edit(closeWindow)
+			n.edit(closeUpdateWindow)
 		}
 		if err := cluster.Install(t.Context(), images); err != nil {
 			t.Fatal(err)
 		}
-		waitForOneOperator(t)
+		waitForOldOperatorExit(t)
 		for _, n := range tenants {
 			n.edit(func(s *v1alpha1.InstanceSpec) {
 				s.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example"}}
 			})
 			n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 		}
-		time.Sleep(watchWave)
+		time.Sleep(rolloutWatchPeriod)
 		for _, load := range loads {
 			load.stop(t)
 		}
-		if diff := cmp.Diff(before, podsOf(tenants)); diff != "" {
+		if diff := cmp.Diff(before, podRestarts(tenants)); diff != "" {
 			t.Errorf("the upgrade touched pods (-before +after):\n%s", diff)
 		}
 		for _, n := range tenants {
@@ -77,24 +78,24 @@ func TestUpgrade(t *testing.T) {
 		return
 	}
 	t.Run("moves whose window is open", func(t *testing.T) {
-		before, kept := busy.podNames(), podsOf([]tenant{small})
-		load := startLoad(t, busy, searches)
+		before, kept := busy.podNames(), podRestarts([]tenant{small})
+		load := startLoad(t, busy, searchLoad)
 		busy.edit(func(s *v1alpha1.InstanceSpec) { s.Rollout = nil })
-		NewWithT(t).Eventually(func() string { return busy.get().Status.Server.Image }, patience, "500ms").Should(Equal(images.Server))
+		NewWithT(t).Eventually(func() string { return busy.get().Status.Server.Image }, defaultTimeout, "500ms").Should(Equal(images.Server))
 		waitForNewPods(t, busy, before)
 		load.stop(t)
-		if diff := cmp.Diff(kept, podsOf([]tenant{small})); diff != "" {
+		if diff := cmp.Diff(kept, podRestarts([]tenant{small})); diff != "" {
 			t.Errorf("an Instance whose window is closed was touched (-before +after):\n%s", diff)
 		}
 	})
 }
 
-// goBack removes the operator and the resource definitions, and installs earlier
-// ones. What the other tests need comes back at the end.
-func goBack(t *testing.T, old platform.Platform, images platform.Images) {
+// downgrade replaces the operator and the CRDs with those of an earlier commit. It
+// restores the current ones for the other tests when the test ends.
+func downgrade(t *testing.T, old platform.Platform, images platform.Images) {
 	t.Helper()
-	t.Cleanup(func() { comeBack(t) })
-	endInstances(t)
+	t.Cleanup(func() { restorePlatform(t) })
+	deleteInstances(t)
 	if err := cluster.Uninstall(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +112,11 @@ func goBack(t *testing.T, old platform.Platform, images platform.Images) {
 	}
 }
 
-// comeBack leaves the operator and the resource definitions of the tree,
-// whatever became of the test.
-func comeBack(t *testing.T) {
+// restorePlatform installs the operator and the CRDs of the working tree, whatever state
+// the test left.
+func restorePlatform(t *testing.T) {
 	ctx := context.Background()
-	if err := cluster.UpgradeResources(ctx); err != nil {
+	if err := cluster.UpgradeCRDs(ctx); err != nil {
 		t.Errorf("put the resource definitions back: %v", err)
 	}
 	if err := cluster.Install(ctx, images); err != nil {
@@ -123,42 +124,42 @@ func comeBack(t *testing.T) {
 	}
 }
 
-// endInstances deletes all Instances that earlier tests left, while there is
-// still an operator to let them go.
-func endInstances(t *testing.T) {
+// deleteInstances deletes all remaining Instances while an operator is running to remove
+// their finalizers.
+func deleteInstances(t *testing.T) {
 	t.Helper()
 	NewWithT(t).Eventually(func(g Gomega) {
 		list := &v1alpha1.InstanceList{}
-		g.Expect(kube.List(t.Context(), list)).To(Succeed())
+		g.Expect(kubeClient.List(t.Context(), list)).To(Succeed())
 		for _, instance := range list.Items {
-			g.Expect(client.IgnoreNotFound(kube.Delete(t.Context(), &instance))).To(Succeed())
+			g.Expect(client.IgnoreNotFound(kubeClient.Delete(t.Context(), &instance))).To(Succeed())
 		}
 		g.Expect(list.Items).To(BeEmpty())
-	}, patience, "500ms").Should(Succeed())
+	}, defaultTimeout, "500ms").Should(Succeed())
 }
 
-// closeWindow lets nothing but changes of the spec replace pods for half a day.
-func closeWindow(spec *v1alpha1.InstanceSpec) {
+// closeUpdateWindow sets a window that opens in 12 hours. Until then, only spec changes
+// replace pods.
+func closeUpdateWindow(spec *v1alpha1.InstanceSpec) {
 	opens := time.Now().UTC().Add(12 * time.Hour)
-	spec.Rollout = &v1alpha1.RolloutSpec{Window: &v1alpha1.Window{
+	spec.Rollout = &v1alpha1.RolloutSpec{Window: &v1alpha1.MaintenanceWindow{
 		Start: v1alpha1.TimeOfDay(opens.Format("15:04")), End: v1alpha1.TimeOfDay(opens.Add(time.Hour).Format("15:04")), TimeZone: "UTC",
 	}}
 }
 
-// waitForOneOperator waits until the operator before has ended, so that what is
-// done from then on is done by the new one.
-func waitForOneOperator(t *testing.T) {
+// waitForOldOperatorExit waits until the previous operator pod is gone, so that only the
+// new operator acts on later changes.
+func waitForOldOperatorExit(t *testing.T) {
 	t.Helper()
 	NewWithT(t).Eventually(func() (int, error) {
 		list := &corev1.PodList{}
-		err := kube.List(t.Context(), list, client.InNamespace(platform.Namespace), client.MatchingLabels{"app.kubernetes.io/name": "anamnesis-operator"})
+		err := kubeClient.List(t.Context(), list, client.InNamespace(platform.Namespace), client.MatchingLabels{"app.kubernetes.io/name": "anamnesis-operator"})
 		return len(list.Items), err
-	}, patience, "500ms").Should(Equal(1))
+	}, defaultTimeout, "500ms").Should(Equal(1))
 }
 
-// podsOf says of each pod of some Instances which it is and how often it was
-// restarted.
-func podsOf(tenants []tenant) map[string]string {
+// podRestarts returns the UID and the restart count of each pod, by pod name.
+func podRestarts(tenants []tenant) map[string]string {
 	found := map[string]string{}
 	for _, n := range tenants {
 		for _, pod := range n.pods() {

@@ -23,26 +23,26 @@ import (
 
 const (
 	receiverName = "receiver"
-	// receiverPort is both of its pod and its Service, since policies speak of pods.
+	// receiverPort is the port of both the pod and the Service, because policies apply to
+	// pod ports.
 	receiverPort = 8443
 )
 
-// A receiver is somebody in a namespace who is told of events.
+// A receiver is a receiver of events in a namespace.
 type receiver struct {
 	t         *testing.T
 	namespace string
 }
 
-// startReceiver starts one that answers by HTTPS, and makes the ConfigMap that says whom
-// to believe of it.
+// startReceiver starts an HTTPS receiver and creates the ConfigMap with its CA bundle.
 func startReceiver(t *testing.T, namespace string) receiver {
 	t.Helper()
-	image, err := cluster.LoadCommand(t.Context(), receiverName, "./hack/receiver")
+	image, err := cluster.BuildAndLoadImage(t.Context(), receiverName, "./hack/receiver")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := receiver{t, namespace}
-	pod := onePod(namespace, receiverName, image, map[string]string{"app": receiverName}, "--listen=:8443", "--name="+r.host())
+	pod := newTestPod(namespace, receiverName, image, map[string]string{"app": receiverName}, "--listen=:8443", "--name="+r.host())
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: receiverName},
 		Spec: corev1.ServiceSpec{
@@ -51,24 +51,24 @@ func startReceiver(t *testing.T, namespace string) receiver {
 		},
 	}
 	create := func(object client.Object) {
-		if err := kube.Create(t.Context(), object); err != nil {
+		if err := kubeClient.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
 	create(pod)
 	create(service)
-	NewWithT(t).Eventually(r.said, patience, "500ms").ShouldNot(BeEmpty(), "the receiver said nothing")
+	NewWithT(t).Eventually(r.outputLines, defaultTimeout, "500ms").ShouldNot(BeEmpty(), "the receiver said nothing")
 	create(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: receiverName},
-		Data:       map[string]string{"ca.crt": r.said()[0].Authority},
+		Data:       map[string]string{"ca.crt": r.outputLines()[0].Authority},
 	})
 	return r
 }
 
 func (r receiver) host() string { return receiverName + "." + r.namespace + ".svc" }
 
-// taken is a line that the receiver prints.
-type taken struct {
+// receiverOutput is a line that the receiver prints.
+type receiverOutput struct {
 	Authority string
 	WebhookID string `json:"webhook_id"`
 	Token     string
@@ -80,17 +80,17 @@ type taken struct {
 	}
 }
 
-// said is what the receiver has printed so far.
-func (r receiver) said() (lines []taken) {
+// outputLines returns the receiver's output so far.
+func (r receiver) outputLines() (lines []receiverOutput) {
 	logs, err := cluster.Kubectl(r.t.Context(), "logs", "--namespace", r.namespace, receiverName)
 	if err != nil {
-		return nil // it has not begun yet
+		return nil // not started yet
 	}
 	for line := range strings.Lines(logs) {
 		if !strings.HasPrefix(line, "{") {
 			continue // who did not come through to it
 		}
-		var said taken
+		var said receiverOutput
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
 			r.t.Errorf("the receiver said %q: %v", line, err)
 		}
@@ -99,9 +99,10 @@ func (r receiver) said() (lines []taken) {
 	return lines
 }
 
-// toldOf says by which tokens the receiver was told of the end of a survey.
-func (r receiver) toldOf(survey uuid.UUID) (tokens []string) {
-	for _, said := range r.said() {
+// tokensForSurvey returns the tokens of the deliveries that reported the completion of
+// a survey.
+func (r receiver) tokensForSurvey(survey uuid.UUID) (tokens []string) {
+	for _, said := range r.outputLines() {
 		if said.Body.EventType == "survey_finished" && said.Body.Content.SurveyID == survey.String() {
 			tokens = append(tokens, said.Token)
 		}
@@ -109,8 +110,8 @@ func (r receiver) toldOf(survey uuid.UUID) (tokens []string) {
 	return tokens
 }
 
-// subscribe applies a WebhookConfig with its token.
-func (r receiver) subscribe(n tenant) *v1alpha1.WebhookConfig {
+// createWebhookConfig applies a WebhookConfig with its token.
+func (r receiver) createWebhookConfig(n tenant) *v1alpha1.WebhookConfig {
 	r.t.Helper()
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "portal-token"},
@@ -121,23 +122,23 @@ func (r receiver) subscribe(n tenant) *v1alpha1.WebhookConfig {
 		Spec: v1alpha1.WebhookConfigSpec{
 			InstanceRef:                 v1alpha1.InstanceReference{Name: n.key.Name},
 			URL:                         v1alpha1.ReceiverURL("https://" + r.host() + ":8443/events"),
-			AuthorizationTokenSecretRef: v1alpha1.TokenReference{Name: secret.Name},
+			AuthorizationTokenSecretRef: v1alpha1.TokenSecretReference{Name: secret.Name},
 		},
 	}
 	for _, object := range []client.Object{secret, config} {
-		if err := kube.Create(r.t.Context(), object); err != nil {
+		if err := kubeClient.Create(r.t.Context(), object); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 	NewWithT(r.t).Eventually(func() (bool, error) {
-		err := kube.Get(r.t.Context(), client.ObjectKeyFromObject(config), config)
+		err := kubeClient.Get(r.t.Context(), client.ObjectKeyFromObject(config), config)
 		return apimeta.IsStatusConditionTrue(config.Status.Conditions, v1alpha1.ConditionReady), err
-	}, patience, "500ms").Should(BeTrue(), "the WebhookConfig is ready")
+	}, defaultTimeout, "500ms").Should(BeTrue(), "the WebhookConfig is ready")
 	return config
 }
 
-// finish answers a survey of one question.
-func (n tenant) finish(api apiClient, patient uuid.UUID) uuid.UUID {
+// completeSurvey answers a survey of one question.
+func (n tenant) completeSurvey(api apiClient, patient uuid.UUID) uuid.UUID {
 	n.t.Helper()
 	made, err := api.Guidance.CreateSurvey(n.t.Context(), nil, guidance.NewSurvey{
 		Type: new("intake"), PatientID: new(patient.String()), Sections: []string{"notes"},
@@ -152,75 +153,75 @@ func (n tenant) finish(api apiClient, patient uuid.UUID) uuid.UUID {
 	return made.ID
 }
 
-// TestReceiversAreTold has the end of a survey told to a receiver in a pod, until the
-// WebhookConfig is deleted, and sees that pods of an Instance reach the receiver only
-// where their Instance says so.
-func TestReceiversAreTold(t *testing.T) {
+// TestWebhookDelivery verifies that a receiver in a pod is notified of completed
+// surveys until the WebhookConfig is deleted, and that an Instance's pods can reach
+// the receiver only if the Instance allows it.
+func TestWebhookDelivery(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, "webhook")
 	r := startReceiver(t, namespace)
-	spec := embedded()
+	spec := embeddedSpec()
 	spec.Webhooks = &v1alpha1.Webhooks{
-		AllowPrivateAddresses: true, AllowedPorts: []int32{receiverPort}, CARef: &v1alpha1.CertificateReference{Kind: "ConfigMap", Name: receiverName},
+		AllowPrivateAddresses: true, AllowedPorts: []int32{receiverPort}, CARef: &v1alpha1.CABundleReference{Kind: "ConfigMap", Name: receiverName},
 	}
-	n := apply(t, namespace, "teller", spec)
-	closed := apply(t, namespace, "silent", embedded())
-	config := r.subscribe(n)
+	n := createReadyInstance(t, namespace, "teller", spec)
+	closed := createReadyInstance(t, namespace, "silent", embeddedSpec())
+	config := r.createWebhookConfig(n)
 	if secret := n.secret("portal-signing", "secret"); !strings.HasPrefix(secret, "whsec_") {
 		t.Error("the Secret for the receiver holds no signing secret")
 	}
 
-	api := n.dial("http/1.1")
+	api := n.newAPIClient("http/1.1")
 	user := uuid.MustParse(api.mustCreateUser(t))
 	patient, err := api.Guidance.CreatePatient(t.Context(), guidance.NewPatient{UserID: new(user.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	survey := n.finish(api, patient.ID)
-	NewWithT(t).Eventually(func() []string { return r.toldOf(survey) }, patience, "500ms").Should(Equal([]string{"the-token"}))
+	survey := n.completeSurvey(api, patient.ID)
+	NewWithT(t).Eventually(func() []string { return r.tokensForSurvey(survey) }, defaultTimeout, "500ms").Should(Equal([]string{"the-token"}))
 	NewWithT(t).Eventually(func() (int32, error) {
-		err := kube.Get(t.Context(), client.ObjectKeyFromObject(config), config)
+		err := kubeClient.Get(t.Context(), client.ObjectKeyFromObject(config), config)
 		if config.Status.LastDelivery == nil {
 			return 0, err
 		}
 		return config.Status.LastDelivery.StatusCode, err
-	}, patience, "1s").Should(Equal(int32(204)), "the status shows the last delivery")
+	}, defaultTimeout, "1s").Should(Equal(int32(204)), "the status shows the last delivery")
 
-	if err := kube.Delete(t.Context(), config); err != nil {
+	if err := kubeClient.Delete(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	NewWithT(t).Eventually(func() error {
-		return client.IgnoreNotFound(kube.Get(t.Context(), client.ObjectKeyFromObject(config), config))
-	}, patience, "500ms").Should(Succeed())
+		return client.IgnoreNotFound(kubeClient.Get(t.Context(), client.ObjectKeyFromObject(config), config))
+	}, defaultTimeout, "500ms").Should(Succeed())
 	NewWithT(t).Eventually(func() (int, error) {
 		left, err := api.Guidance.ListWebhooks(t.Context())
 		return len(left), err
-	}, patience, "500ms").Should(BeZero(), "subscriptions that are left")
-	unheard := n.finish(api, patient.ID)
+	}, defaultTimeout, "500ms").Should(BeZero(), "subscriptions that are left")
+	unheard := n.completeSurvey(api, patient.ID)
 	time.Sleep(5 * time.Second)
-	if told := r.toldOf(unheard); len(told) > 0 {
+	if told := r.tokensForSurvey(unheard); len(told) > 0 {
 		t.Error("the receiver was told after its WebhookConfig was deleted")
 	}
-	r.wantReach(n, "open")
-	r.wantReach(closed, "closed")
+	r.mustReach(n, "open")
+	r.mustReach(closed, "closed")
 }
 
-// wantReach has a pod with the labels that policies know an Instance's pods by try the
-// receiver.
-func (r receiver) wantReach(n tenant, want string) {
+// mustReach connects to the receiver from a pod with the labels that policies use to
+// select an Instance's pods.
+func (r receiver) mustReach(n tenant, want string) {
 	r.t.Helper()
-	image, err := cluster.LoadCommand(r.t.Context(), "probe", "./test/e2e/probe")
+	image, err := cluster.BuildAndLoadImage(r.t.Context(), "probe", "./test/e2e/probe")
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	pod := &corev1.Pod{}
-	if err := kube.Get(r.t.Context(), client.ObjectKey{Namespace: r.namespace, Name: receiverName}, pod); err != nil {
+	if err := kubeClient.Get(r.t.Context(), client.ObjectKey{Namespace: r.namespace, Name: receiverName}, pod); err != nil {
 		r.t.Fatal(err)
 	}
 	address := pod.Status.PodIP + ":8443"
 	labels := n.pods()[0].Labels
-	delete(labels, "pod-template-hash") // it is not the Deployment's
-	got := probe(r.t, r.namespace, "probe-"+n.key.Name, image, labels, address)
+	delete(labels, "pod-template-hash") // not part of the Deployment
+	got := runProbe(r.t, r.namespace, "probe-"+n.key.Name, image, labels, address)
 	if diff := cmp.Diff(map[string]string{address: want}, got); diff != "" {
 		r.t.Errorf("what pods of %s reach (-want +got):\n%s", n.key, diff)
 	}

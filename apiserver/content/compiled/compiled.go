@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compiled is the content of the tree as releases, for the tests and the
-// commands that judge it. Compiling takes seconds, and minutes under the race
-// detector, so who runs many of them compiles it once, with `apiserver model
-// build`, and names the directory in the environment. Nothing that serves may
-// use this package.
+// Package compiled provides the content of the source tree as compiled releases, for
+// tests and evaluation commands. Compiling takes seconds, or minutes under the race
+// detector. To run many of them, compile once with `apiserver model build` and set
+// ANAMNESIS_COMPILED to the output directory. Production code must not use this
+// package.
 package compiled
 
 import (
@@ -18,52 +18,53 @@ import (
 	"sync"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model/compile"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile"
 )
 
-// Variable names in the environment a directory that holds the content of this
-// tree compiled, every language. Unset, each process compiles for itself.
-const Variable = "ANAMNESIS_COMPILED"
+// DirEnvVar is the environment variable that names a directory with the compiled
+// content of this source tree in every language. If unset, each process compiles the
+// content itself.
+const DirEnvVar = "ANAMNESIS_COMPILED"
 
 // A File is a release file.
 type File struct {
-	Name string // as model.FileName gives it
+	Name string // as returned by model.FileName
 	Data []byte
 	*model.Release
 }
 
-// Release is the content in a language, such as "en". The release is shared by
-// all who ask for it.
+// Release returns the content in a language, such as "en". All callers share the
+// release.
 func Release(language string) (*model.Release, error) {
-	file, err := In(language)
+	file, err := ForLanguage(language)
 	if err != nil {
 		return nil, err
 	}
 	return file.Release, nil
 }
 
-// In is the file of the content in a language, spelt as its folder or as its model has it:
-// en-us or en-US.
-func In(language string) (File, error) {
-	if os.Getenv(Variable) == "" {
+// ForLanguage returns the release file of a language, spelled like its folder or like
+// its model: en-us or en-US.
+func ForLanguage(language string) (File, error) {
+	if os.Getenv(DirEnvVar) == "" {
 		return compileOnce(strings.ToLower(language))
 	}
-	files, err := All()
+	files, err := Files()
 	if err != nil {
 		return File{}, err
 	}
 	at := slices.IndexFunc(files, func(f File) bool { return strings.EqualFold(f.Meta.Language, language) })
 	if at < 0 {
-		return File{}, fmt.Errorf("the content in %s is in no language %q", os.Getenv(Variable), language)
+		return File{}, fmt.Errorf("the content in %s is in no language %q", os.Getenv(DirEnvVar), language)
 	}
 	return files[at], nil
 }
 
-// All are the files of the content, by name.
-var All = sync.OnceValues(func() (files []File, err error) {
-	if directory := os.Getenv(Variable); directory != "" {
-		files, err = read(directory)
+// Files returns the release files of the content, sorted by name.
+var Files = sync.OnceValues(func() (files []File, err error) {
+	if directory := os.Getenv(DirEnvVar); directory != "" {
+		files, err = readDir(directory)
 	} else {
 		files, err = compileAll()
 	}
@@ -71,40 +72,40 @@ var All = sync.OnceValues(func() (files []File, err error) {
 	return files, err
 })
 
-// alone are the languages that were compiled by themselves.
-var alone struct {
+// compileCache holds the languages that were compiled individually.
+var compileCache struct {
 	sync.Mutex
 	files map[string]File
 }
 
-// compileOnce compiles the content that the program was built with in the language of a
-// folder, the first time.
+// compileOnce compiles the embedded content in the language of a folder on the first
+// call, and caches it.
 func compileOnce(language string) (File, error) {
-	alone.Lock()
-	defer alone.Unlock()
-	if file, ok := alone.files[language]; ok {
+	compileCache.Lock()
+	defer compileCache.Unlock()
+	if file, ok := compileCache.files[language]; ok {
 		return file, nil
 	}
 	result, err := compile.Compile(content.FS, language)
 	if err != nil {
 		return File{}, fmt.Errorf("the content in %s has problems:\n%w", language, err)
 	}
-	file, err := open(result)
+	file, err := fileFromResult(result)
 	if err != nil {
 		return File{}, err
 	}
-	if alone.files == nil {
-		alone.files = map[string]File{}
+	if compileCache.files == nil {
+		compileCache.files = map[string]File{}
 	}
-	alone.files[language] = file
+	compileCache.files[language] = file
 	return file, nil
 }
 
-// read reads the files of a directory.
-func read(directory string) ([]File, error) {
+// readDir reads the release files in a directory.
+func readDir(directory string) ([]File, error) {
 	paths, err := filepath.Glob(filepath.Join(directory, "*.release"))
 	if err != nil || len(paths) == 0 {
-		return nil, errors.Join(fmt.Errorf("%s names %s, which holds no release: compile the content with `apiserver model build --out`", Variable, directory), err)
+		return nil, errors.Join(fmt.Errorf("%s names %s, which holds no release: compile the content with `apiserver model build --out`", DirEnvVar, directory), err)
 	}
 	files := make([]File, 0, len(paths))
 	for _, path := range paths {
@@ -112,7 +113,7 @@ func read(directory string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the compiled content: %w", err)
 		}
-		file, err := decode(filepath.Base(path), data)
+		file, err := decodeFile(filepath.Base(path), data)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +122,7 @@ func read(directory string) ([]File, error) {
 	return files, nil
 }
 
-// compileAll compiles the content that the program was built with.
+// compileAll compiles the embedded content in all languages.
 func compileAll() ([]File, error) {
 	results, err := compile.All(content.FS)
 	if err != nil {
@@ -129,7 +130,7 @@ func compileAll() ([]File, error) {
 	}
 	files := make([]File, 0, len(results))
 	for _, result := range results {
-		file, err := open(result)
+		file, err := fileFromResult(result)
 		if err != nil {
 			return nil, err
 		}
@@ -138,11 +139,11 @@ func compileAll() ([]File, error) {
 	return files, nil
 }
 
-func open(result *compile.Result) (File, error) {
-	return decode(model.FileName(result.Meta.ModelID, result.Meta.Version), result.Release)
+func fileFromResult(result *compile.Result) (File, error) {
+	return decodeFile(model.FileName(result.Meta.ModelID, result.Meta.Version), result.Release)
 }
 
-func decode(name string, data []byte) (File, error) {
+func decodeFile(name string, data []byte) (File, error) {
 	release, err := model.Decode(data)
 	if err != nil {
 		return File{}, fmt.Errorf("opening %s: %w", name, err)

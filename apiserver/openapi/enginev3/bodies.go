@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginev3 is the contract of the symptom assessment in Go: generated
-// from engine-v3.yaml, but for how bodies are decoded, which stands here.
+// Package enginev3 contains the Go types of the symptom assessment contract, generated from
+// engine-v3.yaml, and the hand-written decoding of bodies.
 package enginev3
 
 import (
@@ -12,51 +12,49 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bodies are decoded to the letter: a name is compared as it is, and an object
-// that has one twice is refused. The standard decoder takes "Evidence" for
-// evidence and, of two lists, lets the items of the first shine through those
-// of the second.
+// Bodies are decoded strictly: names are case-sensitive, and duplicate names are rejected.
+// The standard decoder accepts "Evidence" for evidence and merges the items of duplicate
+// lists.
 
-// UnmarshalJSON implements json.Unmarshaler. What does not fit is a
+// UnmarshalJSON implements json.Unmarshaler. Type mismatches are reported as a
 // *json.SemanticError of go-json-experiment.
 func (b *Interview) UnmarshalJSON(body []byte) error {
 	type plain Interview
-	return json.Unmarshal(body, (*plain)(b), boundedEvidence)
+	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
 }
 
-// UnmarshalJSON implements json.Unmarshaler as Interview does.
+// UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
 func (b *ExplainRequest) UnmarshalJSON(body []byte) error {
 	type plain ExplainRequest
-	return json.Unmarshal(body, (*plain)(b), boundedEvidence)
+	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
 }
 
-// UnmarshalJSON implements json.Unmarshaler as Interview does.
+// UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
 func (b *SuggestRequest) UnmarshalJSON(body []byte) error {
 	type plain SuggestRequest
-	return json.Unmarshal(body, (*plain)(b), boundedEvidence)
+	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
 }
 
-// UnmarshalJSON implements json.Unmarshaler as Interview does.
+// UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
 func (b *ParseRequest) UnmarshalJSON(body []byte) error {
 	type plain ParseRequest
 	return json.Unmarshal(body, (*plain)(b))
 }
 
-// MostEvidence is how many items a list of evidence has at most.
-const MostEvidence = 500
+// MaxEvidence is the maximum number of items in a list of evidence.
+const MaxEvidence = 500
 
-// An EvidenceLengthError says that a list of evidence has more items than
-// MostEvidence.
+// An EvidenceLengthError indicates a list of evidence with more than MaxEvidence items.
 type EvidenceLengthError struct{ Items int }
 
-// Error says how many items there are and how many there may be.
+// Error returns the number of items and the limit.
 func (e *EvidenceLengthError) Error() string {
-	return fmt.Sprintf("evidence: expected at most %d items, got %d", MostEvidence, e.Items)
+	return fmt.Sprintf("evidence: expected at most %d items, got %d", MaxEvidence, e.Items)
 }
 
-// boundedEvidence makes no more items than there may be: in memory they take
-// twenty times what they take in a body, and a body has room for 350,000.
-var boundedEvidence = json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalEvidence))
+// evidenceUnmarshalers stops decoding at MaxEvidence items: decoded items take twenty times
+// the memory of the body, and a body has room for 350,000.
+var evidenceUnmarshalers = json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalEvidence))
 
 func unmarshalEvidence(d *jsontext.Decoder, list *[]Evidence) error {
 	if d.PeekKind() != '[' {
@@ -68,7 +66,7 @@ func unmarshalEvidence(d *jsontext.Decoder, list *[]Evidence) error {
 	items := 0
 	*list = make([]Evidence, 0, 8)
 	for ; d.PeekKind() != ']'; items++ {
-		if items >= MostEvidence {
+		if items >= MaxEvidence {
 			if err := d.SkipValue(); err != nil {
 				return err
 			}
@@ -79,7 +77,7 @@ func unmarshalEvidence(d *jsontext.Decoder, list *[]Evidence) error {
 			return err
 		}
 	}
-	if items > MostEvidence {
+	if items > MaxEvidence {
 		return &EvidenceLengthError{items}
 	}
 	_, err := d.ReadToken()

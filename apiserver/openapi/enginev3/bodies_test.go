@@ -14,30 +14,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bodyOf is a body with a list of evidence.
-func bodyOf(list string) []byte {
+// requestBody returns a body with a list of evidence.
+func requestBody(list string) []byte {
 	return []byte(`{"sex": "female", "age": {"value": 30}, "evidence": ` + list + `, "extras": {}}`)
 }
 
-func listOf(count int, item string) string {
+func repeatedList(count int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", count), ",") + "]"
 }
 
-// Of whatever list, the items are as the standard library has them, or it is
-// said how many there were.
-func TestEvidence(t *testing.T) {
+// Any list is decoded as by the standard library, or rejected with its length.
+func TestUnmarshalEvidence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		count := rapid.OneOf(rapid.IntRange(0, 12), rapid.IntRange(MostEvidence-1, MostEvidence+2)).Draw(t, "items")
+		count := rapid.OneOf(rapid.IntRange(0, 12), rapid.IntRange(MaxEvidence-1, MaxEvidence+2)).Draw(t, "items")
 		item := rapid.SampledFrom([]string{
 			`{"id": "s_1", "choice_id": "present", "source": "initial", "duration": {"value": 2, "unit": "day"}}`,
 			`{"id": "s_1", "choice_id": "absent", "duration": null, "more": [{}, []]}`, `{}`, `null`,
 		}).Draw(t, "item")
-		list := listOf(count, item)
+		list := repeatedList(count, item)
 		var got Interview
-		err := json.Unmarshal(bodyOf(list), &got)
+		err := json.Unmarshal(requestBody(list), &got)
 		var tooLong *EvidenceLengthError
-		if count > MostEvidence {
+		if count > MaxEvidence {
 			if !errors.As(err, &tooLong) || tooLong.Items != count {
 				t.Fatalf("%d items: %v", count, err)
 			}
@@ -53,11 +52,11 @@ func TestEvidence(t *testing.T) {
 	})
 }
 
-func TestEvidenceIsNoList(t *testing.T) {
+func TestUnmarshalEvidenceRejectsNonLists(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{"null": "", `"s_1"`: "/evidence", `{"id": "s_1"}`: "/evidence", `[{"id": "s_1"}, {"id": 2}]`: "/evidence/1/id", `[1]`: "/evidence/0"} {
 		var got Interview
-		err := json.Unmarshal(bodyOf(list), &got)
+		err := json.Unmarshal(requestBody(list), &got)
 		if want == "" {
 			if err != nil || got.Evidence != nil {
 				t.Errorf("%s: %v, %v", list, got.Evidence, err)
@@ -70,10 +69,10 @@ func TestEvidenceIsNoList(t *testing.T) {
 	}
 }
 
-// The longest list that a body has room for is not made.
-func TestLongEvidenceTakesLittle(t *testing.T) {
+// The longest list that fits into a body is not allocated.
+func TestUnmarshalLongEvidenceBoundsMemory(t *testing.T) {
 	const items = 349_000
-	body := bodyOf(listOf(items, "{}"))
+	body := requestBody(repeatedList(items, "{}"))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var interview Interview

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"

@@ -13,42 +13,41 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// An Example is a request that a contract gives as an example.
+// An Example is an example request of a contract.
 type Example struct {
-	// Name is the method, the path and what the contract calls the example.
+	// Name consists of the method, the path and the example's name in the contract.
 	Name string
-	// Method and Path are what to call; the path has the query.
+	// Method and Path are the request line; the path includes the query.
 	Method, Path string
-	Body         string // JSON; empty where the operation has none
-	// Answers says that the contract has an example of an answer, too.
-	Answers bool
-	// Answer is the example of the answer to this very request, as JSON: the
-	// one of the same name, for an operation without a body the only one;
-	// empty when there is none.
-	Answer string
+	Body         string // JSON; empty if the operation has no body
+	// HasResponse reports whether the contract has an example response as well.
+	HasResponse bool
+	// Response is the example response to this request, as JSON: the one with the same
+	// name, or the only one for an operation without a body; empty if the contract has
+	// none.
+	Response string
 }
 
-// Examples are the requests that the contract gives as examples, in order of
-// their names: for each operation one with each example of its body, on the
-// path and with the query that the examples of its parameters make.
+// Examples returns the example requests of the contract, sorted by name: one for each
+// example body of an operation, with the path and query made of the parameter examples.
 func (c *Contract) Examples() []Example { return c.examples }
 
-func examplesOf(document *openapi3.T, base string) []Example {
+func listExamples(document *openapi3.T, base string) []Example {
 	var examples []Example
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
-			example := Example{Name: method + " " + base + path, Method: method, Path: base + exampleAddress(path, operation)}
-			bodies, answers := bodiesOf(operation), answersOf(operation)
-			example.Answers = len(answers) > 0
+			example := Example{Name: method + " " + base + path, Method: method, Path: base + examplePath(path, operation)}
+			bodies, answers := requestExamples(operation), responseExamples(operation)
+			example.HasResponse = len(answers) > 0
 			if len(bodies) == 0 {
 				if len(answers) == 1 {
-					example.Answer = slices.Collect(maps.Values(answers))[0]
+					example.Response = slices.Collect(maps.Values(answers))[0]
 				}
 				examples = append(examples, example)
 			}
 			for name, body := range bodies {
 				withBody := example
-				withBody.Name, withBody.Body, withBody.Answer = example.Name+" "+name, body, answers[name]
+				withBody.Name, withBody.Body, withBody.Response = example.Name+" "+name, body, answers[name]
 				examples = append(examples, withBody)
 			}
 		}
@@ -57,8 +56,8 @@ func examplesOf(document *openapi3.T, base string) []Example {
 	return examples
 }
 
-// exampleAddress puts the examples of an operation's parameters in their place.
-func exampleAddress(path string, operation *openapi3.Operation) string {
+// examplePath fills the examples of an operation's parameters into the path and the query.
+func examplePath(path string, operation *openapi3.Operation) string {
 	query := url.Values{}
 	for _, parameter := range operation.Parameters {
 		p := parameter.Value
@@ -78,25 +77,25 @@ func exampleAddress(path string, operation *openapi3.Operation) string {
 	return path
 }
 
-// bodiesOf are the examples of an operation's body, by name.
-func bodiesOf(operation *openapi3.Operation) map[string]string {
+// requestExamples returns the example bodies of an operation, by name.
+func requestExamples(operation *openapi3.Operation) map[string]string {
 	if operation.RequestBody == nil {
 		return nil
 	}
-	return texts(operation.RequestBody.Value.Content)
+	return mediaTypeExamples(operation.RequestBody.Value.Content)
 }
 
-// answersOf are the examples of an operation's answer 200, by name.
-func answersOf(operation *openapi3.Operation) map[string]string {
+// responseExamples returns the examples of an operation's 200 response, by name.
+func responseExamples(operation *openapi3.Operation) map[string]string {
 	answer := operation.Responses.Value("200")
 	if answer == nil {
 		return nil
 	}
-	return texts(answer.Value.Content)
+	return mediaTypeExamples(answer.Value.Content)
 }
 
-// texts are the examples of a content, by name, as JSON.
-func texts(content openapi3.Content) map[string]string {
+// mediaTypeExamples returns the JSON examples of a content, by name.
+func mediaTypeExamples(content openapi3.Content) map[string]string {
 	list, media := map[string]string{}, content.Get("application/json")
 	if media == nil {
 		return list
@@ -104,7 +103,7 @@ func texts(content openapi3.Content) map[string]string {
 	for name, example := range media.Examples {
 		text, err := json.Marshal(example.Value.Value)
 		if err != nil {
-			panic(err) // it was read from YAML
+			panic(err) // cannot fail: it was parsed from YAML
 		}
 		list[name] = string(text)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// ClientTransport passes requests on to next and fails the test when one is not
-// what the contract allows, or the answer to it is not. It is for tests of
-// clients: those of the server send what is wrong on purpose.
+// ClientTransport returns a transport that passes requests to next and fails the test if
+// the contract does not allow the request or the response. It is for tests of clients:
+// tests of the server send invalid requests on purpose.
 func (c *Contract) ClientTransport(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	return &clientTransport{c, t, c.Transport(t, next)}
 }
@@ -33,16 +33,16 @@ func (v *clientTransport) RoundTrip(request *http.Request) (*http.Response, erro
 		}
 		copied.Body = body
 	}
-	if err := v.contract.CheckRequest(copied); err != nil {
+	if err := v.contract.ValidateRequest(copied); err != nil {
 		v.t.Errorf("%s %s breaks the contract: %v", request.Method, request.URL, err)
 	}
 	return v.next.RoundTrip(request)
 }
 
-// CheckRequest says in what way a request is not what the contract allows, and
-// reads its body. Whether its credentials are good is for the server to say.
-func (c *Contract) CheckRequest(request *http.Request) error {
-	route, parameters, err := c.requests.FindRoute(request)
+// ValidateRequest reads the body of a request and returns an error if the contract does not
+// allow the request. It does not check credentials.
+func (c *Contract) ValidateRequest(request *http.Request) error {
+	route, parameters, err := c.requestRouter.FindRoute(request)
 	if err != nil {
 		return fmt.Errorf("there is no such operation: %w", err)
 	}

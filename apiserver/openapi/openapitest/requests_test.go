@@ -10,7 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-func TestCheckRequest(t *testing.T) {
+func TestValidateRequest(t *testing.T) {
 	t.Parallel()
 	contract, err := Parse(openapi.EngineV3)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestCheckRequest(t *testing.T) {
 	const patient = `{"sex": "female", "age": {"value": 34}}`
 	for _, test := range []struct {
 		name, method, path, body string
-		problem                  string // part of the error; empty for none
+		problem                  string // substring of the error; empty if none is expected
 	}{
 		{"right", "POST", "/v3/diagnosis", patient, ""},
 		{"right, of two parts", "POST", "/v3/explain", strings.Replace(patient, "{", `{"target": "c_1", `, 1), ""},
@@ -39,7 +39,7 @@ func TestCheckRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			request.Header.Set("Content-Type", "application/json")
-			err = contract.CheckRequest(request)
+			err = contract.ValidateRequest(request)
 			switch {
 			case test.problem == "" && err != nil:
 				t.Errorf("refused: %v", err)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package openapitest holds answers against a contract in tests: a client
-// whose transport comes from here fails its test on the first answer that the
-// contract does not allow, and, where it is asked to, on the first request.
-// Nothing outside of tests may import it.
+// Package openapitest validates requests and responses against a contract in tests: a
+// client that uses its transport fails the test on the first response, and optionally the
+// first request, that the contract does not allow. Only tests may import it.
 package openapitest
 
 import (
@@ -25,31 +24,29 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// Contract is a contract that answers are held against. It may be shared by
-// parallel tests.
+// Contract is a contract to validate against. It is safe for parallel tests.
 type Contract struct {
-	router     routers.Router
-	requests   routers.Router // whose objects may have properties without a name
-	failure    *openapi3.Schema
-	operations map[string][]int
-	examples   []Example
+	responseRouter routers.Router
+	requestRouter  routers.Router // without the ban on additional properties
+	errorSchema    *openapi3.Schema
+	operations     map[string][]int
+	examples       []Example
 }
 
-// Parse reads a contract. Its schema Error is what answers outside of its
-// paths must be. While answers are checked, no object may have a property that
-// the contract does not name: the contract leaves room for growth, our own
-// answers must not use it.
+// Parse parses a contract. Responses outside its paths must match its schema Error. In
+// responses, objects must not have properties that the contract does not name: the
+// contract leaves room for growth, but our own responses must not use it.
 func Parse(contract []byte) (*Contract, error) {
-	requests, _, err := route(contract)
+	requests, _, err := newRouter(contract)
 	if err != nil {
 		return nil, err
 	}
-	router, document, err := route(contract)
+	router, document, err := newRouter(contract)
 	if err != nil {
 		return nil, err
 	}
 	for _, schema := range document.Components.Schemas {
-		closeObject(schema.Value)
+		forbidAdditionalProperties(schema.Value)
 	}
 	failure := document.Components.Schemas["Error"]
 	if failure == nil {
@@ -60,11 +57,11 @@ func Parse(contract []byte) (*Contract, error) {
 		return nil, fmt.Errorf("reading the servers of the contract: %w", err)
 	}
 	base = strings.TrimSuffix(base, "/")
-	return &Contract{router, requests, failure.Value, operationsOf(document, base), examplesOf(document, base)}, nil
+	return &Contract{router, requests, failure.Value, listOperations(document, base), listExamples(document, base)}, nil
 }
 
-// route reads a contract and finds its operations.
-func route(contract []byte) (routers.Router, *openapi3.T, error) {
+// newRouter parses a contract and indexes its operations.
+func newRouter(contract []byte) (routers.Router, *openapi3.T, error) {
 	document, err := openapi3.NewLoader().LoadFromData(contract)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the contract: %w", err)
@@ -79,13 +76,13 @@ func route(contract []byte) (routers.Router, *openapi3.T, error) {
 	return router, document, nil
 }
 
-func operationsOf(document *openapi3.T, base string) map[string][]int {
+func listOperations(document *openapi3.T, base string) map[string][]int {
 	operations := map[string][]int{}
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			name := method + " " + base + path
 			for status := range operation.Responses.Map() {
-				if number, err := strconv.Atoi(status); err == nil { // else it stands for all others
+				if number, err := strconv.Atoi(status); err == nil { // otherwise it is the default response
 					operations[name] = append(operations[name], number)
 				}
 			}
@@ -95,20 +92,20 @@ func operationsOf(document *openapi3.T, base string) map[string][]int {
 	return operations
 }
 
-// Operations are the operations of the contract by method and path, such as
-// "GET /v3/info", and the statuses that each may answer with.
+// Operations returns the operations of the contract by method and path, such as
+// "GET /v3/info", with their possible status codes.
 func (c *Contract) Operations() map[string][]int { return c.operations }
 
-// closeObject forbids properties that the schema does not name.
-func closeObject(schema *openapi3.Schema) {
+// forbidAdditionalProperties forbids properties that the schema does not name.
+func forbidAdditionalProperties(schema *openapi3.Schema) {
 	if schema.Type.Is(openapi3.TypeObject) && schema.AdditionalProperties.Has == nil {
 		closed := false
 		schema.AdditionalProperties.Has = &closed
 	}
 }
 
-// Transport passes requests on to next and fails the test when the answer is
-// not what the contract allows for the request.
+// Transport returns a transport that passes requests to next and fails the test if the
+// contract does not allow the response.
 func (c *Contract) Transport(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	return &transport{c, t, next}
 }
@@ -130,19 +127,19 @@ func (v *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, closeErr)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	if err := v.contract.Check(request, response.StatusCode, response.Header, body); err != nil {
+	if err := v.contract.ValidateResponse(request, response.StatusCode, response.Header, body); err != nil {
 		v.t.Errorf("%s %s answered %d, which breaks the contract: %v\nthe body: %s",
 			request.Method, request.URL, response.StatusCode, err, body)
 	}
 	return response, nil
 }
 
-// Check says in what way an answer to a request is not what the contract
-// allows.
-func (c *Contract) Check(request *http.Request, status int, header http.Header, body []byte) error {
-	route, parameters, err := c.router.FindRoute(request)
+// ValidateResponse returns an error if the contract does not allow a response to the
+// request.
+func (c *Contract) ValidateResponse(request *http.Request, status int, header http.Header, body []byte) error {
+	route, parameters, err := c.responseRouter.FindRoute(request)
 	if err != nil {
-		return c.checkFailure(err, status, header, body)
+		return c.validateUnroutedResponse(err, status, header, body)
 	}
 	return openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
@@ -155,9 +152,8 @@ func (c *Contract) Check(request *http.Request, status int, header http.Header, 
 	})
 }
 
-// checkFailure checks an answer to a request that the contract has no
-// operation for.
-func (c *Contract) checkFailure(reason error, status int, header http.Header, body []byte) error {
+// validateUnroutedResponse checks the response to a request that matches no operation.
+func (c *Contract) validateUnroutedResponse(reason error, status int, header http.Header, body []byte) error {
 	want := http.StatusNotFound
 	if errors.Is(reason, routers.ErrMethodNotAllowed) {
 		want = http.StatusMethodNotAllowed
@@ -175,5 +171,5 @@ func (c *Contract) checkFailure(reason error, status int, header http.Header, bo
 	if err := json.Unmarshal(body, &value); err != nil {
 		return fmt.Errorf("expected JSON: %w", err)
 	}
-	return c.failure.VisitJSON(value, openapi3.EnableJSONSchema2020())
+	return c.errorSchema.VisitJSON(value, openapi3.EnableJSONSchema2020())
 }

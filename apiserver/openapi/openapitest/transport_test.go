@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-func TestCheck(t *testing.T) {
+func TestValidateResponse(t *testing.T) {
 	t.Parallel()
 	contract, err := Parse(openapi.EngineV3)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		name, method, path string
 		status             int
 		body               string
-		problem            string // part of the error; empty for none
+		problem            string // substring of the error; empty if none is expected
 	}{
 		{"right", "GET", "/v3/concepts/s_1", 200, concept, ""},
 		{"right list", "GET", "/v3/concepts", 200, "[" + concept + "]", ""},
@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			header := http.Header{"Content-Type": {"application/json"}, "Allow": {"GET"}}
-			err = contract.Check(request, test.status, header, []byte(test.body))
+			err = contract.ValidateResponse(request, test.status, header, []byte(test.body))
 			switch {
 			case test.problem == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestCheckHeaders(t *testing.T) {
+func TestValidateResponseHeaders(t *testing.T) {
 	t.Parallel()
 	contract, err := Parse(openapi.EngineV3)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestCheckHeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := contract.Check(request, 405, header, []byte(`{"message": "no"}`)); err == nil {
+		if err := contract.ValidateResponse(request, 405, header, []byte(`{"message": "no"}`)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -99,7 +99,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejectsInvalidContracts(t *testing.T) {
 	t.Parallel()
 	for name, contract := range map[string]string{
 		"not YAML":     "\t",

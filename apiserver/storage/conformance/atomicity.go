@@ -17,23 +17,23 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
-// Replicas that add the same counts in different orders lose none and do not
-// deadlock.
-func testConcurrent(t *testing.T, fresh Fresh) {
+// testConcurrentAddUsage checks that replicas adding the same counts in different orders
+// lose none and do not deadlock.
+func testConcurrentAddUsage(t *testing.T, fresh NewDatabase) {
 	const replicas, writers, rounds, endpoints = 2, 4, 10, 12
 	url := fresh(t)
 	var group sync.WaitGroup
 	for range replicas {
-		store := opened(t, url)
+		store := openStore(t, url)
 		for range writers {
 			group.Go(func() {
 				for range rounds {
-					if err := store.AddUsage(t.Context(), shuffled(endpoints)); err != nil {
+					if err := store.AddUsage(t.Context(), shuffledBatch(endpoints)); err != nil {
 						t.Errorf("add: %v", err)
 					}
 				}
@@ -41,20 +41,21 @@ func testConcurrent(t *testing.T, fresh Fresh) {
 		}
 	}
 	group.Wait()
-	wantSame(t, kept(t, opened(t, url)), endpoints, replicas*writers*rounds)
+	expectEqualCalls(t, listAllUsage(t, openStore(t, url)), endpoints, replicas*writers*rounds)
 }
 
-// shuffled is a batch of one call to each of some endpoints, in any order.
-func shuffled(endpoints int) storage.UsageBatch {
+// shuffledBatch returns a batch with one call to each endpoint, in random order.
+func shuffledBatch(endpoints int) storage.UsageBatch {
 	counts := make([]storage.UsageCount, 0, endpoints)
 	for _, i := range rand.Perm(endpoints) { //nolint:gosec // an order is no secret
-		counts = append(counts, count("portal", fmt.Sprintf("endpoint %03d", i), 1))
+		counts = append(counts, newCount("portal", fmt.Sprintf("endpoint %03d", i), 1))
 	}
-	return batch(counts...)
+	return newBatch(counts...)
 }
 
-// wantSame wants as many calls of every endpoint, at least so many.
-func wantSame(t *testing.T, counts []storage.UsageCount, endpoints int, atLeast int64) (calls int64) {
+// expectEqualCalls checks that every endpoint has the same number of calls, at least
+// atLeast, and returns it.
+func expectEqualCalls(t *testing.T, counts []storage.UsageCount, endpoints int, atLeast int64) (calls int64) {
 	t.Helper()
 	if len(counts) == 0 && atLeast == 0 {
 		return 0
@@ -75,75 +76,76 @@ func wantSame(t *testing.T, counts []storage.UsageCount, endpoints int, atLeast 
 	return calls
 }
 
-// A context that has ended adds nothing and says why.
-func testCancelled(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+// testCanceledContext checks that a done context adds nothing and is reported.
+func testCanceledContext(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancelLate()
 	for _, ctx := range []context.Context{cancelled, late} {
-		if err := store.AddUsage(ctx, shuffled(3)); !errors.Is(err, ctx.Err()) {
+		if err := store.AddUsage(ctx, shuffledBatch(3)); !errors.Is(err, ctx.Err()) {
 			t.Errorf("AddUsage: got error %v, want one that wraps %v", err, ctx.Err())
 		}
-		if _, err := store.Usage(ctx, day, day); !errors.Is(err, ctx.Err()) {
+		if _, err := store.ListUsage(ctx, day, day); !errors.Is(err, ctx.Err()) {
 			t.Errorf("Usage: got error %v, want one that wraps %v", err, ctx.Err())
 		}
-		if _, err := store.UsageTotals(ctx, day, day, nil); !errors.Is(err, ctx.Err()) {
+		if _, err := store.ListUsageTotals(ctx, day, day, nil); !errors.Is(err, ctx.Err()) {
 			t.Errorf("UsageTotals: got error %v, want one that wraps %v", err, ctx.Err())
 		}
 		if err := store.Ping(ctx); !errors.Is(err, ctx.Err()) {
 			t.Errorf("Ping: got error %v, want one that wraps %v", err, ctx.Err())
 		}
 	}
-	wantKept(t, store)
-	add(t, store, count("portal", "afterwards", 1))
-	wantKept(t, store, count("portal", "afterwards", 1))
+	expectUsage(t, store)
+	addUsage(t, store, newCount("portal", "afterwards", 1))
+	expectUsage(t, store, newCount("portal", "afterwards", 1))
 }
 
-// A context that ends at any moment leaves all of a batch or nothing, and the
-// store usable.
-func testCancelledMidway(t *testing.T, fresh Fresh) {
+// testContextCanceledMidway checks that canceling a context at any moment leaves all of
+// a batch or nothing, and the store usable.
+func testContextCanceledMidway(t *testing.T, fresh NewDatabase) {
 	const batches, endpoints = 60, 200
-	store := opened(t, fresh(t))
+	store := openStore(t, fresh(t))
 	began := time.Now()
-	add(t, store, shuffled(endpoints).Counts...)
+	addUsage(t, store, shuffledBatch(endpoints).Counts...)
 	usual := time.Since(began)
 	added := int64(1)
 	for i := range batches {
 		ctx, cancel := context.WithTimeout(t.Context(), usual*time.Duration(i)/(batches*2/3))
-		if store.AddUsage(ctx, shuffled(endpoints)) == nil {
+		if store.AddUsage(ctx, shuffledBatch(endpoints)) == nil {
 			added++
 		}
 		cancel()
 	}
-	calls := wantSame(t, kept(t, store), endpoints, added)
+	calls := expectEqualCalls(t, listAllUsage(t, store), endpoints, added)
 	t.Logf("%d of %d batches were reported as added, %d were", added, batches+1, calls)
-	add(t, store, shuffled(endpoints).Counts...)
-	wantSame(t, kept(t, store), endpoints, calls+1)
+	addUsage(t, store, shuffledBatch(endpoints).Counts...)
+	expectEqualCalls(t, listAllUsage(t, store), endpoints, calls+1)
 }
 
-// childVariable names the store to which a child process adds.
-const childVariable = "ANAMNESIS_TEST_CHILD"
+// childEnv holds the URL of the store that a child process writes to.
+const childEnv = "ANAMNESIS_TEST_CHILD"
 
 const childEndpoints = 100
 
-// Child makes a process that testKilled started add batches, and feedback and people
-// after each, until it is killed, with a line for each time that all were reported
-// as kept. In every other process it does nothing. TestMain calls it first.
-func Child() {
-	url := os.Getenv(childVariable)
+// RunChild turns a process started by testCrash into a writer that adds batches, each
+// followed by feedback and users, until it is killed. It prints a line after each round
+// that the store reported as stored. In every other process it does nothing. TestMain
+// must call it first.
+func RunChild() {
+	url := os.Getenv(childEnv)
 	if url == "" {
 		return
 	}
 	store, err := open.Open(context.Background(), url)
 	for err == nil {
-		err = store.AddUsage(context.Background(), shuffled(childEndpoints))
+		err = store.AddUsage(context.Background(), shuffledBatch(childEndpoints))
 		if err == nil {
-			err = store.PutFeedback(context.Background(), interview(uuid.NewString(), "label", 0))
+			err = store.PutFeedback(context.Background(), newInterview(uuid.NewString(), "label", 0))
 		}
 		if err == nil {
-			err = addPeople(store)
+			err = addUser(store)
 		}
 		if err == nil {
 			fmt.Println("added")
@@ -153,53 +155,53 @@ func Child() {
 	os.Exit(1)
 }
 
-// addPeople makes a user with a patient and records it, and then changes and records
-// that: two transactions.
-func addPeople(store storage.Store) error {
-	ctx, user := context.Background(), aUser("g1")
+// addUser inserts a user with a patient and audit records, then updates the user with
+// further audit records: two transactions.
+func addUser(store storage.Store) error {
+	ctx, user := context.Background(), newUser("g1")
 	act := func(action audit.Action) audit.Record {
-		return audit.Record{At: moment, Action: action, Resource: audit.User, ResourceID: user.ID}
+		return audit.Record{At: testTime, Action: action, Resource: audit.User, ResourceID: user.ID}
 	}
 	err := store.Transact(ctx, func(tx storage.Tx) error {
 		return errors.Join(
-			tx.InsertUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, aPatient(user.ID)),
-			tx.InsertAudit(ctx, act(audit.Create)))
+			tx.InsertUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, newPatient(user.ID)),
+			tx.InsertAuditRecord(ctx, act(audit.Create)))
 	})
 	if err != nil {
 		return err
 	}
 	return store.Transact(ctx, func(tx storage.Tx) error {
-		user.Generation = "g2"
-		return errors.Join(tx.UpdateUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertAudit(ctx, act(audit.Change)))
+		user.KeyVersion = "g2"
+		return errors.Join(tx.UpdateUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertAuditRecord(ctx, act(audit.Change)))
 	})
 }
 
-// wantWholePeople wants each user with a hash, a patient and records of what was
-// done, and at least so many of them changed.
-func wantWholePeople(t *testing.T, store storage.Store, atLeast int64) {
+// expectCompleteUsers checks that each user has a hash, a patient and audit records, and
+// that at least atLeast of them were updated.
+func expectCompleteUsers(t *testing.T, store storage.Store, atLeast int64) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
-		users, total, err := tx.Users(t.Context(), 0, 1<<31)
+		users, total, err := tx.ListUsers(t.Context(), 0, 1<<31)
 		if err != nil {
 			return err
 		}
 		changed := int64(0)
 		for _, user := range users {
-			found, hashed := tx.UserByHash(t.Context(), []storage.ContactHash{emailHash(user.ID)})
-			patients, _, listed := tx.Patients(t.Context(), user.ID, 0, 10)
-			records, recorded := tx.AuditOfUser(t.Context(), user.ID, 10)
+			found, hashed := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash(user.ID)})
+			patients, _, listed := tx.ListPatients(t.Context(), user.ID, 0, 10)
+			records, recorded := tx.ListUserAuditRecords(t.Context(), user.ID, 10)
 			if err := errors.Join(hashed, listed, recorded); err != nil {
 				return err
 			}
-			wantRecords := map[string]int{"g1": 1, "g2": 2}[user.Generation]
+			wantRecords := map[string]int{"g1": 1, "g2": 2}[user.KeyVersion]
 			if found.ID != user.ID || len(patients) != 1 || len(records) != wantRecords {
-				t.Errorf("of the user %s of %s there are %d patients and %d records", user.ID, user.Generation, len(patients), len(records))
+				t.Errorf("of the user %s of %s there are %d patients and %d records", user.ID, user.KeyVersion, len(patients), len(records))
 			}
 			if wantRecords == 2 {
 				changed++
 			}
 		}
-		_, patients, err := tx.Patients(t.Context(), "", 0, 0)
+		_, patients, err := tx.ListPatients(t.Context(), "", 0, 0)
 		if changed < atLeast || patients != total {
 			t.Errorf("%d users were made and changed, %d of %d are, with %d patients", atLeast, changed, total, patients)
 		}
@@ -207,9 +209,9 @@ func wantWholePeople(t *testing.T, store storage.Store, atLeast int64) {
 	})
 }
 
-// kills is how often a process is killed: of the twenty times that CI has for both
-// storages, half.
-func kills(t *testing.T) int {
+// killCount returns how often to kill a process: half of the 20 kills that CI runs for
+// both storages together.
+func killCount(t *testing.T) int {
 	t.Helper()
 	if os.Getenv("ANAMNESIS_SOAK") != "" {
 		return 100
@@ -217,28 +219,28 @@ func kills(t *testing.T) int {
 	return 10
 }
 
-// A process that is killed while it adds leaves whole batches and whole people only,
-// and all that was reported as kept.
-func testKilled(t *testing.T, fresh Fresh) {
+// testCrash checks that killing a writing process leaves only complete batches and
+// users, including everything reported as stored.
+func testCrash(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	var added int64
-	for range kills(t) {
-		added += addUntilKilled(t, url)
-		store := opened(t, url)
-		wantWholePeople(t, store, added)
-		wantSame(t, kept(t, store), childEndpoints, added)
-		if _, total, err := store.Feedback(t.Context(), 0, 0); err != nil || total < added {
+	for range killCount(t) {
+		added += runChildUntilKilled(t, url)
+		store := openStore(t, url)
+		expectCompleteUsers(t, store, added)
+		expectEqualCalls(t, listAllUsage(t, store), childEndpoints, added)
+		if _, total, err := store.ListFeedback(t.Context(), 0, 0); err != nil || total < added {
 			t.Errorf("the feedback of %d interviews was kept and that of %d is there, %v", added, total, err)
 		}
 	}
 }
 
-// addUntilKilled starts a child, kills it at any moment after some batches, and
-// returns how many it reported.
-func addUntilKilled(t *testing.T, url string) (added int64) {
+// runChildUntilKilled starts a child, kills it at a random moment after some batches,
+// and returns how many it reported.
+func runChildUntilKilled(t *testing.T, url string) (added int64) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
-	command.Env = append(os.Environ(), childVariable+"="+url)
+	command.Env = append(os.Environ(), childEnv+"="+url)
 	var failure strings.Builder
 	command.Stderr = &failure
 	output, err := command.StdoutPipe()
@@ -252,7 +254,7 @@ func addUntilKilled(t *testing.T, url string) (added int64) {
 		added++
 		if added == 3 {
 			after := rand.N(30 * time.Millisecond)                       //nolint:gosec // a moment is no secret
-			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // it may have failed before
+			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // may have exited earlier
 		}
 	}
 	_ = command.Wait() // always an error: the child was killed

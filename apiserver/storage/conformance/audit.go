@@ -9,21 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-func testAudit(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+func testAudit(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	portal, ada := audit.Actor{Application: "portal"}, audit.Actor{UserID: "ada"}
 	records := []audit.Record{
-		{At: moment, Actor: portal, Action: audit.Create, Resource: audit.User, ResourceID: "ada"},
-		{At: moment.Add(time.Second), Actor: portal, Action: audit.List, Resource: audit.Patient},
-		{At: moment.Add(2 * time.Second), Actor: ada, Action: audit.Read, Resource: audit.Patient, ResourceID: "p1"},
-		{At: moment.Add(3 * time.Second), Action: audit.SignInFailed, Resource: audit.User},
+		{At: testTime, Actor: portal, Action: audit.Create, Resource: audit.User, ResourceID: "ada"},
+		{At: testTime.Add(time.Second), Actor: portal, Action: audit.List, Resource: audit.Patient},
+		{At: testTime.Add(2 * time.Second), Actor: ada, Action: audit.Read, Resource: audit.Patient, ResourceID: "p1"},
+		{At: testTime.Add(3 * time.Second), Action: audit.SignInFailed, Resource: audit.User},
 	}
 	for _, record := range records {
-		transact(t, store, func(tx storage.Tx) error { return tx.InsertAudit(t.Context(), record) })
+		transact(t, store, func(tx storage.Tx) error { return tx.InsertAuditRecord(t.Context(), record) })
 	}
 	pick := func(which ...int) []audit.Record {
 		picked := []audit.Record{}
@@ -42,15 +42,15 @@ func testAudit(t *testing.T, fresh Fresh) {
 		"of an action":      {audit.Filter{Action: audit.SignInFailed}, pick(3)},
 		"with a kind":       {audit.Filter{Resource: audit.Patient}, pick(1, 2)},
 		"with a thing":      {audit.Filter{ResourceID: "ada"}, pick(0)},
-		"from":              {audit.Filter{From: moment.Add(time.Second)}, pick(1, 2, 3)},
-		"to":                {audit.Filter{To: moment.Add(time.Second)}, pick(0)},
-		"a time":            {audit.Filter{From: moment.Add(time.Microsecond), To: moment.Add(3 * time.Second)}, pick(1, 2)},
+		"from":              {audit.Filter{From: testTime.Add(time.Second)}, pick(1, 2, 3)},
+		"to":                {audit.Filter{To: testTime.Add(time.Second)}, pick(0)},
+		"a time":            {audit.Filter{From: testTime.Add(time.Microsecond), To: testTime.Add(3 * time.Second)}, pick(1, 2)},
 		"long ago and far":  {audit.Filter{From: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}, pick(0, 1, 2, 3)},
-		"several":           {audit.Filter{Actor: portal, Action: audit.List, Resource: audit.Patient, From: moment}, pick(1)},
+		"several":           {audit.Filter{Actor: portal, Action: audit.List, Resource: audit.Patient, From: testTime}, pick(1)},
 		"none":              {audit.Filter{Actor: portal, Action: audit.Delete}, pick()},
 	} {
 		transact(t, store, func(tx storage.Tx) error {
-			page, total, err := tx.Audit(t.Context(), test.filter, 0, 10)
+			page, total, err := tx.ListAuditRecords(t.Context(), test.filter, 0, 10)
 			if diff := cmp.Diff(test.want, page); diff != "" || total != int64(len(test.want)) {
 				t.Errorf("%s: %d (-want +got):\n%s", name, total, diff)
 			}
@@ -58,7 +58,7 @@ func testAudit(t *testing.T, fresh Fresh) {
 		})
 	}
 	transact(t, store, func(tx storage.Tx) error {
-		page, total, err := tx.Audit(t.Context(), audit.Filter{}, 1, 2)
+		page, total, err := tx.ListAuditRecords(t.Context(), audit.Filter{}, 1, 2)
 		if diff := cmp.Diff(pick(1, 2), page); diff != "" || total != 4 {
 			t.Errorf("a part: %d (-want +got):\n%s", total, diff)
 		}
@@ -66,12 +66,12 @@ func testAudit(t *testing.T, fresh Fresh) {
 	})
 }
 
-func testAuditOfUser(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	ada, eve := aUser("g1"), aUser("g1")
+func testUserAuditRecords(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	ada, eve := newUser("g1"), newUser("g1")
 	insertUser(t, store, ada)
 	insertUser(t, store, eve)
-	child := aPatient(ada.ID)
+	child := newPatient(ada.ID)
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), child) })
 	portal := audit.Actor{Application: "portal"}
 	for i, record := range []audit.Record{
@@ -81,12 +81,12 @@ func testAuditOfUser(t *testing.T, fresh Fresh) {
 		{Actor: audit.Actor{UserID: ada.ID}, Action: audit.List, Resource: audit.Patient},
 		{Actor: portal, Action: audit.List, Resource: audit.User},
 	} {
-		record.At = moment.Add(time.Duration(i) * time.Second)
-		transact(t, store, func(tx storage.Tx) error { return tx.InsertAudit(t.Context(), record) })
+		record.At = testTime.Add(time.Duration(i) * time.Second)
+		transact(t, store, func(tx storage.Tx) error { return tx.InsertAuditRecord(t.Context(), record) })
 	}
 	for atMost, want := range map[int64][]audit.Action{10: {audit.List, audit.Read, audit.Create}, 1: {audit.List}} {
 		transact(t, store, func(tx storage.Tx) error {
-			records, err := tx.AuditOfUser(t.Context(), ada.ID, atMost)
+			records, err := tx.ListUserAuditRecords(t.Context(), ada.ID, atMost)
 			got := make([]audit.Action, 0, len(records))
 			for _, record := range records {
 				got = append(got, record.Action)

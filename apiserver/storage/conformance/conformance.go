@@ -10,81 +10,82 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
-// Fresh makes an empty database, gone after the test, and returns its URL.
-type Fresh func(t testing.TB) (url string)
+// NewDatabase creates an empty database that is deleted after the test, and returns its
+// URL.
+type NewDatabase func(t testing.TB) (url string)
 
-// Run tries everything that a storage promises, each on a database of its own.
-func Run(t *testing.T, fresh Fresh) {
-	for name, test := range map[string]func(*testing.T, Fresh){
-		"Adds":             testAdds,
-		"Order":            testOrder,
-		"Range":            testRange,
-		"Text":             testText,
-		"Invalid":          testInvalid,
-		"Overflow":         testOverflow,
-		"Model":            testModel,
+// Run tests the contract of a storage. Each test uses a separate database.
+func Run(t *testing.T, fresh NewDatabase) {
+	for name, test := range map[string]func(*testing.T, NewDatabase){
+		"Adds":             testAddUsage,
+		"Order":            testUsageOrder,
+		"Range":            testUsageRange,
+		"Text":             testUsageText,
+		"Invalid":          testInvalidUsage,
+		"Overflow":         testUsageOverflow,
+		"Model":            testUsageModel,
 		"Reopen":           testReopen,
-		"Concurrent":       testConcurrent,
-		"Cancelled":        testCancelled,
-		"CancelledMidway":  testCancelledMidway,
-		"Killed":           testKilled,
-		"RacingMigrations": testRacingMigrations,
+		"Concurrent":       testConcurrentAddUsage,
+		"Cancelled":        testCanceledContext,
+		"CancelledMidway":  testContextCanceledMidway,
+		"Killed":           testCrash,
+		"RacingMigrations": testConcurrentMigrations,
 		"NewerDatabase":    testNewerDatabase,
 		"OlderDatabase":    testOlderDatabase,
 		"OlderFeedback":    testOlderFeedback,
 		"Ping":             testPing,
 		"NotOpen":          testNotOpen,
 		"Owner":            testOwner,
-		"OwnersAtOnce":     testOwnersAtOnce,
+		"OwnersAtOnce":     testConcurrentOwners,
 		"Closed":           testClosed,
 
-		"Batches":           testBatches,
-		"BatchConcurrent":   testBatchConcurrent,
-		"BatchUntilAdded":   testBatchUntilAdded,
-		"ForgottenRecorder": testForgottenRecorder,
+		"Batches":           testBatchIsAddedOnce,
+		"BatchConcurrent":   testConcurrentBatchIsAddedOnce,
+		"BatchUntilAdded":   testBatchIsRetriedUntilAdded,
+		"ForgottenRecorder": testStaleRecorderIsDeleted,
 
-		"Totals":         testTotals,
-		"TotalsOverflow": testTotalsOverflow,
+		"Totals":         testUsageTotals,
+		"TotalsOverflow": testUsageTotalsOverflow,
 
 		"SurveyWithSteps": testSurveyWithSteps,
 		"Webhooks":        testWebhooks,
 		"WebhookAttempts": testWebhookAttempts,
 		"Notifications":   testNotifications,
-		"Outbox":          testOutbox,
-		"OutboxIsDone":    testOutboxIsDone,
+		"Outbox":          testOutboxIsTransactional,
+		"OutboxIsDone":    testOutboxJobsRun,
 
 		"Users":             testUsers,
-		"UsersOfGeneration": testUsersOfGeneration,
-		"UserTaken":         testUserTaken,
-		"UserTakenAtOnce":   testUserTakenAtOnce,
-		"UserErased":        testUserErased,
+		"UsersOfGeneration": testUsersToReencrypt,
+		"UserTaken":         testUserAlreadyExists,
+		"UserTakenAtOnce":   testConcurrentUserInserts,
+		"UserErased":        testUserDeletion,
 		"Patients":          testPatients,
-		"PatientDangling":   testPatientDangling,
-		"PatientsChanged":   testPatientsChangedAtOnce,
+		"PatientDangling":   testPatientOfUnknownUser,
+		"PatientsChanged":   testConcurrentPatientUpdates,
 		"Surveys":           testSurveys,
 		"Steps":             testSteps,
-		"SurveyErased":      testSurveyErased,
-		"SurveysChanged":    testSurveysChangedAtOnce,
-		"SurveyPages":       testSurveyPages,
-		"States":            testStates,
-		"StatesAtOnce":      testStatesAtOnce,
+		"SurveyErased":      testSurveyDeletion,
+		"SurveysChanged":    testConcurrentSurveyUpdates,
+		"SurveyPages":       testSurveyPagination,
+		"States":            testSignInStates,
+		"StatesAtOnce":      testConcurrentStateUpdates,
 		"MagicCodes":        testMagicCodes,
 		"Audit":             testAudit,
-		"AuditOfUser":       testAuditOfUser,
-		"TransactFails":     testTransactFails,
-		"TransactCancelled": testTransactCancelled,
+		"AuditOfUser":       testUserAuditRecords,
+		"TransactFails":     testTransactionRollback,
+		"TransactCancelled": testTransactionCanceled,
 
 		"Feedback":              testFeedback,
 		"FeedbackText":          testFeedbackText,
 		"FeedbackByApplication": testFeedbackByApplication,
 		"FeedbackInvalid":       testFeedbackInvalid,
 		"FeedbackConcurrent":    testFeedbackConcurrent,
-		"FeedbackCancelled":     testFeedbackCancelled,
+		"FeedbackCancelled":     testFeedbackCanceledContext,
 		"FeedbackModel":         testFeedbackModel,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,21 +95,21 @@ func Run(t *testing.T, fresh Fresh) {
 	}
 }
 
-// day is the day that tests count on when the day does not matter.
+// day is the date used by tests for which the date does not matter.
 var day = civil.Date{Year: 2026, Month: time.November, Day: 21}
 
-// count is a usage count on day.
-func count(application, endpoint string, calls int64) storage.UsageCount {
+// newCount returns a usage count on day.
+func newCount(application, endpoint string, calls int64) storage.UsageCount {
 	return storage.UsageCount{Date: day, Application: application, Endpoint: endpoint, Calls: calls}
 }
 
-// batch is the only batch of a recorder.
-func batch(counts ...storage.UsageCount) storage.UsageBatch {
-	return storage.UsageBatch{Recorder: uuid.NewString(), Number: 1, Counts: counts}
+// newBatch returns the first and only batch of a recorder.
+func newBatch(counts ...storage.UsageCount) storage.UsageBatch {
+	return storage.UsageBatch{Recorder: uuid.NewString(), Sequence: 1, Counts: counts}
 }
 
-// opened opens the store and closes it after the test.
-func opened(t testing.TB, url string) storage.Store {
+// openStore opens the store and closes it after the test.
+func openStore(t testing.TB, url string) storage.Store {
 	t.Helper()
 	store, err := open.Open(t.Context(), url)
 	if err != nil {
@@ -122,34 +123,34 @@ func opened(t testing.TB, url string) storage.Store {
 	return store
 }
 
-func add(t testing.TB, store storage.Usage, counts ...storage.UsageCount) {
+func addUsage(t testing.TB, store storage.UsageStore, counts ...storage.UsageCount) {
 	t.Helper()
-	if err := store.AddUsage(t.Context(), batch(counts...)); err != nil {
+	if err := store.AddUsage(t.Context(), newBatch(counts...)); err != nil {
 		t.Fatalf("add %v: %v", counts, err)
 	}
 }
 
-// kept returns everything that the store holds.
-func kept(t testing.TB, store storage.Usage) []storage.UsageCount {
+// listAllUsage returns all usage in the store.
+func listAllUsage(t testing.TB, store storage.UsageStore) []storage.UsageCount {
 	t.Helper()
-	return between(t, store, civil.Date{Year: 1, Month: 1, Day: 1}, civil.Date{Year: 9999, Month: 12, Day: 31})
+	return listUsage(t, store, civil.Date{Year: 1, Month: 1, Day: 1}, civil.Date{Year: 9999, Month: 12, Day: 31})
 }
 
-func between(t testing.TB, store storage.Usage, from, to civil.Date) []storage.UsageCount {
+func listUsage(t testing.TB, store storage.UsageStore, from, to civil.Date) []storage.UsageCount {
 	t.Helper()
-	counts, err := store.Usage(context.WithoutCancel(t.Context()), from, to)
+	counts, err := store.ListUsage(context.WithoutCancel(t.Context()), from, to)
 	if err != nil {
 		t.Fatalf("usage from %s to %s: %v", from, to, err)
 	}
 	return counts
 }
 
-func wantKept(t testing.TB, store storage.Usage, want ...storage.UsageCount) {
+func expectUsage(t testing.TB, store storage.UsageStore, want ...storage.UsageCount) {
 	t.Helper()
-	wantEqual(t, kept(t, store), want)
+	expectCounts(t, listAllUsage(t, store), want)
 }
 
-func wantEqual(t testing.TB, got, want []storage.UsageCount) {
+func expectCounts(t testing.TB, got, want []storage.UsageCount) {
 	t.Helper()
 	if len(got) == 0 && len(want) == 0 {
 		return

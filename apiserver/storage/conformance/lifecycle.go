@@ -15,8 +15,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
-// Replicas that find an empty database at once all get to use it.
-func testRacingMigrations(t *testing.T, fresh Fresh) {
+// testConcurrentMigrations checks that replicas can open an empty database concurrently.
+func testConcurrentMigrations(t *testing.T, fresh NewDatabase) {
 	const replicas = 6
 	url := fresh(t)
 	var group sync.WaitGroup
@@ -27,30 +27,30 @@ func testRacingMigrations(t *testing.T, fresh Fresh) {
 				t.Errorf("open: %v", err)
 				return
 			}
-			err = store.AddUsage(t.Context(), batch(count("portal", "GET /v3/info", 1)))
+			err = store.AddUsage(t.Context(), newBatch(newCount("portal", "GET /v3/info", 1)))
 			if err := errors.Join(err, store.Close()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	wantKept(t, opened(t, url), count("portal", "GET /v3/info", replicas))
+	expectUsage(t, openStore(t, url), newCount("portal", "GET /v3/info", replicas))
 }
 
-// A server that was put back to an older release goes on with the database
-// that the newer one left.
-func testNewerDatabase(t *testing.T, fresh Fresh) {
+// testNewerDatabase checks that a server rolled back to an older release works with the
+// database of the newer one.
+func testNewerDatabase(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store := opened(t, url)
-	add(t, store, count("portal", "GET /v3/info", 1))
-	execute(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
-	store = opened(t, url)
-	add(t, store, count("portal", "GET /v3/info", 1))
-	wantKept(t, store, count("portal", "GET /v3/info", 2))
+	store := openStore(t, url)
+	addUsage(t, store, newCount("portal", "GET /v3/info", 1))
+	execSQL(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	store = openStore(t, url)
+	addUsage(t, store, newCount("portal", "GET /v3/info", 1))
+	expectUsage(t, store, newCount("portal", "GET /v3/info", 2))
 }
 
-// dropPeople undoes the migrations from the fifth on.
-func dropPeople(url string) string {
+// dropUserTables reverts the migrations from the fifth on.
+func dropUserTables(url string) string {
 	const tables = "DROP TABLE survey_notifications; DROP TABLE webhook_attempts; DROP TABLE webhooks;" +
 		"DROP TABLE river_notification; DROP TABLE river_queue; DROP TABLE river_leader; DROP TABLE river_job;" +
 		"DROP TABLE survey_counts; DROP TABLE survey_results; DROP TABLE survey_steps; DROP TABLE surveys;" +
@@ -61,42 +61,42 @@ func dropPeople(url string) string {
 	return tables + "DROP FUNCTION river_job_state_in_bitmask; DROP TYPE river_job_state;"
 }
 
-// A database that an older server left gets what it lacks, and keeps what it
-// holds.
-func testOlderDatabase(t *testing.T, fresh Fresh) {
+// testOlderDatabase checks that the database of an older server is migrated and keeps
+// its data.
+func testOlderDatabase(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	add(t, opened(t, url), count("portal", "GET /v3/info", 1))
-	execute(t, url, dropPeople(url)+"DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
-	store := opened(t, url)
-	wantKept(t, store, count("portal", "GET /v3/info", 1))
-	put(t, store, interview("a", "label", 0))
-	wantFeedback(t, store, 0, 10, 1, interview("a", "label", 0))
+	addUsage(t, openStore(t, url), newCount("portal", "GET /v3/info", 1))
+	execSQL(t, url, dropUserTables(url)+"DROP TABLE interview_feedback; DROP TABLE usage_recorders; DELETE FROM goose_db_version WHERE version_id > 1")
+	store := openStore(t, url)
+	expectUsage(t, store, newCount("portal", "GET /v3/info", 1))
+	putFeedback(t, store, newInterview("a", "label", 0))
+	expectFeedback(t, store, 0, 10, 1, newInterview("a", "label", 0))
 }
 
-// Feedback that was kept before applications were told apart stays, as nobody's,
-// and in its place.
-func testOlderFeedback(t *testing.T, fresh Fresh) {
+// testOlderFeedback checks that feedback from before applications were distinguished is
+// kept without an application, in its position.
+func testOlderFeedback(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	opened(t, url)
+	openStore(t, url)
 	position, times := "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "timestamptz"
 	received := "'2026-11-21T09:00:00.123456Z'"
 	if strings.HasPrefix(url, "sqlite:") {
 		position, times = "INTEGER PRIMARY KEY", "INTEGER"
-		received = fmt.Sprint(interview("", "", 0).ReceivedAt.UnixMicro())
+		received = fmt.Sprint(newInterview("", "", 0).ReceivedAt.UnixMicro())
 	}
-	execute(t, url, dropPeople(url)+"DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
+	execSQL(t, url, dropUserTables(url)+"DROP TABLE interview_feedback; DELETE FROM goose_db_version WHERE version_id > 3;"+
 		"CREATE TABLE interview_feedback (position "+position+", interview_id text NOT NULL UNIQUE,"+
 		" patient_intent_before text NOT NULL, patient_intent_after text NOT NULL, received_at "+times+" NOT NULL);"+
 		`INSERT INTO interview_feedback (interview_id, patient_intent_before, patient_intent_after, received_at)`+
 		` VALUES ('a', '{"type":"custom","custom_label":"label"}', '{"type":"unknown"}', `+received+")")
-	store := opened(t, url)
-	again := interview("a", "again", 1)
-	put(t, store, again)
-	wantFeedback(t, store, 0, 10, 2, reportedBy("", interview("a", "label", 0)), again)
+	store := openStore(t, url)
+	again := newInterview("a", "again", 1)
+	putFeedback(t, store, again)
+	expectFeedback(t, store, 0, 10, 2, withApplication("", newInterview("a", "label", 0)), again)
 }
 
-// execute changes a database behind the back of its store.
-func execute(t *testing.T, url, statement string) {
+// execSQL changes a database directly, bypassing its store.
+func execSQL(t *testing.T, url, statement string) {
 	t.Helper()
 	driver, name := "pgx", url
 	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
@@ -112,22 +112,22 @@ func execute(t *testing.T, url, statement string) {
 	}
 }
 
-// A database belongs to one Instance until another takes it over, and whoever is
-// refused leaves it as it was.
-func testOwner(t *testing.T, fresh Fresh) {
+// testOwner checks that a database belongs to one Instance until another adopts it, and
+// that a rejected open changes nothing.
+func testOwner(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	for i, step := range []struct {
 		owner   storage.Owner
-		foreign string // the UID that is in the way
+		foreign string // UID of the current owner
 	}{
 		{storage.Owner{}, ""},
 		{storage.Owner{UID: "one"}, ""},
 		{storage.Owner{UID: "one"}, ""},
 		{storage.Owner{}, ""},
 		{storage.Owner{UID: "two"}, "one"},
-		{storage.Owner{UID: "two", Adopts: []string{"three"}}, "one"},
+		{storage.Owner{UID: "two", AdoptUIDs: []string{"three"}}, "one"},
 		{storage.Owner{UID: "one"}, ""},
-		{storage.Owner{UID: "two", Adopts: []string{"three", "one"}}, ""},
+		{storage.Owner{UID: "two", AdoptUIDs: []string{"three", "one"}}, ""},
 		{storage.Owner{UID: "two"}, ""},
 		{storage.Owner{UID: "one"}, "two"},
 	} {
@@ -136,11 +136,11 @@ func testOwner(t *testing.T, fresh Fresh) {
 			t.Fatal(err)
 		}
 		err = store.Open(t.Context(), step.owner)
-		var foreign *storage.ForeignError
+		var foreign *storage.WrongOwnerError
 		switch {
 		case step.foreign == "" && err != nil:
 			t.Errorf("step %d: %v", i, err)
-		case step.foreign != "" && (!errors.As(err, &foreign) || foreign.Marked != step.foreign || foreign.UID != step.owner.UID):
+		case step.foreign != "" && (!errors.As(err, &foreign) || foreign.OwnerUID != step.foreign || foreign.RequestedUID != step.owner.UID):
 			t.Errorf("step %d: got %v, want that it is %s's", i, err, step.foreign)
 		case step.foreign != "" && !errors.Is(store.Ping(t.Context()), storage.ErrNotOpen):
 			t.Errorf("step %d: a store that is another's answers", i)
@@ -151,8 +151,9 @@ func testOwner(t *testing.T, fresh Fresh) {
 	}
 }
 
-// Of several who open a new database at once for different Instances, one has it.
-func testOwnersAtOnce(t *testing.T, fresh Fresh) {
+// testConcurrentOwners checks that exactly one of several Instances that open a new
+// database concurrently becomes its owner.
+func testConcurrentOwners(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	var group sync.WaitGroup
 	var opened atomic.Int64
@@ -162,7 +163,7 @@ func testOwnersAtOnce(t *testing.T, fresh Fresh) {
 			if err == nil {
 				err = store.Open(t.Context(), storage.Owner{UID: fmt.Sprint(i)})
 			}
-			var foreign *storage.ForeignError
+			var foreign *storage.WrongOwnerError
 			switch {
 			case err == nil:
 				opened.Add(1)
@@ -180,28 +181,28 @@ func testOwnersAtOnce(t *testing.T, fresh Fresh) {
 	}
 }
 
-func testPing(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+func testPing(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	for range 3 {
 		if err := store.Ping(t.Context()); err != nil {
 			t.Errorf("ping: %v", err)
 		}
 	}
-	wantKept(t, store)
+	expectUsage(t, store)
 }
 
-// A store that was not opened says so, whatever it is asked.
-func testNotOpen(t *testing.T, fresh Fresh) {
+// testNotOpen checks that every method of an unopened store returns ErrNotOpen.
+func testNotOpen(t *testing.T, fresh NewDatabase) {
 	store, err := open.New(fresh(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, usage := store.Usage(t.Context(), day, day)
-	_, totals := store.UsageTotals(t.Context(), day, day, []string{"GET /v3/info"})
-	_, _, feedback := store.Feedback(t.Context(), 0, 10)
+	_, usage := store.ListUsage(t.Context(), day, day)
+	_, totals := store.ListUsageTotals(t.Context(), day, day, []string{"GET /v3/info"})
+	_, _, feedback := store.ListFeedback(t.Context(), 0, 10)
 	for what, err := range map[string]error{
-		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffled(1)), "Usage": usage, "UsageTotals": totals,
-		"PutFeedback": store.PutFeedback(t.Context(), interview("a", "label", 0)), "Feedback": feedback,
+		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffledBatch(1)), "Usage": usage, "UsageTotals": totals,
+		"PutFeedback": store.PutFeedback(t.Context(), newInterview("a", "label", 0)), "Feedback": feedback,
 		"Transact": store.Transact(t.Context(), func(storage.Tx) error { return nil }),
 	} {
 		if !errors.Is(err, storage.ErrNotOpen) {
@@ -213,8 +214,8 @@ func testNotOpen(t *testing.T, fresh Fresh) {
 	}
 }
 
-// A store that was closed answers with errors.
-func testClosed(t *testing.T, fresh Fresh) {
+// testClosed checks that a closed store returns errors.
+func testClosed(t *testing.T, fresh NewDatabase) {
 	store, err := open.Open(t.Context(), fresh(t))
 	if err != nil {
 		t.Fatal(err)
@@ -225,19 +226,19 @@ func testClosed(t *testing.T, fresh Fresh) {
 	if err := store.Ping(t.Context()); err == nil {
 		t.Error("Ping: no error")
 	}
-	if err := store.AddUsage(t.Context(), shuffled(1)); err == nil {
+	if err := store.AddUsage(t.Context(), shuffledBatch(1)); err == nil {
 		t.Error("AddUsage: no error")
 	}
-	if _, err := store.Usage(t.Context(), day, day); err == nil {
+	if _, err := store.ListUsage(t.Context(), day, day); err == nil {
 		t.Error("Usage: no error")
 	}
-	if _, err := store.UsageTotals(t.Context(), day, day, []string{"GET /v3/info"}); err == nil {
+	if _, err := store.ListUsageTotals(t.Context(), day, day, []string{"GET /v3/info"}); err == nil {
 		t.Error("UsageTotals: no error")
 	}
-	if err := store.PutFeedback(t.Context(), interview("a", "label", 0)); err == nil {
+	if err := store.PutFeedback(t.Context(), newInterview("a", "label", 0)); err == nil {
 		t.Error("PutFeedback: no error")
 	}
-	if _, _, err := store.Feedback(t.Context(), 0, 10); err == nil {
+	if _, _, err := store.ListFeedback(t.Context(), 0, 10); err == nil {
 		t.Error("Feedback: no error")
 	}
 	if err := store.Transact(t.Context(), func(storage.Tx) error { return nil }); err == nil {

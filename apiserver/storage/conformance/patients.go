@@ -11,29 +11,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// aPatient is a patient of a user with an id of its own, of whom nothing is known.
-func aPatient(userID string) guidance.Patient {
-	return guidance.Patient{ID: uuid.NewString(), UserID: userID, CreatedAt: moment}
+// newPatient returns a patient of a user, with a new id and no data.
+func newPatient(userID string) record.Patient {
+	return record.Patient{ID: uuid.NewString(), UserID: userID, CreatedAt: testTime}
 }
 
 func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }
 
-func testPatients(t *testing.T, fresh Fresh) {
+func testPatients(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store := opened(t, url)
-	ada, eve := aUser("g1"), aUser("g1")
+	store := openStore(t, url)
+	ada, eve := newUser("g1"), newUser("g1")
 	insertUser(t, store, ada)
 	insertUser(t, store, eve)
-	unknown, child, other := aPatient(ada.ID), aPatient(ada.ID), aPatient(eve.ID)
+	unknown, child, other := newPatient(ada.ID), newPatient(ada.ID), newPatient(eve.ID)
 	child.Sex, child.BirthDate, child.Dependent = "female", civil.Date{Year: 2020, Month: 2, Day: 29}, true
-	other.Age = guidance.Age{Value: 8, Unit: assessment.Month}
-	for _, patient := range []guidance.Patient{unknown, other, child} {
+	other.Age = record.Age{Value: 8, Unit: assessment.Month}
+	for _, patient := range []record.Patient{unknown, other, child} {
 		transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), patient) })
 	}
 	transact(t, store, func(tx storage.Tx) error {
@@ -41,26 +41,26 @@ func testPatients(t *testing.T, fresh Fresh) {
 		if diff := cmp.Diff(other, locked); diff != "" || err != nil {
 			t.Errorf("locked: %v (-want +got):\n%s", err, diff)
 		}
-		other.Sex, other.Age, other.BirthDate = "male", guidance.Age{}, civil.Date{Year: 1992, Month: 12, Day: 31}
+		other.Sex, other.Age, other.BirthDate = "male", record.Age{}, civil.Date{Year: 1992, Month: 12, Day: 31}
 		moved := other
-		moved.UserID = ada.ID // stays with its user
+		moved.UserID = ada.ID // the user cannot be changed
 		return tx.UpdatePatient(t.Context(), moved)
 	})
-	transact(t, opened(t, url), func(tx storage.Tx) error {
+	transact(t, openStore(t, url), func(tx storage.Tx) error {
 		for name, part := range map[string]struct {
 			user            string
 			skipped, atMost int64
-			want            []guidance.Patient
+			want            []record.Patient
 			total           int64
 		}{
-			"all":             {"", 0, 10, []guidance.Patient{unknown, other, child}, 3},
-			"a part":          {"", 1, 1, []guidance.Patient{other}, 3},
-			"of one":          {ada.ID, 0, 10, []guidance.Patient{unknown, child}, 2},
-			"a part of one":   {ada.ID, 1, 1, []guidance.Patient{child}, 2},
-			"of nobody":       {"x", 0, 10, []guidance.Patient{}, 0},
-			"beyond the last": {"", 3, 10, []guidance.Patient{}, 3},
+			"all":             {"", 0, 10, []record.Patient{unknown, other, child}, 3},
+			"a part":          {"", 1, 1, []record.Patient{other}, 3},
+			"of one":          {ada.ID, 0, 10, []record.Patient{unknown, child}, 2},
+			"a part of one":   {ada.ID, 1, 1, []record.Patient{child}, 2},
+			"of nobody":       {"x", 0, 10, []record.Patient{}, 0},
+			"beyond the last": {"", 3, 10, []record.Patient{}, 3},
 		} {
-			page, total, err := tx.Patients(t.Context(), part.user, part.skipped, part.atMost)
+			page, total, err := tx.ListPatients(t.Context(), part.user, part.skipped, part.atMost)
 			if diff := cmp.Diff(part.want, page); diff != "" || total != part.total || err != nil {
 				t.Errorf("%s: %d, %v, (-want +got):\n%s", name, total, err, diff)
 			}
@@ -68,7 +68,7 @@ func testPatients(t *testing.T, fresh Fresh) {
 		return tx.DeletePatient(t.Context(), child.ID)
 	})
 	transact(t, store, func(tx storage.Tx) error {
-		_, read := tx.Patient(t.Context(), child.ID)
+		_, read := tx.GetPatient(t.Context(), child.ID)
 		_, locked := tx.LockPatient(t.Context(), child.ID)
 		for what, err := range map[string]error{"read": read, "lock": locked, "deletion": tx.DeletePatient(t.Context(), child.ID)} {
 			if !errors.Is(err, storage.ErrNotFound) {
@@ -79,27 +79,28 @@ func testPatients(t *testing.T, fresh Fresh) {
 	})
 }
 
-func testPatientDangling(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), aPatient(uuid.NewString())) })
-	if !errors.Is(err, storage.ErrDangling) {
-		t.Errorf("got %v, want ErrDangling", err)
+func testPatientOfUnknownUser(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), newPatient(uuid.NewString())) })
+	if !errors.Is(err, storage.ErrReferenceNotFound) {
+		t.Errorf("got %v, want ErrReferenceNotFound", err)
 	}
 }
 
-// Changes at the same time follow one another: none is lost.
-func testPatientsChangedAtOnce(t *testing.T, fresh Fresh) {
+// testConcurrentPatientUpdates checks that concurrent updates are serialized and none is
+// lost.
+func testConcurrentPatientUpdates(t *testing.T, fresh NewDatabase) {
 	const replicas, writers, rounds = 2, 3, 5
 	url := fresh(t)
-	store := opened(t, url)
-	user := aUser("g1")
+	store := openStore(t, url)
+	user := newUser("g1")
 	insertUser(t, store, user)
-	patient := aPatient(user.ID)
+	patient := newPatient(user.ID)
 	patient.Age.Unit = assessment.Year
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), patient) })
 	var group sync.WaitGroup
 	for range replicas {
-		store := opened(t, url)
+		store := openStore(t, url)
 		for range writers {
 			group.Go(func() {
 				for range rounds {
@@ -120,7 +121,7 @@ func testPatientsChangedAtOnce(t *testing.T, fresh Fresh) {
 	}
 	group.Wait()
 	transact(t, store, func(tx storage.Tx) error {
-		got, err := tx.Patient(t.Context(), patient.ID)
+		got, err := tx.GetPatient(t.Context(), patient.ID)
 		if got.Age.Value != replicas*writers*rounds {
 			t.Errorf("%d changes were made and %d are there", replicas*writers*rounds, got.Age.Value)
 		}

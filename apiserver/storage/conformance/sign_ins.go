@@ -15,8 +15,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// wantState wants the state of a name, and leaves another.
-func wantState(t *testing.T, store storage.Store, name, userID, want, next string) {
+// expectState checks a named state and replaces it.
+func expectState(t *testing.T, store storage.Store, name, userID, want, next string) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
 		state, err := tx.LockState(t.Context(), name, userID)
@@ -27,33 +27,34 @@ func wantState(t *testing.T, store storage.Store, name, userID, want, next strin
 	})
 }
 
-func testStates(t *testing.T, fresh Fresh) {
+func testSignInStates(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store := opened(t, url)
-	user := aUser("g1")
+	store := openStore(t, url)
+	user := newUser("g1")
 	insertUser(t, store, user)
-	wantState(t, store, "of a user", user.ID, "", "first")
-	wantState(t, store, "of nobody", "", "", `{"a": "ä"}`)
-	wantState(t, opened(t, url), "of a user", user.ID, "first", "second")
+	expectState(t, store, "of a user", user.ID, "", "first")
+	expectState(t, store, "of nobody", "", "", `{"a": "ä"}`)
+	expectState(t, openStore(t, url), "of a user", user.ID, "first", "second")
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), user.ID) })
-	wantState(t, store, "of nobody", "", `{"a": "ä"}`, "")
-	wantState(t, store, "of a user", "", "", "")
+	expectState(t, store, "of nobody", "", `{"a": "ä"}`, "")
+	expectState(t, store, "of a user", "", "", "")
 	err := store.Transact(t.Context(), func(tx storage.Tx) error {
 		_, err := tx.LockState(t.Context(), "of somebody", uuid.NewString())
 		return err
 	})
-	if !errors.Is(err, storage.ErrDangling) {
+	if !errors.Is(err, storage.ErrReferenceNotFound) {
 		t.Errorf("the state of a user that does not exist: got %v", err)
 	}
 }
 
-// Who counts in a state counts each time, on however many replicas.
-func testStatesAtOnce(t *testing.T, fresh Fresh) {
+// testConcurrentStateUpdates checks that no concurrent state update is lost, across
+// replicas.
+func testConcurrentStateUpdates(t *testing.T, fresh NewDatabase) {
 	const replicas, writers, rounds = 2, 4, 5
 	url := fresh(t)
 	var group sync.WaitGroup
 	for range replicas {
-		store := opened(t, url)
+		store := openStore(t, url)
 		for range writers {
 			group.Go(func() {
 				for range rounds {
@@ -62,7 +63,7 @@ func testStatesAtOnce(t *testing.T, fresh Fresh) {
 						if err != nil {
 							return err
 						}
-						count, _ := strconv.Atoi(state) // none at first
+						count, _ := strconv.Atoi(state) // initially empty
 						return tx.PutState(t.Context(), "count", strconv.Itoa(count+1))
 					})
 					if err != nil {
@@ -73,24 +74,24 @@ func testStatesAtOnce(t *testing.T, fresh Fresh) {
 		}
 	}
 	group.Wait()
-	wantState(t, opened(t, url), "count", "", strconv.Itoa(replicas*writers*rounds), "")
+	expectState(t, openStore(t, url), "count", "", strconv.Itoa(replicas*writers*rounds), "")
 }
 
-func testMagicCodes(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	user := aUser("g1")
+func testMagicCodes(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	user := newUser("g1")
 	insertUser(t, store, user)
 	code := func(hash string, expires time.Time) storage.MagicCode {
 		return storage.MagicCode{Hash: []byte(hash), UserID: user.ID, SurveyID: "survey", ExpiresAt: expires}
 	}
-	early, late := code("early", moment), code("late", moment.Add(time.Hour))
+	early, late := code("early", testTime), code("late", testTime.Add(time.Hour))
 	for _, code := range []storage.MagicCode{early, late} {
-		transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), code, moment) })
+		transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), code, testTime) })
 	}
 	read := func(hash string, want storage.MagicCode, wantErr error) {
 		t.Helper()
 		transact(t, store, func(tx storage.Tx) error {
-			got, err := tx.MagicCode(t.Context(), []byte(hash))
+			got, err := tx.GetMagicCode(t.Context(), []byte(hash))
 			if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, wantErr) {
 				t.Errorf("%s: %v (-want +got):\n%s", hash, err, diff)
 			}
@@ -100,8 +101,8 @@ func testMagicCodes(t *testing.T, fresh Fresh) {
 	read("early", early, nil)
 	read("late", late, nil)
 	read("none", storage.MagicCode{}, storage.ErrNotFound)
-	another := code("another", moment.Add(time.Hour))
-	transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), another, moment.Add(time.Second)) })
+	another := code("another", testTime.Add(time.Hour))
+	transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), another, testTime.Add(time.Second)) })
 	read("early", storage.MagicCode{}, storage.ErrNotFound)
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), user.ID) })
 	read("late", storage.MagicCode{}, storage.ErrNotFound)

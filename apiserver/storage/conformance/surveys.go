@@ -12,30 +12,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// aSurvey is a new survey of a patient.
-func aSurvey(patientID string) guidance.Survey {
-	return guidance.Survey{
-		ID: uuid.NewString(), PatientID: patientID, Type: guidance.Triage, Sections: []string{"symptoms", "dynamic"},
-		Status: guidance.New, Version: 1, Language: "en", ModelID: "service-en", ModelVersion: "1", CreatedAt: moment,
+// newSurvey returns a new survey of a patient.
+func newSurvey(patientID string) record.Survey {
+	return record.Survey{
+		ID: uuid.NewString(), PatientID: patientID, Type: record.TypeTriage, Sections: []string{"symptoms", "dynamic"},
+		Status: record.StatusNew, Version: 1, Language: "en", ModelID: "service-en", ModelVersion: "1", CreatedAt: testTime,
 	}
 }
 
-// surveyed is a store with a user and a patient.
-func surveyed(t *testing.T, url string) (store storage.Store, user storage.User, patient guidance.Patient) {
+// newStoreWithPatient returns a store with a user and a patient.
+func newStoreWithPatient(t *testing.T, url string) (store storage.Store, user storage.User, patient record.Patient) {
 	t.Helper()
-	store = opened(t, url)
-	user = aUser("g1")
+	store = openStore(t, url)
+	user = newUser("g1")
 	insertUser(t, store, user)
-	patient = aPatient(user.ID)
+	patient = newPatient(user.ID)
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), patient) })
 	return store, user, patient
 }
 
-func insertSurveys(t *testing.T, store storage.Store, surveys ...guidance.Survey) {
+func insertSurveys(t *testing.T, store storage.Store, surveys ...record.Survey) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
 		for _, survey := range surveys {
@@ -47,14 +47,14 @@ func insertSurveys(t *testing.T, store storage.Store, surveys ...guidance.Survey
 	})
 }
 
-// moved is a survey after a write that changed its status.
-func moved(survey guidance.Survey, status guidance.Status) guidance.Survey {
+// withStatus returns a survey with a new status and the next version.
+func withStatus(survey record.Survey, status record.Status) record.Survey {
 	survey.Version++
 	survey.Status = status
 	return survey
 }
 
-func idsOf(surveys []guidance.Survey) []string {
+func surveyIDs(surveys []record.Survey) []string {
 	ids := make([]string, len(surveys))
 	for i, survey := range surveys {
 		ids[i] = survey.ID
@@ -62,72 +62,73 @@ func idsOf(surveys []guidance.Survey) []string {
 	return ids
 }
 
-func testSurveys(t *testing.T, fresh Fresh) {
+func testSurveys(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store, ada, patient := surveyed(t, url)
-	eve := aUser("g1")
+	store, ada, patient := newStoreWithPatient(t, url)
+	eve := newUser("g1")
 	insertUser(t, store, eve)
-	other := aPatient(eve.ID)
+	other := newPatient(eve.ID)
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), other) })
-	first, second, third := aSurvey(patient.ID), aSurvey(other.ID), aSurvey(patient.ID)
-	first.VisitReason, first.ExpirationDate = json.RawMessage(`{"why":"ä"}`), moment
-	first.Evidence = []guidance.Evidence{{ID: "s_21", ChoiceID: guidance.Present, Source: guidance.Initial}}
+	first, second, third := newSurvey(patient.ID), newSurvey(other.ID), newSurvey(patient.ID)
+	first.VisitReason, first.ExpirationDate = json.RawMessage(`{"why":"ä"}`), testTime
+	first.Evidence = []record.Evidence{{ID: "s_21", ChoiceID: record.ChoicePresent, Source: record.SourceInitial}}
 	insertSurveys(t, store, first, second, third)
-	first = moved(first, guidance.Completed)
+	first = withStatus(first, record.StatusCompleted)
 	transact(t, store, func(tx storage.Tx) error { return tx.UpdateSurvey(t.Context(), first) })
-	transact(t, opened(t, url), func(tx storage.Tx) error {
-		got, err := tx.Survey(t.Context(), first.ID)
+	transact(t, openStore(t, url), func(tx storage.Tx) error {
+		got, err := tx.GetSurvey(t.Context(), first.ID)
 		if diff := cmp.Diff(first, got); diff != "" || err != nil {
 			t.Errorf("read: %v (-want +got):\n%s", err, diff)
 		}
 		for name, part := range map[string]struct {
 			filter          storage.SurveyFilter
 			skipped, atMost int64
-			want            []guidance.Survey
+			want            []record.Survey
 			total           int64
 		}{
-			"all":                  {storage.SurveyFilter{}, 0, 10, []guidance.Survey{first, second, third}, 3},
-			"a part":               {storage.SurveyFilter{}, 1, 1, []guidance.Survey{second}, 3},
+			"all":                  {storage.SurveyFilter{}, 0, 10, []record.Survey{first, second, third}, 3},
+			"a part":               {storage.SurveyFilter{}, 1, 1, []record.Survey{second}, 3},
 			"beyond the last":      {storage.SurveyFilter{}, 3, 10, nil, 3},
-			"of a status":          {storage.SurveyFilter{Status: guidance.New}, 1, 10, []guidance.Survey{third}, 2},
-			"of no status":         {storage.SurveyFilter{Status: guidance.Pending}, 0, 10, nil, 0},
-			"of a patient":         {storage.SurveyFilter{PatientID: patient.ID}, 1, 10, []guidance.Survey{third}, 2},
-			"of one, by status":    {storage.SurveyFilter{PatientID: patient.ID, Status: guidance.Completed}, 0, 10, []guidance.Survey{first}, 1},
-			"of a user":            {storage.SurveyFilter{UserID: ada.ID}, 0, 1, []guidance.Survey{first}, 2},
-			"of a user, by status": {storage.SurveyFilter{UserID: eve.ID, Status: guidance.New}, 0, 10, []guidance.Survey{second}, 1},
+			"of a status":          {storage.SurveyFilter{Status: record.StatusNew}, 1, 10, []record.Survey{third}, 2},
+			"of no status":         {storage.SurveyFilter{Status: record.StatusPending}, 0, 10, nil, 0},
+			"of a patient":         {storage.SurveyFilter{PatientID: patient.ID}, 1, 10, []record.Survey{third}, 2},
+			"of one, by status":    {storage.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
+			"of a user":            {storage.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
+			"of a user, by status": {storage.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
 			"of nobody":            {storage.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
 		} {
-			page, total, err := tx.Surveys(t.Context(), part.filter, part.skipped, part.atMost)
-			if diff := cmp.Diff(idsOf(part.want), idsOf(page)); diff != "" || total != part.total || err != nil {
+			page, total, err := tx.ListSurveys(t.Context(), part.filter, part.skipped, part.atMost)
+			if diff := cmp.Diff(surveyIDs(part.want), surveyIDs(page)); diff != "" || total != part.total || err != nil {
 				t.Errorf("%s: %d, %v, (-want +got):\n%s", name, total, err, diff)
 			}
 		}
-		last, err := tx.LastCompletedSurvey(t.Context(), patient.ID)
+		last, err := tx.GetLastCompletedSurvey(t.Context(), patient.ID)
 		if last.ID != first.ID || err != nil {
 			t.Errorf("the last completed one is %s, %v", last.ID, err)
 		}
 		return nil
 	})
-	wantNoSurvey(t, store, uuid.NewString(), other.ID)
-	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertSurvey(t.Context(), aSurvey(uuid.NewString())) })
-	if !errors.Is(err, storage.ErrDangling) {
-		t.Errorf("a survey of nobody: got %v, want ErrDangling", err)
+	expectNoSurvey(t, store, uuid.NewString(), other.ID)
+	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertSurvey(t.Context(), newSurvey(uuid.NewString())) })
+	if !errors.Is(err, storage.ErrReferenceNotFound) {
+		t.Errorf("a survey of nobody: got %v, want ErrReferenceNotFound", err)
 	}
 }
 
-// wantNoSurvey wants that there is none with an id, and that a patient completed none.
-func wantNoSurvey(t *testing.T, store storage.Store, id, patientID string) {
+// expectNoSurvey checks that a survey does not exist and that the patient has no
+// completed survey.
+func expectNoSurvey(t *testing.T, store storage.Store, id, patientID string) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
-		_, read := tx.Survey(t.Context(), id)
-		_, last := tx.LastCompletedSurvey(t.Context(), patientID)
-		_, result := tx.Result(t.Context(), id)
+		_, read := tx.GetSurvey(t.Context(), id)
+		_, last := tx.GetLastCompletedSurvey(t.Context(), patientID)
+		_, result := tx.GetResult(t.Context(), id)
 		for what, err := range map[string]error{"read": read, "last": last, "result": result, "deletion": tx.DeleteSurvey(t.Context(), id)} {
 			if !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("%s: got %v, want ErrNotFound", what, err)
 			}
 		}
-		steps, err := tx.Steps(t.Context(), id)
+		steps, err := tx.ListSteps(t.Context(), id)
 		if len(steps) != 0 {
 			t.Errorf("there are steps of no survey: %v", steps)
 		}
@@ -135,27 +136,27 @@ func wantNoSurvey(t *testing.T, store storage.Store, id, patientID string) {
 	})
 }
 
-func aStep(text string, answer guidance.Answer) guidance.Step {
-	question := guidance.Question{ID: "notes", Section: "notes", Text: text, AnswerType: guidance.Text, Meta: guidance.Meta{MaxLength: 10}}
-	return guidance.Step{Question: question, Answer: answer}
+func newStep(text string, answer record.Answer) record.Step {
+	question := record.Question{ID: "notes", Section: "notes", Text: text, AnswerType: record.AnswerText, Meta: record.Meta{MaxLength: 10}}
+	return record.Step{Question: question, Answer: answer}
 }
 
-func testSteps(t *testing.T, fresh Fresh) {
+func testSteps(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store, _, patient := surveyed(t, url)
-	survey, other := aSurvey(patient.ID), aSurvey(patient.ID)
+	store, _, patient := newStoreWithPatient(t, url)
+	survey, other := newSurvey(patient.ID), newSurvey(patient.ID)
 	insertSurveys(t, store, survey, other)
-	steps := []guidance.Step{
-		aStep("first", guidance.Answer{Form: guidance.SomeText, Text: "ä\x00"}), aStep("second", guidance.Answer{Form: guidance.Skipped}),
-		aStep("third", guidance.Answer{Form: guidance.OneItem, Items: []guidance.Item{{ID: "s_1", Name: "a", ChoiceID: "present"}}}), aStep("fourth", guidance.Answer{}),
+	steps := []record.Step{
+		newStep("first", record.Answer{Kind: record.KindText, Text: "ä\x00"}), newStep("second", record.Answer{Kind: record.KindSkipped}),
+		newStep("third", record.Answer{Kind: record.KindItem, Items: []record.Item{{ID: "s_1", Name: "a", ChoiceID: "present"}}}), newStep("fourth", record.Answer{}),
 	}
 	transact(t, store, func(tx storage.Tx) error {
 		return errors.Join(tx.PutSteps(t.Context(), survey.ID, 0, steps[:3]), tx.PutSteps(t.Context(), other.ID, 0, steps[3:]))
 	})
-	want := func(surveyID string, want []guidance.Step) {
+	want := func(surveyID string, want []record.Step) {
 		t.Helper()
-		transact(t, opened(t, url), func(tx storage.Tx) error {
-			got, err := tx.Steps(t.Context(), surveyID)
+		transact(t, openStore(t, url), func(tx storage.Tx) error {
+			got, err := tx.ListSteps(t.Context(), surveyID)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -164,15 +165,15 @@ func testSteps(t *testing.T, fresh Fresh) {
 	}
 	want(survey.ID, steps[:3])
 	transact(t, store, func(tx storage.Tx) error { return tx.PutSteps(t.Context(), survey.ID, 2, steps[1:4]) })
-	want(survey.ID, []guidance.Step{steps[0], steps[1], steps[1], steps[2], steps[3]})
+	want(survey.ID, []record.Step{steps[0], steps[1], steps[1], steps[2], steps[3]})
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteSteps(t.Context(), survey.ID, 1) })
 	want(survey.ID, steps[:1])
 	want(other.ID, steps[3:])
-	result := guidance.Result{ModelID: "service-en", ModelVersion: "2", Assessment: &guidance.Assessment{Triage: guidance.TriageResult{Level: "emergency"}}}
-	for range 2 { // one takes the place of the other
+	result := record.Result{ModelID: "service-en", ModelVersion: "2", Assessment: &record.Assessment{Triage: record.TriageResult{Level: "emergency"}}}
+	for range 2 { // the second replaces the first
 		transact(t, store, func(tx storage.Tx) error { return tx.PutResult(t.Context(), survey.ID, result) })
 		transact(t, store, func(tx storage.Tx) error {
-			got, err := tx.Result(t.Context(), survey.ID)
+			got, err := tx.GetResult(t.Context(), survey.ID)
 			if diff := cmp.Diff(result, got); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
@@ -181,38 +182,39 @@ func testSteps(t *testing.T, fresh Fresh) {
 		result.ModelVersion, result.Assessment = "3", nil
 	}
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteSurvey(t.Context(), survey.ID) })
-	wantNoSurvey(t, store, survey.ID, patient.ID)
+	expectNoSurvey(t, store, survey.ID, patient.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.PutSteps(t.Context(), survey.ID, 0, steps[:1]) })
-	if !errors.Is(err, storage.ErrDangling) {
-		t.Errorf("a step of a survey that was erased: got %v, want ErrDangling", err)
+	if !errors.Is(err, storage.ErrReferenceNotFound) {
+		t.Errorf("a step of a survey that was erased: got %v, want ErrReferenceNotFound", err)
 	}
 }
 
-// Who is erased is erased with surveys and the codes that lead to them.
-func testSurveyErased(t *testing.T, fresh Fresh) {
+// testSurveyDeletion checks that deleting a user or patient also deletes their surveys
+// and magic codes.
+func testSurveyDeletion(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	for what, erase := range map[string]func(tx storage.Tx, user, patient, survey string) error{
 		"the survey":  func(tx storage.Tx, _, _, survey string) error { return tx.DeleteSurvey(t.Context(), survey) },
 		"the patient": func(tx storage.Tx, _, patient, _ string) error { return tx.DeletePatient(t.Context(), patient) },
 		"the user":    func(tx storage.Tx, user, _, _ string) error { return tx.DeleteUser(t.Context(), user) },
 	} {
-		store, user, patient := surveyed(t, url)
-		survey := aSurvey(patient.ID)
+		store, user, patient := newStoreWithPatient(t, url)
+		survey := newSurvey(patient.ID)
 		insertSurveys(t, store, survey)
-		code := storage.MagicCode{Hash: []byte(survey.ID), UserID: user.ID, SurveyID: survey.ID, ExpiresAt: moment}
+		code := storage.MagicCode{Hash: []byte(survey.ID), UserID: user.ID, SurveyID: survey.ID, ExpiresAt: testTime}
 		transact(t, store, func(tx storage.Tx) error {
 			return errors.Join(
-				tx.PutSteps(t.Context(), survey.ID, 0, []guidance.Step{aStep("first", guidance.Answer{})}),
-				tx.PutResult(t.Context(), survey.ID, guidance.Result{}),
-				tx.InsertMagicCode(t.Context(), code, moment))
+				tx.PutSteps(t.Context(), survey.ID, 0, []record.Step{newStep("first", record.Answer{})}),
+				tx.PutResult(t.Context(), survey.ID, record.Result{}),
+				tx.InsertMagicCode(t.Context(), code, testTime))
 		})
 		transact(t, store, func(tx storage.Tx) error { return erase(tx, user.ID, patient.ID, survey.ID) })
-		wantNoSurvey(t, store, survey.ID, patient.ID)
+		expectNoSurvey(t, store, survey.ID, patient.ID)
 		transact(t, store, func(tx storage.Tx) error {
-			if _, err := tx.MagicCode(t.Context(), code.Hash); !errors.Is(err, storage.ErrNotFound) {
+			if _, err := tx.GetMagicCode(t.Context(), code.Hash); !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("%s: the code that led to the survey: %v", what, err)
 			}
-			_, total, err := tx.Surveys(t.Context(), storage.SurveyFilter{}, 0, 1)
+			_, total, err := tx.ListSurveys(t.Context(), storage.SurveyFilter{}, 0, 1)
 			if total != 0 {
 				t.Errorf("%s: %d surveys are counted", what, total)
 			}
@@ -221,30 +223,31 @@ func testSurveyErased(t *testing.T, fresh Fresh) {
 	}
 }
 
-// Of those who made something of the same version one writes it, the others are told.
-func testSurveysChangedAtOnce(t *testing.T, fresh Fresh) {
+// testConcurrentSurveyUpdates checks that exactly one of several updates of the same
+// version succeeds and the others are rejected.
+func testConcurrentSurveyUpdates(t *testing.T, fresh NewDatabase) {
 	const replicas, writers, rounds = 2, 3, 4
 	url := fresh(t)
-	store, _, patient := surveyed(t, url)
-	survey := aSurvey(patient.ID)
+	store, _, patient := newStoreWithPatient(t, url)
+	survey := newSurvey(patient.ID)
 	insertSurveys(t, store, survey)
 	stores := make([]storage.Store, replicas)
 	for i := range stores {
-		stores[i] = opened(t, url)
+		stores[i] = openStore(t, url)
 	}
 	for range rounds {
 		var group sync.WaitGroup
-		won := make(chan guidance.Survey, replicas*writers)
+		won := make(chan record.Survey, replicas*writers)
 		for i := range replicas * writers {
 			group.Go(func() {
-				next := moved(survey, guidance.Pending)
+				next := withStatus(survey, record.StatusPending)
 				next.Language = uuid.NewString()
 				err := stores[i%replicas].Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdateSurvey(t.Context(), next) })
 				switch {
 				case err == nil:
 					won <- next
-				case !errors.Is(err, storage.ErrChanged):
-					t.Errorf("got %v, want ErrChanged", err)
+				case !errors.Is(err, storage.ErrVersionMismatch):
+					t.Errorf("got %v, want ErrVersionMismatch", err)
 				}
 			})
 		}
@@ -254,7 +257,7 @@ func testSurveysChangedAtOnce(t *testing.T, fresh Fresh) {
 		}
 		survey = <-won
 		transact(t, store, func(tx storage.Tx) error {
-			kept, err := tx.Survey(t.Context(), survey.ID)
+			kept, err := tx.GetSurvey(t.Context(), survey.ID)
 			if diff := cmp.Diff(survey, kept); diff != "" {
 				t.Errorf("(-written +kept):\n%s", diff)
 			}
@@ -263,19 +266,19 @@ func testSurveysChangedAtOnce(t *testing.T, fresh Fresh) {
 	}
 }
 
-// Pages of a list that is longer than what is counted together are those of the list,
-// whatever was erased or moved on.
-func testSurveyPages(t *testing.T, fresh Fresh) {
-	store, _, patient := surveyed(t, fresh(t))
-	surveys := make([]guidance.Survey, 2500)
+// testSurveyPagination checks the pages of a list longer than one counting block, after
+// deletions and status changes.
+func testSurveyPagination(t *testing.T, fresh NewDatabase) {
+	store, _, patient := newStoreWithPatient(t, fresh(t))
+	surveys := make([]record.Survey, 2500)
 	for i := range surveys {
-		surveys[i] = aSurvey(patient.ID)
+		surveys[i] = newSurvey(patient.ID)
 	}
 	insertSurveys(t, store, surveys...)
 	transact(t, store, func(tx storage.Tx) error {
 		for i := range surveys {
 			if i%3 == 0 {
-				surveys[i] = moved(surveys[i], guidance.Pending)
+				surveys[i] = withStatus(surveys[i], record.StatusPending)
 				if err := tx.UpdateSurvey(t.Context(), surveys[i]); err != nil {
 					return err
 				}
@@ -284,24 +287,24 @@ func testSurveyPages(t *testing.T, fresh Fresh) {
 				if err := tx.DeleteSurvey(t.Context(), surveys[i].ID); err != nil {
 					return err
 				}
-				surveys[i].Status = "" // erased
+				surveys[i].Status = "" // deleted
 			}
 		}
 		return nil
 	})
-	for _, status := range []guidance.Status{"", guidance.New, guidance.Pending, guidance.Completed} {
-		left := slices.DeleteFunc(slices.Clone(surveys), func(s guidance.Survey) bool {
+	for _, status := range []record.Status{"", record.StatusNew, record.StatusPending, record.StatusCompleted} {
+		left := slices.DeleteFunc(slices.Clone(surveys), func(s record.Survey) bool {
 			return s.Status == "" || status != "" && s.Status != status
 		})
 		transact(t, store, func(tx storage.Tx) error {
 			for skipped := 0; skipped < len(left)+100; skipped += 97 {
-				page, total, err := tx.Surveys(t.Context(), storage.SurveyFilter{Status: status}, int64(skipped), 50)
+				page, total, err := tx.ListSurveys(t.Context(), storage.SurveyFilter{Status: status}, int64(skipped), 50)
 				if err != nil {
 					return err
 				}
 				from := min(skipped, len(left))
 				want := left[from:min(from+50, len(left))]
-				if diff := cmp.Diff(idsOf(want), idsOf(page)); diff != "" || total != int64(len(left)) {
+				if diff := cmp.Diff(surveyIDs(want), surveyIDs(page)); diff != "" || total != int64(len(left)) {
 					t.Fatalf("%q from %d of %d, counted %d (-want +got):\n%s", status, skipped, len(left), total, diff)
 				}
 			}
@@ -310,10 +313,11 @@ func testSurveyPages(t *testing.T, fresh Fresh) {
 	}
 }
 
-// A survey and its steps are read as they are at one moment, whoever writes meanwhile.
-func testSurveyWithSteps(t *testing.T, fresh Fresh) {
-	store, _, patient := surveyed(t, fresh(t))
-	survey := aSurvey(patient.ID)
+// testSurveyWithSteps checks that a survey and its steps are read as one snapshot during
+// concurrent writes.
+func testSurveyWithSteps(t *testing.T, fresh NewDatabase) {
+	store, _, patient := newStoreWithPatient(t, fresh(t))
+	survey := newSurvey(patient.ID)
 	insertSurveys(t, store, survey)
 	const writes = 200
 	done := make(chan error, 1)
@@ -321,19 +325,19 @@ func testSurveyWithSteps(t *testing.T, fresh Fresh) {
 		written := survey
 		var err error
 		for n := 0; n < writes && err == nil; n++ {
-			written = moved(written, guidance.Pending)
+			written = withStatus(written, record.StatusPending)
 			err = store.Transact(t.Context(), func(tx storage.Tx) error {
 				if err := tx.UpdateSurvey(t.Context(), written); err != nil {
 					return err
 				}
-				return tx.PutSteps(t.Context(), written.ID, n, []guidance.Step{{Question: guidance.Question{ID: "q", Index: n}}})
+				return tx.PutSteps(t.Context(), written.ID, n, []record.Step{{Question: record.Question{ID: "q", Index: n}}})
 			})
 		}
 		done <- err
 	}()
 	for version := int64(1); version <= writes; {
 		transact(t, store, func(tx storage.Tx) error {
-			read, steps, err := tx.SurveyWithSteps(t.Context(), survey.ID)
+			read, steps, err := tx.GetSurveyWithSteps(t.Context(), survey.ID)
 			if int64(len(steps)) != read.Version-1 {
 				t.Errorf("at version %d it has %d steps", read.Version, len(steps))
 			}
@@ -348,7 +352,7 @@ func testSurveyWithSteps(t *testing.T, fresh Fresh) {
 		t.Error(err)
 	}
 	err := store.Transact(t.Context(), func(tx storage.Tx) error {
-		_, _, err := tx.SurveyWithSteps(t.Context(), uuid.NewString())
+		_, _, err := tx.GetSurveyWithSteps(t.Context(), uuid.NewString())
 		return err
 	})
 	if !errors.Is(err, storage.ErrNotFound) {

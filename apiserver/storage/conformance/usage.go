@@ -14,27 +14,28 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-func testAdds(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	wantKept(t, store)
-	add(t, store)
-	wantKept(t, store)
-	add(t, store, count("portal", "POST /v3/diagnosis", 3))
-	add(t, store, count("portal", "POST /v3/diagnosis", 4), count("portal", "POST /v3/triage", 1))
-	add(t, store, count("kiosk", "POST /v3/diagnosis", 1), count("kiosk", "POST /v3/diagnosis", 1))
-	wantKept(t, store,
-		count("kiosk", "POST /v3/diagnosis", 2),
-		count("portal", "POST /v3/diagnosis", 7),
-		count("portal", "POST /v3/triage", 1))
+func testAddUsage(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	expectUsage(t, store)
+	addUsage(t, store)
+	expectUsage(t, store)
+	addUsage(t, store, newCount("portal", "POST /v3/diagnosis", 3))
+	addUsage(t, store, newCount("portal", "POST /v3/diagnosis", 4), newCount("portal", "POST /v3/triage", 1))
+	addUsage(t, store, newCount("kiosk", "POST /v3/diagnosis", 1), newCount("kiosk", "POST /v3/diagnosis", 1))
+	expectUsage(t, store,
+		newCount("kiosk", "POST /v3/diagnosis", 2),
+		newCount("portal", "POST /v3/diagnosis", 7),
+		newCount("portal", "POST /v3/triage", 1))
 }
 
-// The order is that of bytes, whatever the language of the database.
-func testOrder(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+// testUsageOrder checks that results are ordered bytewise, regardless of the database's
+// collation.
+func testUsageOrder(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	names := []string{"Zebra", "a", "a b", "a-b", "a_b", "ab", "b", "é", "日本", "🙂"}
 	want := make([]storage.UsageCount, 0, 3*len(names)*len(names))
 	for _, date := range []civil.Date{day.AddDays(-1), day, day.AddDays(1)} {
@@ -46,12 +47,12 @@ func testOrder(t *testing.T, fresh Fresh) {
 	}
 	backwards := slices.Clone(want)
 	slices.Reverse(backwards)
-	add(t, store, backwards...)
-	wantKept(t, store, want...)
+	addUsage(t, store, backwards...)
+	expectUsage(t, store, want...)
 }
 
-func testRange(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+func testUsageRange(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	on := func(date string) storage.UsageCount {
 		parsed, err := civil.ParseDate(date)
 		if err != nil {
@@ -60,7 +61,7 @@ func testRange(t *testing.T, fresh Fresh) {
 		return storage.UsageCount{Date: parsed, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
 	}
 	first, leap, march, last := on("0001-01-01"), on("2024-02-29"), on("2024-03-01"), on("9999-12-31")
-	add(t, store, last, march, leap, first)
+	addUsage(t, store, last, march, leap, first)
 	for _, test := range []struct {
 		from, to string
 		want     []storage.UsageCount
@@ -75,81 +76,82 @@ func testRange(t *testing.T, fresh Fresh) {
 		{"2024-03-01", "2024-02-29", nil},
 	} {
 		t.Run(test.from+" to "+test.to, func(t *testing.T) {
-			wantEqual(t, between(t, store, on(test.from).Date, on(test.to).Date), test.want)
+			expectCounts(t, listUsage(t, store, on(test.from).Date, on(test.to).Date), test.want)
 		})
 	}
 }
 
-// Names come back as they went in.
-func testText(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+// testUsageText checks that names round-trip unchanged.
+func testUsageText(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	names := []string{
 		"'; DROP TABLE usage_counts; --", `"quoted"`, `back\slash`, `{1,"2",NULL}`, "NULL", "%s", "$1", "?",
 		" leading", "trailing ", "tab\there", "line\nbreak", "e\u0301", "\u00e9", "\u202e", "\ufffd", strings.Repeat("long", 500),
 	}
 	want := make([]storage.UsageCount, 0, len(names))
 	for _, name := range names {
-		want = append(want, count(name, name, 1))
+		want = append(want, newCount(name, name, 1))
 	}
-	add(t, store, want...)
-	slices.SortFunc(want, compare)
-	wantKept(t, store, want...)
+	addUsage(t, store, want...)
+	slices.SortFunc(want, compareCounts)
+	expectUsage(t, store, want...)
 }
 
-func testInvalid(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	good := count("portal", "GET /v3/info", 1)
+func testInvalidUsage(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	good := newCount("portal", "GET /v3/info", 1)
 	for name, bad := range map[string]storage.UsageCount{
 		"no date":                 {Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 		"no such date":            {Date: civil.Date{Year: 2026, Month: 2, Day: 30}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
-		"no application":          count("", "GET /v3/info", 1),
-		"no endpoint":             count("portal", "", 1),
-		"NUL in the application":  count("por\x00tal", "GET /v3/info", 1),
-		"NUL in the endpoint":     count("portal", "\x00", 1),
-		"application not UTF-8":   count("\xff", "GET /v3/info", 1),
-		"endpoint not UTF-8":      count("portal", "a\xc3", 1),
-		"no calls":                count("portal", "GET /v3/info", 0),
-		"fewer than no calls":     count("portal", "GET /v3/info", -1),
-		"as few calls as can be":  count("portal", "GET /v3/info", math.MinInt64),
-		"a surrogate, not UTF-8":  count("\xed\xa0\x80", "GET /v3/info", 1),
+		"no application":          newCount("", "GET /v3/info", 1),
+		"no endpoint":             newCount("portal", "", 1),
+		"NUL in the application":  newCount("por\x00tal", "GET /v3/info", 1),
+		"NUL in the endpoint":     newCount("portal", "\x00", 1),
+		"application not UTF-8":   newCount("\xff", "GET /v3/info", 1),
+		"endpoint not UTF-8":      newCount("portal", "a\xc3", 1),
+		"no calls":                newCount("portal", "GET /v3/info", 0),
+		"fewer than no calls":     newCount("portal", "GET /v3/info", -1),
+		"as few calls as can be":  newCount("portal", "GET /v3/info", math.MinInt64),
+		"a surrogate, not UTF-8":  newCount("\xed\xa0\x80", "GET /v3/info", 1),
 		"a year that is too late": {Date: civil.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, counts := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
-				if err := store.AddUsage(t.Context(), batch(counts...)); !errors.Is(err, storage.ErrInvalidUsage) {
+				if err := store.AddUsage(t.Context(), newBatch(counts...)); !errors.Is(err, storage.ErrInvalidUsage) {
 					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", counts, err)
 				}
 			}
-			wantKept(t, store)
+			expectUsage(t, store)
 		})
 	}
 }
 
-// A sum that no int64 can hold fails the whole batch and changes nothing.
-func testOverflow(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	full := count("portal", "m", math.MaxInt64)
-	add(t, store, full)
+// testUsageOverflow checks that a sum exceeding int64 fails the whole batch and changes
+// nothing.
+func testUsageOverflow(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	full := newCount("portal", "m", math.MaxInt64)
+	addUsage(t, store, full)
 	for _, counts := range [][]storage.UsageCount{
-		{count("portal", "m", 1)},
-		{count("portal", "a", 1), count("portal", "m", 1), count("portal", "z", 1)},
-		{count("portal", "z", math.MaxInt64), count("portal", "z", 1)},
+		{newCount("portal", "m", 1)},
+		{newCount("portal", "a", 1), newCount("portal", "m", 1), newCount("portal", "z", 1)},
+		{newCount("portal", "z", math.MaxInt64), newCount("portal", "z", 1)},
 	} {
-		if err := store.AddUsage(t.Context(), batch(counts...)); err == nil {
+		if err := store.AddUsage(t.Context(), newBatch(counts...)); err == nil {
 			t.Errorf("adding %v to %v: no error", counts, full)
 		}
-		wantKept(t, store, full)
+		expectUsage(t, store, full)
 	}
-	add(t, store, count("portal", "z", 1))
-	wantKept(t, store, full, count("portal", "z", 1))
+	addUsage(t, store, newCount("portal", "z", 1))
+	expectUsage(t, store, full, newCount("portal", "z", 1))
 }
 
-// Whatever is added in whatever batches, the store holds what a map of sums
-// would, over reopening too.
-func testModel(t *testing.T, fresh Fresh) {
+// testUsageModel compares the store with an in-memory map of sums under random batches,
+// including reopening.
+func testUsageModel(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store := opened(t, url)
-	sums := map[storage.UsageCount]int64{} // by counts with no calls
+	store := openStore(t, url)
+	sums := map[storage.UsageCount]int64{} // keyed by counts with zero calls
 	name := rapid.SampledFrom([]string{"a", "B", "c-d", "é"})
 	drawn := rapid.Custom(func(t *rapid.T) storage.UsageCount {
 		return storage.UsageCount{
@@ -162,22 +164,22 @@ func testModel(t *testing.T, fresh Fresh) {
 	rapid.Check(t, func(r *rapid.T) {
 		counts := rapid.SliceOfN(drawn, 0, 40).Draw(r, "counts")
 		if rapid.IntRange(0, 9).Draw(r, "reopen") == 0 {
-			store = opened(t, url)
+			store = openStore(t, url)
 		}
-		add(t, store, counts...)
+		addUsage(t, store, counts...)
 		for _, added := range counts {
 			calls := added.Calls
 			added.Calls = 0
 			sums[added] += calls
 		}
 		from, to := day.AddDays(rapid.IntRange(-4, 4).Draw(r, "from")), day.AddDays(rapid.IntRange(-4, 4).Draw(r, "to"))
-		wantEqual(t, between(t, store, from, to), modelled(sums, from, to))
+		expectCounts(t, listUsage(t, store, from, to), expectedUsage(sums, from, to))
 	})
 }
 
-func modelled(sums map[storage.UsageCount]int64, from, to civil.Date) []storage.UsageCount {
+func expectedUsage(sums map[storage.UsageCount]int64, from, to civil.Date) []storage.UsageCount {
 	var counts []storage.UsageCount
-	for _, key := range slices.SortedFunc(maps.Keys(sums), compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(sums), compareCounts) {
 		if key.Date.Compare(from) >= 0 && key.Date.Compare(to) <= 0 {
 			key.Calls = sums[key]
 			counts = append(counts, key)
@@ -186,17 +188,17 @@ func modelled(sums map[storage.UsageCount]int64, from, to civil.Date) []storage.
 	return counts
 }
 
-func compare(a, b storage.UsageCount) int {
+func compareCounts(a, b storage.UsageCount) int {
 	return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Endpoint, b.Endpoint))
 }
 
-func testReopen(t *testing.T, fresh Fresh) {
+func testReopen(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	for i := range 3 {
-		store := opened(t, url)
-		add(t, store, count("portal", fmt.Sprint("endpoint ", i), 1), count("portal", "every time", 1))
+		store := openStore(t, url)
+		addUsage(t, store, newCount("portal", fmt.Sprint("endpoint ", i), 1), newCount("portal", "every time", 1))
 	}
-	wantKept(t, opened(t, url),
-		count("portal", "endpoint 0", 1), count("portal", "endpoint 1", 1), count("portal", "endpoint 2", 1),
-		count("portal", "every time", 3))
+	expectUsage(t, openStore(t, url),
+		newCount("portal", "endpoint 0", 1), newCount("portal", "endpoint 1", 1), newCount("portal", "endpoint 2", 1),
+		newCount("portal", "every time", 3))
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// moment is when all of a test happens; stores keep microseconds.
-var moment = time.Date(2026, time.November, 21, 9, 30, 0, 123456000, time.UTC)
+// testTime is the time used by all tests, with the microsecond precision of the stores.
+var testTime = time.Date(2026, time.November, 21, 9, 30, 0, 123456000, time.UTC)
 
-// transact does work that must not fail.
+// transact runs a transaction that must succeed.
 func transact(t testing.TB, store storage.Store, work func(storage.Tx) error) {
 	t.Helper()
 	if err := store.Transact(t.Context(), work); err != nil {
@@ -27,17 +27,17 @@ func transact(t testing.TB, store storage.Store, work func(storage.Tx) error) {
 	}
 }
 
-// aUser is a user with an id of its own, sealed with the keys of a generation.
-func aUser(generation string) storage.User {
-	return storage.User{ID: uuid.NewString(), Contact: []byte{0, 1, 255}, Generation: generation, CreatedAt: moment}
+// newUser returns a user with a new id, encrypted with the keys of a version.
+func newUser(generation string) storage.User {
+	return storage.User{ID: uuid.NewString(), EncryptedContact: []byte{0, 1, 255}, KeyVersion: generation, CreatedAt: testTime}
 }
 
 func emailHash(sum string) storage.ContactHash {
-	return storage.ContactHash{Kind: "email", Key: 4294967295, Sum: []byte(sum)}
+	return storage.ContactHash{Kind: "email", KeyID: 4294967295, Sum: []byte(sum)}
 }
 
 func phoneHash(sum string) storage.ContactHash {
-	return storage.ContactHash{Kind: "phone", Key: 7, Sum: []byte(sum)}
+	return storage.ContactHash{Kind: "phone", KeyID: 7, Sum: []byte(sum)}
 }
 
 func insertUser(t testing.TB, store storage.Store, user storage.User, hashes ...storage.ContactHash) {
@@ -45,15 +45,15 @@ func insertUser(t testing.TB, store storage.Store, user storage.User, hashes ...
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertUser(t.Context(), user, hashes) })
 }
 
-func testUsers(t *testing.T, fresh Fresh) {
+func testUsers(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	store := opened(t, url)
-	ada, eve, bare := aUser("g1"), aUser("g1"), aUser("g1")
+	store := openStore(t, url)
+	ada, eve, bare := newUser("g1"), newUser("g1"), newUser("g1")
 	insertUser(t, store, ada, emailHash("ada"), phoneHash("ada"))
 	insertUser(t, store, eve, emailHash("eve"))
 	insertUser(t, store, bare)
 	changed := ada
-	changed.Contact, changed.Generation = []byte("other"), "g2"
+	changed.EncryptedContact, changed.KeyVersion = []byte("other"), "g2"
 	transact(t, store, func(tx storage.Tx) error {
 		locked, err := tx.LockUser(t.Context(), ada.ID)
 		if diff := cmp.Diff(ada, locked); diff != "" || err != nil {
@@ -61,22 +61,22 @@ func testUsers(t *testing.T, fresh Fresh) {
 		}
 		return tx.UpdateUser(t.Context(), changed, []storage.ContactHash{phoneHash("ada"), emailHash("lovelace")})
 	})
-	transact(t, opened(t, url), func(tx storage.Tx) error {
+	transact(t, openStore(t, url), func(tx storage.Tx) error {
 		for name, try := range map[string]struct {
 			read func() (storage.User, error)
 			want storage.User
 			err  error
 		}{
-			"by id":                 {func() (storage.User, error) { return tx.User(t.Context(), ada.ID) }, changed, nil},
-			"no such id":            {func() (storage.User, error) { return tx.User(t.Context(), "x") }, storage.User{}, storage.ErrNotFound},
+			"by id":                 {func() (storage.User, error) { return tx.GetUser(t.Context(), ada.ID) }, changed, nil},
+			"no such id":            {func() (storage.User, error) { return tx.GetUser(t.Context(), "x") }, storage.User{}, storage.ErrNotFound},
 			"no such id to lock":    {func() (storage.User, error) { return tx.LockUser(t.Context(), "x") }, storage.User{}, storage.ErrNotFound},
-			"by hash":               {byHash(t, tx, emailHash("lovelace")), changed, nil},
-			"by the second hash":    {byHash(t, tx, emailHash("none"), phoneHash("ada")), changed, nil},
-			"by the former hash":    {byHash(t, tx, emailHash("ada")), storage.User{}, storage.ErrNotFound},
-			"by one of another":     {byHash(t, tx, emailHash("eve")), eve, nil},
-			"by one of other kind":  {byHash(t, tx, phoneHash("lovelace")), storage.User{}, storage.ErrNotFound},
-			"by one of another key": {byHash(t, tx, storage.ContactHash{Kind: "email", Key: 1, Sum: []byte("eve")}), storage.User{}, storage.ErrNotFound},
-			"by none":               {byHash(t, tx), storage.User{}, storage.ErrNotFound},
+			"by hash":               {getUserByHash(t, tx, emailHash("lovelace")), changed, nil},
+			"by the second hash":    {getUserByHash(t, tx, emailHash("none"), phoneHash("ada")), changed, nil},
+			"by the former hash":    {getUserByHash(t, tx, emailHash("ada")), storage.User{}, storage.ErrNotFound},
+			"by one of another":     {getUserByHash(t, tx, emailHash("eve")), eve, nil},
+			"by one of other kind":  {getUserByHash(t, tx, phoneHash("lovelace")), storage.User{}, storage.ErrNotFound},
+			"by one of another key": {getUserByHash(t, tx, storage.ContactHash{Kind: "email", KeyID: 1, Sum: []byte("eve")}), storage.User{}, storage.ErrNotFound},
+			"by none":               {getUserByHash(t, tx), storage.User{}, storage.ErrNotFound},
 		} {
 			got, err := try.read()
 			if diff := cmp.Diff(try.want, got); diff != "" || !errors.Is(err, try.err) {
@@ -87,7 +87,7 @@ func testUsers(t *testing.T, fresh Fresh) {
 			skipped, atMost int64
 			want            []storage.User
 		}{{0, 10, []storage.User{changed, eve, bare}}, {1, 1, []storage.User{eve}}, {3, 1, []storage.User{}}} {
-			page, total, err := tx.Users(t.Context(), part.skipped, part.atMost)
+			page, total, err := tx.ListUsers(t.Context(), part.skipped, part.atMost)
 			if diff := cmp.Diff(part.want, page); diff != "" || total != 3 || err != nil {
 				t.Errorf("%d users, %v, (-want +got):\n%s", total, err, diff)
 			}
@@ -96,24 +96,24 @@ func testUsers(t *testing.T, fresh Fresh) {
 	})
 }
 
-func byHash(t *testing.T, tx storage.Tx, hashes ...storage.ContactHash) func() (storage.User, error) {
-	return func() (storage.User, error) { return tx.UserByHash(t.Context(), hashes) }
+func getUserByHash(t *testing.T, tx storage.Tx, hashes ...storage.ContactHash) func() (storage.User, error) {
+	return func() (storage.User, error) { return tx.GetUserByHash(t.Context(), hashes) }
 }
 
-func testUsersOfGeneration(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+func testUsersToReencrypt(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	var old []string
 	for i := range 6 {
-		user := aUser([]string{"g1", "g2"}[i%2])
+		user := newUser([]string{"g1", "g2"}[i%2])
 		insertUser(t, store, user)
-		if user.Generation == "g1" {
+		if user.KeyVersion == "g1" {
 			old = append(old, user.ID)
 		}
 	}
 	transact(t, store, func(tx storage.Tx) error {
 		var found []string
 		for after := ""; ; after = found[len(found)-1] {
-			ids, err := tx.UsersOfOtherGenerations(t.Context(), "g2", after, 2)
+			ids, err := tx.ListUserIDsToReencrypt(t.Context(), "g2", after, 2)
 			if err != nil || len(ids) > 2 {
 				t.Fatalf("got %v, %v", ids, err)
 			}
@@ -129,10 +129,11 @@ func testUsersOfGeneration(t *testing.T, fresh Fresh) {
 	})
 }
 
-// What belongs to one user only is refused to another, and says which it is.
-func testUserTaken(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	ada, eve := aUser("g1"), aUser("g1")
+// testUserAlreadyExists checks that a contact in use by another user is rejected with
+// its kind.
+func testUserAlreadyExists(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	ada, eve := newUser("g1"), newUser("g1")
 	insertUser(t, store, ada, emailHash("ada"), phoneHash("ada"))
 	insertUser(t, store, eve, emailHash("eve"))
 	for name, test := range map[string]struct {
@@ -140,53 +141,54 @@ func testUserTaken(t *testing.T, fresh Fresh) {
 		kind string
 	}{
 		"email": {func(tx storage.Tx) error {
-			return tx.InsertUser(t.Context(), aUser("g1"), []storage.ContactHash{emailHash("ada")})
+			return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("ada")})
 		}, "email"},
 		"phone": {func(tx storage.Tx) error {
-			return tx.InsertUser(t.Context(), aUser("g1"), []storage.ContactHash{emailHash("x"), phoneHash("ada")})
+			return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("x"), phoneHash("ada")})
 		}, "phone"},
 		"change": {func(tx storage.Tx) error {
 			return tx.UpdateUser(t.Context(), eve, []storage.ContactHash{emailHash("ada")})
 		}, "email"},
 	} {
 		err := store.Transact(t.Context(), test.work)
-		var taken *storage.TakenError
-		if !errors.As(err, &taken) || taken.Kind != test.kind || !errors.Is(err, storage.ErrTaken) {
+		var taken *storage.AlreadyExistsError
+		if !errors.As(err, &taken) || taken.Kind != test.kind || !errors.Is(err, storage.ErrAlreadyExists) {
 			t.Errorf("%s: got %v, want that the %s is taken", name, err, test.kind)
 		}
 	}
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertUser(t.Context(), ada, nil) })
-	if !errors.Is(err, storage.ErrTaken) {
+	if !errors.Is(err, storage.ErrAlreadyExists) {
 		t.Errorf("the same id: got %v", err)
 	}
 	transact(t, store, func(tx storage.Tx) error {
-		if found, err := tx.UserByHash(t.Context(), []storage.ContactHash{emailHash("eve")}); err != nil || found.ID != eve.ID {
+		if found, err := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("eve")}); err != nil || found.ID != eve.ID {
 			t.Errorf("a change that was refused left %v, %v", found, err)
 		}
-		if _, err := tx.UserByHash(t.Context(), []storage.ContactHash{emailHash("x")}); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("x")}); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("a user that was refused is found: %v", err)
 		}
 		return nil
 	})
 }
 
-// Of many who want the same address at once, one has it.
-func testUserTakenAtOnce(t *testing.T, fresh Fresh) {
+// testConcurrentUserInserts checks that exactly one of many concurrent inserts of the
+// same address succeeds.
+func testConcurrentUserInserts(t *testing.T, fresh NewDatabase) {
 	const replicas, writers = 2, 5
 	url := fresh(t)
 	var group sync.WaitGroup
 	var got atomic.Int64
 	for range replicas {
-		store := opened(t, url)
+		store := openStore(t, url)
 		for range writers {
 			group.Go(func() {
 				err := store.Transact(t.Context(), func(tx storage.Tx) error {
-					return tx.InsertUser(t.Context(), aUser("g1"), []storage.ContactHash{emailHash("ada"), phoneHash("ada")})
+					return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("ada"), phoneHash("ada")})
 				})
 				switch {
 				case err == nil:
 					got.Add(1)
-				case !errors.Is(err, storage.ErrTaken):
+				case !errors.Is(err, storage.ErrAlreadyExists):
 					t.Errorf("got %v", err)
 				}
 			})
@@ -198,21 +200,22 @@ func testUserTakenAtOnce(t *testing.T, fresh Fresh) {
 	}
 }
 
-// An erased user leaves nothing but what others have, and the audit.
-func testUserErased(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	ada, eve := aUser("g1"), aUser("g1")
+// testUserDeletion checks that deleting a user leaves only other users' data and the
+// audit log.
+func testUserDeletion(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	ada, eve := newUser("g1"), newUser("g1")
 	insertUser(t, store, ada, emailHash("ada"))
 	insertUser(t, store, eve, emailHash("eve"))
-	adas, eves := aPatient(ada.ID), aPatient(eve.ID)
+	adas, eves := newPatient(ada.ID), newPatient(eve.ID)
 	transact(t, store, func(tx storage.Tx) error {
 		return errors.Join(tx.InsertPatient(t.Context(), adas), tx.InsertPatient(t.Context(), eves))
 	})
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), ada.ID) })
 	transact(t, store, func(tx storage.Tx) error {
-		_, byID := tx.User(t.Context(), ada.ID)
-		_, byHash := tx.UserByHash(t.Context(), []storage.ContactHash{emailHash("ada")})
-		_, patient := tx.Patient(t.Context(), adas.ID)
+		_, byID := tx.GetUser(t.Context(), ada.ID)
+		_, byHash := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("ada")})
+		_, patient := tx.GetPatient(t.Context(), adas.ID)
 		for what, err := range map[string]error{
 			"user": byID, "hash": byHash, "patient": patient, "deletion again": tx.DeleteUser(t.Context(), ada.ID),
 		} {
@@ -220,19 +223,19 @@ func testUserErased(t *testing.T, fresh Fresh) {
 				t.Errorf("%s: got %v, want ErrNotFound", what, err)
 			}
 		}
-		page, total, err := tx.Patients(t.Context(), "", 0, 10)
+		page, total, err := tx.ListPatients(t.Context(), "", 0, 10)
 		if total != 1 || err != nil || page[0].ID != eves.ID {
 			t.Errorf("patients that are left: %v, %v", page, err)
 		}
 		return nil
 	})
-	insertUser(t, store, aUser("g1"), emailHash("ada")) // free again
+	insertUser(t, store, newUser("g1"), emailHash("ada")) // available again
 }
 
-// What a transaction did is gone when its work fails.
-func testTransactFails(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
-	ada, changedMind := aUser("g1"), errors.New("changed my mind")
+// testTransactionRollback checks that a failed transaction leaves no changes.
+func testTransactionRollback(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
+	ada, changedMind := newUser("g1"), errors.New("changed my mind")
 	err := store.Transact(t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertUser(t.Context(), ada, nil); err != nil {
 			return err
@@ -243,18 +246,19 @@ func testTransactFails(t *testing.T, fresh Fresh) {
 		t.Errorf("got %v", err)
 	}
 	transact(t, store, func(tx storage.Tx) error {
-		if _, err := tx.User(t.Context(), ada.ID); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := tx.GetUser(t.Context(), ada.ID); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("a user was kept: %v", err)
 		}
 		return nil
 	})
 }
 
-// Whoever gives up has kept nothing, and the store goes on.
-func testTransactCancelled(t *testing.T, fresh Fresh) {
-	store := opened(t, fresh(t))
+// testTransactionCanceled checks that a canceled transaction stores nothing and the
+// store stays usable.
+func testTransactionCanceled(t *testing.T, fresh NewDatabase) {
+	store := openStore(t, fresh(t))
 	ctx, cancel := context.WithCancel(t.Context())
-	ada := aUser("g1")
+	ada := newUser("g1")
 	err := store.Transact(ctx, func(tx storage.Tx) error {
 		err := tx.InsertUser(ctx, ada, nil)
 		cancel()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package open picks the storage that a database URL names. It knows every
-// implementation of storage and nothing else, so that the implementations
-// need not know each other.
+// Package open selects the storage implementation for a database URL. It depends on
+// every implementation, so that the implementations do not depend on each other. Nothing
+// else belongs here.
 package open
 
 import (
@@ -16,12 +16,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
 )
 
-// errURL does not repeat the URL, which may hold a password.
-var errURL = fmt.Errorf("%w: it has to be sqlite:<path of a file> or postgres://user:password@host:port/database", storage.ErrInvalidURL)
+// errInvalidURL does not contain the URL, which may hold a password.
+var errInvalidURL = fmt.Errorf("%w: use sqlite:<file path> or postgres://user:password@host:port/database", storage.ErrInvalidURL)
 
-// New returns the store that url names, which is not open yet: sqlite:<path> for
-// a file, postgres://… or postgresql://… for a server. Its errors wrap
-// storage.ErrInvalidURL.
+// New returns the store for a URL without opening it: sqlite:<path> for a file,
+// postgres://… or postgresql://… for a server. Its errors wrap storage.ErrInvalidURL.
 func New(url string) (storage.Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch {
@@ -30,17 +29,16 @@ func New(url string) (storage.Store, error) {
 	case scheme == "postgres", scheme == "postgresql":
 		store, err := postgres.New(url)
 		if err != nil {
-			return nil, err // and no nil pointer in an interface that is not nil
+			return nil, err // avoid a non-nil interface that holds a nil pointer
 		}
 		return store, nil
 	}
-	return nil, errURL
+	return nil, errInvalidURL
 }
 
-// Open returns the store that url names, open and with its tables up to date, for
-// somebody who does not own it.
-// Errors that wrap storage.ErrInvalidURL stay; others may pass, as those of a
-// server that is still starting.
+// Open opens the store at url and migrates it, without becoming its owner. Errors that
+// wrap storage.ErrInvalidURL are permanent; others may be transient, for example while a
+// server is starting.
 func Open(ctx context.Context, url string) (storage.Store, error) {
 	store, err := New(url)
 	if err != nil {
@@ -52,8 +50,7 @@ func Open(ctx context.Context, url string) (storage.Store, error) {
 	return store, nil
 }
 
-// Migrate brings the tables of the store that url names up to date, as Open
-// does, and closes it again.
+// Migrate migrates the store at url, like Open, and closes it.
 func Migrate(ctx context.Context, url string) error {
 	store, err := Open(ctx, url)
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 
-func TestOpenPicksByScheme(t *testing.T) {
+func TestOpenSelectsStoreByScheme(t *testing.T) {
 	t.Parallel()
-	server := postgrestest.Database(t)
+	server := postgrestest.NewDatabase(t)
 	for url, right := range map[string]func(storage.Store) bool{
-		"sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db"): isA[*sqlite.Store],
-		server: isA[*postgres.Store],
-		strings.Replace(server, "postgres:", "postgresql:", 1): isA[*postgres.Store],
+		"sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db"): isType[*sqlite.Store],
+		server: isType[*postgres.Store],
+		strings.Replace(server, "postgres:", "postgresql:", 1): isType[*postgres.Store],
 	} {
 		store, err := open.Open(t.Context(), url)
 		if err != nil {
@@ -41,12 +41,12 @@ func TestOpenPicksByScheme(t *testing.T) {
 	}
 }
 
-func isA[S storage.Store](store storage.Store) bool {
+func isType[S storage.Store](store storage.Store) bool {
 	_, is := store.(S)
 	return is
 }
 
-func TestInvalidURL(t *testing.T) {
+func TestNewRejectsInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "sqlite", "sqlite:", "anamnesis.db", "mysql://hunter2@localhost/x", "SQLITE:x", "hunter2", "postgres:hunter2"} {
 		store, err := open.Open(t.Context(), url)
@@ -58,8 +58,8 @@ func TestInvalidURL(t *testing.T) {
 	}
 }
 
-// What may pass does not look like an error that stays.
-func TestOpenFails(t *testing.T) {
+// TestOpenErrors checks that transient errors are distinguishable from permanent ones.
+func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "missing", "anamnesis.db"))
 	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrInvalidURL) || store != nil {

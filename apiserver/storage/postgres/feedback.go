@@ -6,13 +6,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 )
 
-// PutFeedback implements storage.Feedback.
-func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) error {
+// PutFeedback implements storage.FeedbackStore.
+func (s *Store) PutFeedback(ctx context.Context, interview feedback.InterviewFeedback) error {
 	if err := storage.ValidateFeedback(interview); err != nil {
 		return err
 	}
@@ -24,25 +24,25 @@ func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) e
 		ReceivedAt:          interview.ReceivedAt.Truncate(time.Microsecond),
 	})
 	if err != nil {
-		return failure(ctx, "keep the feedback of an interview", err)
+		return wrapError(ctx, "storing interview feedback", err)
 	}
 	return nil
 }
 
-// Feedback implements storage.Feedback.
-func (s *Store) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback.Interview, int64, error) {
-	// Counted first: what comes in between is on the page or after its end.
+// ListFeedback implements storage.FeedbackStore.
+func (s *Store) ListFeedback(ctx context.Context, skipped, atMost int64) ([]feedback.InterviewFeedback, int64, error) {
+	// Count first: rows inserted in between are on this page or after it.
 	total, err := s.queries.CountFeedback(ctx)
 	if err != nil {
-		return nil, 0, failure(ctx, "count the feedback of interviews", err)
+		return nil, 0, wrapError(ctx, "counting interview feedback", err)
 	}
 	rows, err := s.queries.Feedback(ctx, queries.FeedbackParams{Skipped: skipped, AtMost: atMost})
 	if err != nil {
-		return nil, 0, failure(ctx, "read the feedback of interviews", err)
+		return nil, 0, wrapError(ctx, "listing interview feedback", err)
 	}
-	page := make([]feedback.Interview, len(rows))
+	page := make([]feedback.InterviewFeedback, len(rows))
 	for i, row := range rows {
-		page[i] = feedback.Interview{
+		page[i] = feedback.InterviewFeedback{
 			Application: row.Application,
 			ID:          row.InterviewID,
 			Before:      feedback.Intent(row.PatientIntentBefore),

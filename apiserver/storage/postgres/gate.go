@@ -13,47 +13,46 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// A gate lets nothing through to the database before its tables are known to be
-// up to date.
+// gate blocks all access to the database until its migrations are complete.
 type gate struct {
-	pool   *pgxpool.Pool
-	opened atomic.Bool
+	pool  *pgxpool.Pool
+	ready atomic.Bool
 }
 
-// Exec is pgxpool's.
+// Exec wraps pgxpool.Pool.Exec.
 func (g *gate) Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error) {
-	if !g.opened.Load() {
+	if !g.ready.Load() {
 		return pgconn.CommandTag{}, storage.ErrNotOpen
 	}
 	return g.pool.Exec(ctx, sql, arguments...)
 }
 
-// Query is pgxpool's.
+// Query wraps pgxpool.Pool.Query.
 func (g *gate) Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error) {
-	if !g.opened.Load() {
+	if !g.ready.Load() {
 		return nil, storage.ErrNotOpen
 	}
 	return g.pool.Query(ctx, sql, arguments...)
 }
 
-// QueryRow is pgxpool's.
+// QueryRow wraps pgxpool.Pool.QueryRow.
 func (g *gate) QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row {
-	if !g.opened.Load() {
-		return noRow{}
+	if !g.ready.Load() {
+		return notOpenRow{}
 	}
 	return g.pool.QueryRow(ctx, sql, arguments...)
 }
 
-// Begin is pgxpool's.
+// Begin wraps pgxpool.Pool.Begin.
 func (g *gate) Begin(ctx context.Context) (pgx.Tx, error) {
-	if !g.opened.Load() {
+	if !g.ready.Load() {
 		return nil, storage.ErrNotOpen
 	}
 	return g.pool.Begin(ctx)
 }
 
-// noRow is the row of a database that is not open.
-type noRow struct{}
+// notOpenRow is the row returned before the database is open.
+type notOpenRow struct{}
 
 // Scan implements pgx.Row.
-func (noRow) Scan(...any) error { return storage.ErrNotOpen }
+func (notOpenRow) Scan(...any) error { return storage.ErrNotOpen }

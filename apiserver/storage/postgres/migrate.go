@@ -18,17 +18,15 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate applies the migrations that the database has not seen, under an
-// advisory lock of the session, so that one replica does it while the others
-// wait. Each migration is a transaction of its own.
+// migrate applies pending migrations under a session-level advisory lock, so that one
+// replica migrates while the others wait. Each migration runs in its own transaction.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	// Asked for every second, for as long as five minutes. It is not waited
-	// for inside PostgreSQL, where a waiting statement would stand in the way
-	// of a migration that builds an index concurrently.
+	// Poll for the lock every second, for up to five minutes. Waiting inside PostgreSQL
+	// would block migrations that build an index concurrently.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err != nil {
 		return err
@@ -41,16 +39,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
-		return failure(ctx, migrating(err), err)
+		return wrapError(ctx, migrationStep(err), err)
 	}
 	return nil
 }
 
-// migrating says what was being done when err happened.
-func migrating(err error) string {
+// migrationStep describes the operation that failed with err.
+func migrationStep(err error) string {
 	var partial *goose.PartialError
 	if errors.As(err, &partial) {
-		return "apply the migration " + path.Base(partial.Failed.Source.Path)
+		return "applying migration " + path.Base(partial.Failed.Source.Path)
 	}
-	return "bring the tables in PostgreSQL up to date"
+	return "migrating the PostgreSQL schema"
 }

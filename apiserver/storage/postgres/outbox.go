@@ -10,82 +10,83 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// newInserter needs no pool: jobs are put in inside of transactions that have begun.
+// newInserter needs no pool: jobs are inserted in transactions that already exist.
 func newInserter() (*outbox.Inserter[pgx.Tx], error) { return outbox.NewInserter(riverpgxv5.New(nil)) }
 
-// Enqueue implements storage.Outbox.
-func (t tx) Enqueue(ctx context.Context, deliveries []outbox.Delivery) error {
+// EnqueueDeliveries implements storage.Outbox.
+func (t tx) EnqueueDeliveries(ctx context.Context, deliveries []outbox.Delivery) error {
 	if len(deliveries) == 0 {
 		return nil
 	}
-	if err := t.outbox.Deliver(ctx, t.begun, deliveries); err != nil {
-		return failure(ctx, "put deliveries into the outbox", err)
+	if err := t.outbox.InsertDeliveries(ctx, t.pgxTx, deliveries); err != nil {
+		return wrapError(ctx, "enqueuing deliveries", err)
 	}
 	return nil
 }
 
-// ForgetDeliveries implements storage.Outbox.
-func (t tx) ForgetDeliveries(ctx context.Context, receiver string) error {
-	if err := t.outbox.Forget(ctx, t.begun, receiver); err != nil {
-		return failure(ctx, "take deliveries out of the outbox", err)
+// DeleteDeliveries implements storage.Outbox.
+func (t tx) DeleteDeliveries(ctx context.Context, receiver string) error {
+	if err := t.outbox.DeleteDeliveries(ctx, t.pgxTx, receiver); err != nil {
+		return wrapError(ctx, "deleting deliveries from the outbox", err)
 	}
 	return nil
 }
 
-// PutNotification implements storage.Outbox.
-func (t tx) PutNotification(ctx context.Context, surveyID string, at time.Time) error {
+// ScheduleNotification implements storage.Outbox.
+func (t tx) ScheduleNotification(ctx context.Context, surveyID string, at time.Time) error {
 	at = at.UTC().Truncate(time.Microsecond)
-	if err := t.Queries.PutNotification(ctx, queries.PutNotificationParams{SurveyID: surveyID, At: at}); err != nil {
-		return failure(ctx, "note when a notification falls due", err)
+	if err := t.PutNotification(ctx, queries.PutNotificationParams{SurveyID: surveyID, At: at}); err != nil {
+		return wrapError(ctx, "scheduling notification", err)
 	}
-	if err := t.outbox.Schedule(ctx, t.begun, outbox.Notification{SurveyID: surveyID, At: at}); err != nil {
-		return failure(ctx, "put a notification into the outbox", err)
+	if err := t.outbox.ScheduleNotification(ctx, t.pgxTx, outbox.Notification{SurveyID: surveyID, DueAt: at}); err != nil {
+		return wrapError(ctx, "enqueuing notification", err)
 	}
 	return nil
 }
 
-// DeleteNotification implements storage.Outbox. The job finds nothing to do.
+// DeleteNotification implements storage.Outbox. The job stays and does nothing.
 func (t tx) DeleteNotification(ctx context.Context, surveyID string) error {
 	if err := t.Queries.DeleteNotification(ctx, surveyID); err != nil {
-		return failure(ctx, "forget when a notification falls due", err)
+		return wrapError(ctx, "unscheduling notification", err)
 	}
 	return nil
 }
 
-// TakeNotification implements storage.Outbox.
-func (t tx) TakeNotification(ctx context.Context, surveyID string, at time.Time) (bool, error) {
-	taken, err := t.Queries.TakeNotification(ctx, queries.TakeNotificationParams{SurveyID: surveyID, At: at})
+// ClaimNotification implements storage.Outbox.
+func (t tx) ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error) {
+	taken, err := t.TakeNotification(ctx, queries.TakeNotificationParams{SurveyID: surveyID, At: at})
 	if err != nil {
-		return false, failure(ctx, "take a notification that is due", err)
+		return false, wrapError(ctx, "claiming due notification", err)
 	}
 	return taken > 0, nil
 }
 
-// NewClient implements storage.Jobs.
-func (s *Store) NewClient(_ context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error) {
-	if !s.gate.opened.Load() {
+// NewOutboxClient implements storage.JobQueue.
+func (s *Store) NewOutboxClient(_ context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error) {
+	if !s.gate.ready.Load() {
 		return nil, storage.ErrNotOpen
 	}
 	return outbox.NewClient(riverpgxv5.New(s.pool), handlers, log)
 }
 
-// Waiting implements storage.Jobs.
-func (s *Store) Waiting(ctx context.Context) ([]outbox.Waiting, error) {
+// QueueStats implements storage.JobQueue.
+func (s *Store) QueueStats(ctx context.Context) ([]outbox.QueueStats, error) {
 	rows, err := s.queries.Waiting(ctx)
 	if err != nil {
-		return nil, failure(ctx, "ask what is in the outbox", err)
+		return nil, wrapError(ctx, "reading outbox statistics", err)
 	}
-	waiting := make([]outbox.Waiting, len(rows))
+	waiting := make([]outbox.QueueStats, len(rows))
 	for i, row := range rows {
-		waiting[i] = outbox.Waiting{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, Next: row.Next.UTC()}
+		waiting[i] = outbox.QueueStats{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, NextDueAt: row.Next.UTC()}
 	}
 	return waiting, nil
 }
 
-// Enqueued implements storage.Jobs: other replicas put in as much, unseen.
+// Enqueued implements storage.JobQueue. It returns nil because other replicas insert
+// jobs too.
 func (*Store) Enqueued() <-chan struct{} { return nil }

@@ -17,15 +17,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// The tables of the outbox are as River's own migrations make them, so that a newer
-// River with other tables is noticed.
-func TestOutboxIsRivers(t *testing.T) {
+// TestOutboxSchemaMatchesRiver compares the outbox tables with River's own migrations,
+// to detect schema changes in newer versions of River.
+func TestOutboxSchemaMatchesRiver(t *testing.T) {
 	t.Parallel()
-	ours, theirs := postgrestest.Database(t), postgrestest.Database(t)
+	ours, theirs := postgrestest.NewDatabase(t), postgrestest.NewDatabase(t)
 	if err := open.Migrate(t.Context(), ours); err != nil {
 		t.Fatal(err)
 	}
-	pool := connected(t, theirs)
+	pool := openPool(t, theirs)
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,15 +33,15 @@ func TestOutboxIsRivers(t *testing.T) {
 	if _, err := migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := slices.DeleteFunc(riversTables(t, pool), func(description string) bool {
+	want := slices.DeleteFunc(describeRiverTables(t, pool), func(description string) bool {
 		return strings.Contains(description, "river_job_args_index") || strings.Contains(description, "river_job_metadata_index")
 	})
-	if diff := cmp.Diff(want, riversTables(t, connected(t, ours))); diff != "" {
+	if diff := cmp.Diff(want, describeRiverTables(t, openPool(t, ours))); diff != "" {
 		t.Errorf("the tables of the outbox differ from River's; migrate them, in a migration of its own:\n%s", diff)
 	}
 }
 
-func connected(t *testing.T, url string) *pgxpool.Pool {
+func openPool(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), url)
 	if err != nil {
@@ -51,9 +51,9 @@ func connected(t *testing.T, url string) *pgxpool.Pool {
 	return pool
 }
 
-// riversTables are the columns, indexes and constraints of River's tables, in the order
-// of their names.
-func riversTables(t *testing.T, pool *pgxpool.Pool) []string {
+// describeRiverTables returns the columns, indexes and constraints of River's tables,
+// ordered by name.
+func describeRiverTables(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
 		SELECT concat_ws(' ', 'column', table_name, column_name, udt_name, character_maximum_length, is_nullable, column_default)

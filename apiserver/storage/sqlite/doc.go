@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqlite implements storage in one SQLite file, for a tenant without a
-// database server. The file has one writer at a time: one process, which holds
-// one handle and shares it.
+// Package sqlite implements storage in a single SQLite file, for tenants without a
+// database server. A file has one writer: one process that shares a single connection.
 //
-// Every commit is on the disk before it is reported: the file is written ahead
-// (WAL) with synchronous=FULL.
+// Commits are durable before they are reported: the file uses write-ahead logging (WAL)
+// with synchronous=FULL.
 //
-// What is kept, and the rules it obeys, are declared in package storage; here
-// is only how SQLite keeps it: migrations/, queries.sql and the code that sqlc
-// makes of them.
+// Package storage defines what is stored and under which rules; this package contains
+// only the SQLite implementation: migrations/, queries.sql and the code that sqlc
+// generates from them.
 package sqlite

@@ -2,11 +2,11 @@
 
 package sqlite
 
-// LockOpening lets tests be the other process.
-var LockOpening = lockOpening
+// LockForOpen lets tests act as another process.
+var LockForOpen = lockForOpen
 
-// Pragma returns what the store's connection has for a setting of SQLite.
+// Pragma returns the value of a pragma on the store's connection.
 func (s *Store) Pragma(name string) (value string, err error) {
-	err = s.database.Load().QueryRow("PRAGMA " + name).Scan(&value)
+	err = s.db.Load().QueryRow("PRAGMA " + name).Scan(&value)
 	return value, err
 }

@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
 
-// PutFeedback implements storage.Feedback.
-func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) error {
+// PutFeedback implements storage.FeedbackStore.
+func (s *Store) PutFeedback(ctx context.Context, interview feedback.InterviewFeedback) error {
 	if err := storage.ValidateFeedback(interview); err != nil {
 		return err
 	}
-	db, err := s.writing()
+	db, err := s.writableDB()
 	if err != nil {
 		return err
 	}
@@ -29,29 +29,29 @@ func (s *Store) PutFeedback(ctx context.Context, interview feedback.Interview) e
 		ReceivedAt:          interview.ReceivedAt.UnixMicro(),
 	})
 	if err != nil {
-		return fmt.Errorf("keep the feedback of an interview: %w", err)
+		return fmt.Errorf("storing interview feedback: %w", err)
 	}
 	return nil
 }
 
-// Feedback implements storage.Feedback.
-func (s *Store) Feedback(ctx context.Context, skipped, atMost int64) ([]feedback.Interview, int64, error) {
-	read, err := s.reading()
+// ListFeedback implements storage.FeedbackStore.
+func (s *Store) ListFeedback(ctx context.Context, skipped, atMost int64) ([]feedback.InterviewFeedback, int64, error) {
+	read, err := s.readQueries()
 	if err != nil {
 		return nil, 0, err
 	}
-	// Counted first: what comes in between is on the page or after its end.
+	// Count first: rows inserted in between are on this page or after it.
 	total, err := read.CountFeedback(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("count the feedback of interviews: %w", err)
+		return nil, 0, fmt.Errorf("counting interview feedback: %w", err)
 	}
 	rows, err := read.Feedback(ctx, queries.FeedbackParams{Skipped: skipped, AtMost: atMost})
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the feedback of interviews: %w", err)
+		return nil, 0, fmt.Errorf("listing interview feedback: %w", err)
 	}
-	page := make([]feedback.Interview, len(rows))
+	page := make([]feedback.InterviewFeedback, len(rows))
 	for i, row := range rows {
-		page[i] = feedback.Interview{
+		page[i] = feedback.InterviewFeedback{
 			Application: row.Application,
 			ID:          row.InterviewID,
 			Before:      feedback.Intent(row.PatientIntentBefore),

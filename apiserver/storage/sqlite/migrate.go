@@ -19,8 +19,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate applies the migrations that the database has not seen. One that was
-// begun is finished or leaves no trace.
+// migrate applies pending migrations. Each one is applied completely or not at all.
 func migrate(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -34,15 +33,15 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// lockOpening waits until it is alone in opening the database at path, and
-// keeps it so until unlock is called or the process ends. Two processes that
-// migrate at once would both see an old database.
+// lockForOpen waits for the exclusive right to open the database at path, and holds it
+// until unlock is called or the process exits. Without the lock, two processes migrating
+// concurrently would both see the old schema.
 //
-// The lock is SQLite's own, on an empty database beside the real one: that
-// works on every system and goes away with the process that holds it. It is
-// asked for again and again because a wait inside SQLite does not end with ctx.
-func lockOpening(ctx context.Context, path string) (unlock func() error, err error) {
-	guard, err := handle(path+".lock", url.Values{"_txlock": {"exclusive"}})
+// The lock is SQLite's own, on an empty database next to the real one: this works on
+// every platform and is released when the process exits. lockForOpen polls because
+// waiting inside SQLite ignores ctx.
+func lockForOpen(ctx context.Context, path string) (unlock func() error, err error) {
+	guard, err := openHandle(path+".lock", url.Values{"_txlock": {"exclusive"}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func lockOpening(ctx context.Context, path string) (unlock func() error, err err
 		if err == nil {
 			return func() error { return errors.Join(lock.Rollback(), guard.Close()) }, nil
 		}
-		if !busy(err) {
+		if !isBusy(err) {
 			return nil, errors.Join(err, guard.Close())
 		}
 		select {
@@ -62,8 +61,8 @@ func lockOpening(ctx context.Context, path string) (unlock func() error, err err
 	}
 }
 
-// busy reports whether err says that another connection has the lock.
-func busy(err error) bool {
+// isBusy reports whether another connection holds the lock.
+func isBusy(err error) bool {
 	var failure *driver.Error
 	return errors.As(err, &failure) && failure.Code()&0xff == codes.SQLITE_BUSY
 }

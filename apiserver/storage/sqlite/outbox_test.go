@@ -12,13 +12,13 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// The tables of the outbox are as River's own migrations make them, so that a newer
-// River with other tables is noticed.
-func TestOutboxIsRivers(t *testing.T) {
+// TestOutboxSchemaMatchesRiver compares the outbox tables with River's own migrations,
+// to detect schema changes in newer versions of River.
+func TestOutboxSchemaMatchesRiver(t *testing.T) {
 	t.Parallel()
 	ours, theirs := filepath.Join(t.TempDir(), "ours.db"), filepath.Join(t.TempDir(), "theirs.db")
-	opened(t, ours)
-	db := handle(t, theirs)
+	openStore(t, ours)
+	db := openHandle(t, theirs)
 	migrator, err := rivermigrate.New(riversqlite.New(db), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +26,12 @@ func TestOutboxIsRivers(t *testing.T) {
 	if _, err := migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(riversTables(t, db), riversTables(t, handle(t, ours))); diff != "" {
+	if diff := cmp.Diff(describeRiverTables(t, db), describeRiverTables(t, openHandle(t, ours))); diff != "" {
 		t.Errorf("the tables of the outbox differ from River's; migrate them, in a migration of its own:\n%s", diff)
 	}
 }
 
-func handle(t *testing.T, path string) *sql.DB {
+func openHandle(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -42,9 +42,9 @@ func handle(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// riversTables are the columns and indexes of River's tables, in the order of their
-// names.
-func riversTables(t *testing.T, db *sql.DB) (descriptions []string) {
+// describeRiverTables returns the columns and indexes of River's tables, ordered by
+// name.
+func describeRiverTables(t *testing.T, db *sql.DB) (descriptions []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `
 		SELECT 'column ' || m.name || ' ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || coalesce(c.dflt_value, '-') || ' ' || c.pk

@@ -6,15 +6,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
 
-func patientOf(row queries.PatientRow) guidance.Patient {
-	patient := guidance.Patient{
-		ID: row.ID, UserID: row.UserID, Sex: row.Sex, Age: guidance.Age{Value: int(row.AgeValue), Unit: row.AgeUnit},
+func toPatient(row queries.PatientRow) record.Patient {
+	patient := record.Patient{
+		ID: row.ID, UserID: row.UserID, Sex: row.Sex, Age: record.Age{Value: int(row.AgeValue), Unit: row.AgeUnit},
 		Dependent: row.Dependent != 0, CreatedAt: time.UnixMicro(row.CreatedAt).UTC(),
 	}
 	if row.BirthDate != nil {
@@ -23,103 +23,103 @@ func patientOf(row queries.PatientRow) guidance.Patient {
 	return patient
 }
 
-// birthDate is nil where it is not known.
-func birthDate(patient guidance.Patient) *civil.Date {
-	if !patient.BirthDate.Valid() {
+// nullableBirthDate returns the birth date, or nil if it is unknown.
+func nullableBirthDate(patient record.Patient) *civil.Date {
+	if !patient.BirthDate.IsValid() {
 		return nil
 	}
 	return &patient.BirthDate
 }
 
-// truth is a boolean as SQLite has it.
-func truth(is bool) int64 {
+// boolToInt converts a bool to SQLite's representation.
+func boolToInt(is bool) int64 {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// InsertPatient implements storage.Patients.
-func (t tx) InsertPatient(ctx context.Context, patient guidance.Patient) error {
+// InsertPatient implements storage.PatientStore.
+func (t tx) InsertPatient(ctx context.Context, patient record.Patient) error {
 	err := t.Queries.InsertPatient(ctx, queries.InsertPatientParams{
-		ID: patient.ID, UserID: patient.UserID, Sex: patient.Sex, BirthDate: birthDate(patient),
+		ID: patient.ID, UserID: patient.UserID, Sex: patient.Sex, BirthDate: nullableBirthDate(patient),
 		AgeValue: int64(patient.Age.Value), AgeUnit: patient.Age.Unit,
-		Dependent: truth(patient.Dependent), CreatedAt: patient.CreatedAt.UnixMicro(),
+		Dependent: boolToInt(patient.Dependent), CreatedAt: patient.CreatedAt.UnixMicro(),
 	})
 	if err != nil {
-		return failure("keep a patient", err)
+		return wrapError("creating patient", err)
 	}
 	return nil
 }
 
-// Patient implements storage.Patients.
-func (t tx) Patient(ctx context.Context, id string) (guidance.Patient, error) {
-	row, err := t.Queries.Patient(ctx, id)
+// GetPatient implements storage.PatientStore.
+func (t tx) GetPatient(ctx context.Context, id string) (record.Patient, error) {
+	row, err := t.Patient(ctx, id)
 	if err != nil {
-		return guidance.Patient{}, found("read a patient", err)
+		return record.Patient{}, wrapNotFound("reading patient", err)
 	}
-	return patientOf(row), nil
+	return toPatient(row), nil
 }
 
-// LockPatient implements storage.Patients.
-func (t tx) LockPatient(ctx context.Context, id string) (guidance.Patient, error) {
-	return t.Patient(ctx, id)
+// LockPatient implements storage.PatientStore.
+func (t tx) LockPatient(ctx context.Context, id string) (record.Patient, error) {
+	return t.GetPatient(ctx, id)
 }
 
-// Patients implements storage.Patients.
-func (t tx) Patients(ctx context.Context, userID string, skipped, atMost int64) ([]guidance.Patient, int64, error) {
+// ListPatients implements storage.PatientStore.
+func (t tx) ListPatients(ctx context.Context, userID string, skipped, atMost int64) ([]record.Patient, int64, error) {
 	if userID != "" {
-		return t.patientsOf(ctx, userID, skipped, atMost)
+		return t.listUserPatients(ctx, userID, skipped, atMost)
 	}
 	total, err := t.CountPatients(ctx)
 	if err != nil {
-		return nil, 0, failure("count patients", err)
+		return nil, 0, wrapError("counting patients", err)
 	}
-	rows, err := t.Queries.Patients(ctx, queries.PatientsParams{Skipped: skipped, AtMost: atMost})
+	rows, err := t.Patients(ctx, queries.PatientsParams{Skipped: skipped, AtMost: atMost})
 	if err != nil {
-		return nil, 0, failure("read patients", err)
+		return nil, 0, wrapError("listing patients", err)
 	}
-	page := make([]guidance.Patient, len(rows))
+	page := make([]record.Patient, len(rows))
 	for i, row := range rows {
-		page[i] = patientOf(queries.PatientRow(row))
+		page[i] = toPatient(queries.PatientRow(row))
 	}
 	return page, total, nil
 }
 
-func (t tx) patientsOf(ctx context.Context, userID string, skipped, atMost int64) ([]guidance.Patient, int64, error) {
+func (t tx) listUserPatients(ctx context.Context, userID string, skipped, atMost int64) ([]record.Patient, int64, error) {
 	total, err := t.CountPatientsOf(ctx, userID)
 	if err != nil {
-		return nil, 0, failure("count the patients of a user", err)
+		return nil, 0, wrapError("counting patients of user", err)
 	}
 	rows, err := t.PatientsOf(ctx, queries.PatientsOfParams{UserID: userID, Skipped: skipped, AtMost: atMost})
 	if err != nil {
-		return nil, 0, failure("read the patients of a user", err)
+		return nil, 0, wrapError("listing patients of user", err)
 	}
-	page := make([]guidance.Patient, len(rows))
+	page := make([]record.Patient, len(rows))
 	for i, row := range rows {
-		page[i] = patientOf(queries.PatientRow(row))
+		page[i] = toPatient(queries.PatientRow(row))
 	}
 	return page, total, nil
 }
 
-// UpdatePatient implements storage.Patients.
-func (t tx) UpdatePatient(ctx context.Context, patient guidance.Patient) error {
+// UpdatePatient implements storage.PatientStore.
+func (t tx) UpdatePatient(ctx context.Context, patient record.Patient) error {
 	err := t.Queries.UpdatePatient(ctx, queries.UpdatePatientParams{
-		ID: patient.ID, Sex: patient.Sex, BirthDate: birthDate(patient),
-		AgeValue: int64(patient.Age.Value), AgeUnit: patient.Age.Unit, Dependent: truth(patient.Dependent),
+		ID: patient.ID, Sex: patient.Sex, BirthDate: nullableBirthDate(patient),
+		AgeValue: int64(patient.Age.Value), AgeUnit: patient.Age.Unit, Dependent: boolToInt(patient.Dependent),
 	})
 	if err != nil {
-		return failure("change a patient", err)
+		return wrapError("updating patient", err)
 	}
 	return nil
 }
 
-// DeletePatient implements storage.Patients.
+// DeletePatient implements storage.PatientStore.
 func (t tx) DeletePatient(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeletePatient(ctx, id)
 	switch {
 	case err != nil:
-		return failure("erase a patient", err)
+		return wrapError("deleting patient", err)
 	case deleted == 0:
 		return storage.ErrNotFound
 	}

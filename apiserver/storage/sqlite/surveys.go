@@ -5,14 +5,14 @@ package sqlite
 import (
 	"context"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 )
 
-// InsertSurvey implements storage.Surveys.
-func (t tx) InsertSurvey(ctx context.Context, survey guidance.Survey) error {
-	document, err := storage.ToJSON("survey", survey)
+// InsertSurvey implements storage.SurveyStore.
+func (t tx) InsertSurvey(ctx context.Context, survey record.Survey) error {
+	document, err := storage.MarshalDocument("survey", survey)
 	if err != nil {
 		return err
 	}
@@ -20,65 +20,66 @@ func (t tx) InsertSurvey(ctx context.Context, survey guidance.Survey) error {
 		ID: survey.ID, PatientID: survey.PatientID, Status: string(survey.Status), Version: survey.Version, Document: document,
 	})
 	if err != nil {
-		return failure("keep a survey", err)
+		return wrapError("creating survey", err)
 	}
 	return nil
 }
 
-// Survey implements storage.Surveys.
-func (t tx) Survey(ctx context.Context, id string) (guidance.Survey, error) {
-	document, err := t.Queries.Survey(ctx, id)
-	return surveyOf(document, err)
+// GetSurvey implements storage.SurveyStore.
+func (t tx) GetSurvey(ctx context.Context, id string) (record.Survey, error) {
+	document, err := t.Survey(ctx, id)
+	return toSurvey(document, err)
 }
 
-// SurveyWithSteps implements storage.Surveys: nobody writes before the transaction ends.
-func (t tx) SurveyWithSteps(ctx context.Context, id string) (guidance.Survey, []guidance.Step, error) {
-	survey, err := t.Survey(ctx, id)
+// GetSurveyWithSteps implements storage.SurveyStore. The transaction holds the write
+// lock, so both reads are consistent.
+func (t tx) GetSurveyWithSteps(ctx context.Context, id string) (record.Survey, []record.Step, error) {
+	survey, err := t.GetSurvey(ctx, id)
 	if err != nil {
-		return guidance.Survey{}, nil, err
+		return record.Survey{}, nil, err
 	}
-	steps, err := t.Steps(ctx, id)
+	steps, err := t.ListSteps(ctx, id)
 	return survey, steps, err
 }
 
-// LastCompletedSurvey implements storage.Surveys.
-func (t tx) LastCompletedSurvey(ctx context.Context, patientID string) (guidance.Survey, error) {
-	document, err := t.Queries.LastCompletedSurvey(ctx, patientID)
-	return surveyOf(document, err)
+// GetLastCompletedSurvey implements storage.SurveyStore.
+func (t tx) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
+	document, err := t.LastCompletedSurvey(ctx, patientID)
+	return toSurvey(document, err)
 }
 
-func surveyOf(document string, err error) (guidance.Survey, error) {
+func toSurvey(document string, err error) (record.Survey, error) {
 	if err != nil {
-		return guidance.Survey{}, found("read a survey", err)
+		return record.Survey{}, wrapNotFound("reading survey", err)
 	}
-	surveys, err := storage.FromJSON[guidance.Survey]("survey", document)
+	surveys, err := storage.UnmarshalDocuments[record.Survey]("survey", document)
 	if err != nil {
-		return guidance.Survey{}, err
+		return record.Survey{}, err
 	}
 	return surveys[0], nil
 }
 
-// Surveys implements storage.Surveys.
-func (t tx) Surveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) ([]guidance.Survey, int64, error) {
+// ListSurveys implements storage.SurveyStore.
+func (t tx) ListSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) ([]record.Survey, int64, error) {
 	var documents []string
 	var total int64
 	var err error
 	switch {
 	case filter.PatientID != "":
-		documents, total, err = t.surveysOfPatient(ctx, filter, skipped, atMost)
+		documents, total, err = t.listPatientSurveys(ctx, filter, skipped, atMost)
 	case filter.UserID != "":
-		documents, total, err = t.surveysOfUser(ctx, filter, skipped, atMost)
+		documents, total, err = t.listUserSurveys(ctx, filter, skipped, atMost)
 	default:
-		documents, total, err = t.allSurveys(ctx, string(filter.Status), skipped, atMost)
+		documents, total, err = t.listAllSurveys(ctx, string(filter.Status), skipped, atMost)
 	}
 	if err != nil {
-		return nil, 0, failure("read surveys", err)
+		return nil, 0, wrapError("listing surveys", err)
 	}
-	page, err := storage.FromJSON[guidance.Survey]("survey", documents...)
+	page, err := storage.UnmarshalDocuments[record.Survey]("survey", documents...)
 	return page, total, err
 }
 
-func (t tx) surveysOfPatient(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t tx) listPatientSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
 	total, err = t.CountSurveysOfPatient(ctx, queries.CountSurveysOfPatientParams{PatientID: filter.PatientID, Status: status})
 	if err != nil {
@@ -90,7 +91,7 @@ func (t tx) surveysOfPatient(ctx context.Context, filter storage.SurveyFilter, s
 	return documents, total, err
 }
 
-func (t tx) surveysOfUser(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t tx) listUserSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
 	total, err = t.CountSurveysOfUser(ctx, queries.CountSurveysOfUserParams{UserID: filter.UserID, Status: status})
 	if err != nil {
@@ -102,7 +103,7 @@ func (t tx) surveysOfUser(ctx context.Context, filter storage.SurveyFilter, skip
 	return documents, total, err
 }
 
-func (t tx) allSurveys(ctx context.Context, status string, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t tx) listAllSurveys(ctx context.Context, status string, skipped, atMost int64) (documents []string, total int64, err error) {
 	rows, err := t.SurveyCounts(ctx, status)
 	if err != nil {
 		return nil, 0, err
@@ -111,7 +112,7 @@ func (t tx) allSurveys(ctx context.Context, status string, skipped, atMost int64
 	for i, row := range rows {
 		counts[i] = storage.BlockCount{Block: row.Block, Count: row.Total}
 	}
-	position, left, total := storage.Locate(counts, skipped)
+	position, left, total := storage.LocatePage(counts, skipped)
 	if status == "" {
 		documents, err = t.SurveysFrom(ctx, queries.SurveysFromParams{Position: position, Skipped: left, AtMost: atMost})
 	} else {
@@ -122,9 +123,9 @@ func (t tx) allSurveys(ctx context.Context, status string, skipped, atMost int64
 	return documents, total, err
 }
 
-// UpdateSurvey implements storage.Surveys.
-func (t tx) UpdateSurvey(ctx context.Context, survey guidance.Survey) error {
-	document, err := storage.ToJSON("survey", survey)
+// UpdateSurvey implements storage.SurveyStore.
+func (t tx) UpdateSurvey(ctx context.Context, survey record.Survey) error {
+	document, err := storage.MarshalDocument("survey", survey)
 	if err != nil {
 		return err
 	}
@@ -133,79 +134,79 @@ func (t tx) UpdateSurvey(ctx context.Context, survey guidance.Survey) error {
 	})
 	switch {
 	case err != nil:
-		return failure("change a survey", err)
+		return wrapError("updating survey", err)
 	case updated == 0:
-		return storage.ErrChanged
+		return storage.ErrVersionMismatch
 	}
 	return nil
 }
 
-// DeleteSurvey implements storage.Surveys.
+// DeleteSurvey implements storage.SurveyStore.
 func (t tx) DeleteSurvey(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeleteSurvey(ctx, id)
 	switch {
 	case err != nil:
-		return failure("erase a survey", err)
+		return wrapError("deleting survey", err)
 	case deleted == 0:
 		return storage.ErrNotFound
 	}
 	return nil
 }
 
-// Steps implements storage.Surveys.
-func (t tx) Steps(ctx context.Context, surveyID string) ([]guidance.Step, error) {
-	documents, err := t.Queries.Steps(ctx, surveyID)
+// ListSteps implements storage.SurveyStore.
+func (t tx) ListSteps(ctx context.Context, surveyID string) ([]record.Step, error) {
+	documents, err := t.Steps(ctx, surveyID)
 	if err != nil {
-		return nil, failure("read the steps of a survey", err)
+		return nil, wrapError("reading survey steps", err)
 	}
-	return storage.FromJSON[guidance.Step]("step", documents...)
+	return storage.UnmarshalDocuments[record.Step]("step", documents...)
 }
 
-// PutSteps implements storage.Surveys.
-func (t tx) PutSteps(ctx context.Context, surveyID string, from int, steps []guidance.Step) error {
+// PutSteps implements storage.SurveyStore.
+func (t tx) PutSteps(ctx context.Context, surveyID string, from int, steps []record.Step) error {
 	for i, step := range steps {
-		document, err := storage.ToJSON("step", step)
+		document, err := storage.MarshalDocument("step", step)
 		if err != nil {
 			return err
 		}
 		err = t.PutStep(ctx, queries.PutStepParams{SurveyID: surveyID, Number: int64(from + i), Step: document})
 		if err != nil {
-			return failure("keep a step of a survey", err)
+			return wrapError("storing survey step", err)
 		}
 	}
 	return nil
 }
 
-// DeleteSteps implements storage.Surveys.
+// DeleteSteps implements storage.SurveyStore.
 func (t tx) DeleteSteps(ctx context.Context, surveyID string, from int) error {
 	err := t.Queries.DeleteSteps(ctx, queries.DeleteStepsParams{SurveyID: surveyID, Number: int64(from)})
 	if err != nil {
-		return failure("erase steps of a survey", err)
+		return wrapError("deleting survey steps", err)
 	}
 	return nil
 }
 
-// PutResult implements storage.Surveys.
-func (t tx) PutResult(ctx context.Context, surveyID string, result guidance.Result) error {
-	document, err := storage.ToJSON("result", result)
+// PutResult implements storage.SurveyStore.
+func (t tx) PutResult(ctx context.Context, surveyID string, result record.Result) error {
+	document, err := storage.MarshalDocument("result", result)
 	if err != nil {
 		return err
 	}
 	if err := t.Queries.PutResult(ctx, queries.PutResultParams{SurveyID: surveyID, Result: document}); err != nil {
-		return failure("keep the result of a survey", err)
+		return wrapError("storing survey result", err)
 	}
 	return nil
 }
 
-// Result implements storage.Surveys.
-func (t tx) Result(ctx context.Context, surveyID string) (guidance.Result, error) {
-	document, err := t.Queries.Result(ctx, surveyID)
+// GetResult implements storage.SurveyStore.
+func (t tx) GetResult(ctx context.Context, surveyID string) (record.Result, error) {
+	document, err := t.Result(ctx, surveyID)
 	if err != nil {
-		return guidance.Result{}, found("read the result of a survey", err)
+		return record.Result{}, wrapNotFound("reading survey result", err)
 	}
-	results, err := storage.FromJSON[guidance.Result]("result", document)
+	results, err := storage.UnmarshalDocuments[record.Result]("result", document)
 	if err != nil {
-		return guidance.Result{}, err
+		return record.Result{}, err
 	}
 	return results[0], nil
 }

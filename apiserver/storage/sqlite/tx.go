@@ -7,18 +7,18 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events/outbox"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// tx is a transaction. Its methods are those of storage.Tx. Nobody else writes
-// while there is one, so that every reading locks.
+// tx implements storage.Tx. A transaction holds the write lock, so every read is a
+// locking read.
 type tx struct {
 	*queries.Queries
-	begun    *sql.Tx
-	outbox   *outbox.Inserter[*sql.Tx]
-	enqueued func() // tells, once it is committed, that something is in the outbox
+	sqlTx     *sql.Tx
+	outbox    *outbox.Inserter[*sql.Tx]
+	onEnqueue func() // called after commit if the outbox changed
 }
 
 var _ storage.Tx = tx{}
@@ -27,7 +27,7 @@ var _ storage.Tx = tx{}
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
 	var refused error
 	tells := false
-	err := s.begin(ctx, func(db *database, begun *sql.Tx) error {
+	err := s.withTx(ctx, func(db *openDatabase, begun *sql.Tx) error {
 		refused = work(tx{queries.New(begun), begun, db.outbox, func() { tells = true }})
 		return refused
 	})
@@ -35,25 +35,25 @@ func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error
 	case refused != nil:
 		return refused
 	case err != nil:
-		return failure("begin or commit a transaction", err)
+		return wrapError("running transaction", err)
 	case tells:
-		s.tell()
+		s.signalEnqueued()
 	}
 	return nil
 }
 
-// tell wakes who looks after the outbox.
-func (s *Store) tell() {
+// signalEnqueued wakes the reader of Enqueued.
+func (s *Store) signalEnqueued() {
 	select {
-	case s.told <- struct{}{}:
-	default: // told already
+	case s.enqueued <- struct{}{}:
+	default: // already signaled
 	}
 }
 
-// found says ErrNotFound where there is no row.
-func found(doing string, err error) error {
+// wrapNotFound converts sql.ErrNoRows to storage.ErrNotFound.
+func wrapNotFound(doing string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return storage.ErrNotFound
 	}
-	return failure(doing, err)
+	return wrapError(doing, err)
 }

@@ -8,120 +8,120 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/events"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
-func webhookOf(row queries.WebhookRow) (storage.Webhook, error) {
-	settings, err := storage.FromJSON[storage.WebhookSettings]("webhook configuration", row.Document)
+func toWebhook(row queries.WebhookRow) (storage.Webhook, error) {
+	settings, err := storage.UnmarshalDocuments[storage.WebhookSettings]("webhook configuration", row.Document)
 	if err != nil {
 		return storage.Webhook{}, err
 	}
 	return storage.Webhook{
-		ID: row.ID, Settings: settings[0], Secrets: row.Secrets, Generation: row.Generation,
-		Health: events.Health{Disabled: row.Disabled != 0, Failures: int(row.Failures), ClosedUntil: time.UnixMicro(row.ClosedUntil).UTC()},
+		ID: row.ID, Settings: settings[0], EncryptedSecrets: row.Secrets, KeyVersion: row.Generation,
+		Health: event.ReceiverHealth{Disabled: row.Disabled != 0, ConsecutiveFailures: int(row.Failures), CircuitOpenUntil: time.UnixMicro(row.ClosedUntil).UTC()},
 	}, nil
 }
 
-// InsertWebhook implements storage.Webhooks.
+// InsertWebhook implements storage.WebhookStore.
 func (t tx) InsertWebhook(ctx context.Context, webhook storage.Webhook) error {
-	document, err := storage.ToJSON("webhook configuration", webhook.Settings)
+	document, err := storage.MarshalDocument("webhook configuration", webhook.Settings)
 	if err != nil {
 		return err
 	}
 	err = t.Queries.InsertWebhook(ctx, queries.InsertWebhookParams{
-		ID: webhook.ID, Document: document, Secrets: webhook.Secrets, Generation: webhook.Generation,
+		ID: webhook.ID, Document: document, Secrets: webhook.EncryptedSecrets, Generation: webhook.KeyVersion,
 	})
 	if err != nil {
-		return failure("keep a webhook configuration", err)
+		return wrapError("creating webhook configuration", err)
 	}
 	return t.UpdateWebhookHealth(ctx, webhook.ID, webhook.Health)
 }
 
-// Webhook implements storage.Webhooks.
-func (t tx) Webhook(ctx context.Context, id string) (storage.Webhook, error) {
-	row, err := t.Queries.Webhook(ctx, id)
+// GetWebhook implements storage.WebhookStore.
+func (t tx) GetWebhook(ctx context.Context, id string) (storage.Webhook, error) {
+	row, err := t.Webhook(ctx, id)
 	if err != nil {
-		return storage.Webhook{}, found("read a webhook configuration", err)
+		return storage.Webhook{}, wrapNotFound("reading webhook configuration", err)
 	}
-	return webhookOf(row)
+	return toWebhook(row)
 }
 
-// LockWebhook implements storage.Webhooks.
+// LockWebhook implements storage.WebhookStore.
 func (t tx) LockWebhook(ctx context.Context, id string) (storage.Webhook, error) {
 	row, err := t.Queries.LockWebhook(ctx, id)
 	if err != nil {
-		return storage.Webhook{}, found("read a webhook configuration", err)
+		return storage.Webhook{}, wrapNotFound("reading webhook configuration", err)
 	}
-	return webhookOf(queries.WebhookRow(row))
+	return toWebhook(queries.WebhookRow(row))
 }
 
-// Webhooks implements storage.Webhooks.
-func (t tx) Webhooks(ctx context.Context) ([]storage.Webhook, error) {
-	rows, err := t.Queries.Webhooks(ctx)
+// ListWebhooks implements storage.WebhookStore.
+func (t tx) ListWebhooks(ctx context.Context) ([]storage.Webhook, error) {
+	rows, err := t.Webhooks(ctx)
 	if err != nil {
-		return nil, failure("read webhook configurations", err)
+		return nil, wrapError("listing webhook configurations", err)
 	}
 	webhooks := make([]storage.Webhook, len(rows))
 	for i, row := range rows {
-		if webhooks[i], err = webhookOf(queries.WebhookRow(row)); err != nil {
+		if webhooks[i], err = toWebhook(queries.WebhookRow(row)); err != nil {
 			return nil, err
 		}
 	}
 	return webhooks, nil
 }
 
-// UpdateWebhook implements storage.Webhooks.
+// UpdateWebhook implements storage.WebhookStore.
 func (t tx) UpdateWebhook(ctx context.Context, webhook storage.Webhook) error {
-	document, err := storage.ToJSON("webhook configuration", webhook.Settings)
+	document, err := storage.MarshalDocument("webhook configuration", webhook.Settings)
 	if err != nil {
 		return err
 	}
 	err = t.Queries.UpdateWebhook(ctx, queries.UpdateWebhookParams{
-		ID: webhook.ID, Document: document, Secrets: webhook.Secrets, Generation: webhook.Generation,
+		ID: webhook.ID, Document: document, Secrets: webhook.EncryptedSecrets, Generation: webhook.KeyVersion,
 	})
 	if err != nil {
-		return failure("change a webhook configuration", err)
+		return wrapError("updating webhook configuration", err)
 	}
 	return t.UpdateWebhookHealth(ctx, webhook.ID, webhook.Health)
 }
 
-// UpdateWebhookHealth implements storage.Webhooks.
-func (t tx) UpdateWebhookHealth(ctx context.Context, id string, health events.Health) error {
+// UpdateWebhookHealth implements storage.WebhookStore.
+func (t tx) UpdateWebhookHealth(ctx context.Context, id string, health event.ReceiverHealth) error {
 	err := t.Queries.UpdateWebhookHealth(ctx, queries.UpdateWebhookHealthParams{
-		ID: id, Disabled: truth(health.Disabled), Failures: int64(health.Failures), ClosedUntil: health.ClosedUntil.UnixMicro(),
+		ID: id, Disabled: boolToInt(health.Disabled), Failures: int64(health.ConsecutiveFailures), ClosedUntil: health.CircuitOpenUntil.UnixMicro(),
 	})
 	if err != nil {
-		return failure("note how a webhook does", err)
+		return wrapError("updating webhook health", err)
 	}
 	return nil
 }
 
-// DeleteWebhook implements storage.Webhooks.
+// DeleteWebhook implements storage.WebhookStore.
 func (t tx) DeleteWebhook(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeleteWebhook(ctx, id)
 	switch {
 	case err != nil:
-		return failure("erase a webhook configuration", err)
+		return wrapError("deleting webhook configuration", err)
 	case deleted == 0:
 		return storage.ErrNotFound
 	}
-	return t.ForgetDeliveries(ctx, id)
+	return t.DeleteDeliveries(ctx, id)
 }
 
-// InsertWebhookAttempts implements storage.Webhooks.
+// InsertWebhookAttempts implements storage.WebhookStore.
 func (t tx) InsertWebhookAttempts(ctx context.Context, attempts []storage.WebhookAttempt) error {
-	for id, attempts := range storage.ByWebhook(attempts) {
+	for id, attempts := range storage.GroupByWebhook(attempts) {
 		known, err := t.AddWebhookAttempts(ctx, queries.AddWebhookAttemptsParams{ID: id, Added: int64(len(attempts))})
 		if err != nil {
-			return failure("count attempts of a webhook", err)
+			return wrapError("counting webhook attempts", err)
 		}
 		if known == 0 {
 			continue
 		}
 		if err := t.insertAttempts(ctx, attempts); err != nil {
-			return failure("keep attempts of a webhook", err)
+			return wrapError("storing webhook attempts", err)
 		}
 	}
 	return nil
@@ -129,7 +129,7 @@ func (t tx) InsertWebhookAttempts(ctx context.Context, attempts []storage.Webhoo
 
 func (t tx) insertAttempts(ctx context.Context, attempts []storage.WebhookAttempt) error {
 	for _, attempt := range attempts {
-		document, err := storage.ToJSON("attempt of a webhook", attempt)
+		document, err := storage.MarshalDocument("webhook attempt", attempt)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (t tx) insertAttempts(ctx context.Context, attempts []storage.WebhookAttemp
 	return nil
 }
 
-func attemptOf(row queries.WebhookAttemptRow) (storage.WebhookAttempt, error) {
-	attempts, err := storage.FromJSON[storage.WebhookAttempt]("attempt of a webhook", row.Document)
+func toAttempt(row queries.WebhookAttemptRow) (storage.WebhookAttempt, error) {
+	attempts, err := storage.UnmarshalDocuments[storage.WebhookAttempt]("webhook attempt", row.Document)
 	if err != nil {
 		return storage.WebhookAttempt{}, err
 	}
@@ -153,51 +153,51 @@ func attemptOf(row queries.WebhookAttemptRow) (storage.WebhookAttempt, error) {
 	return attempt, nil
 }
 
-// WebhookAttempt implements storage.Webhooks.
-func (t tx) WebhookAttempt(ctx context.Context, webhookID, id string) (storage.WebhookAttempt, error) {
-	row, err := t.Queries.WebhookAttempt(ctx, queries.WebhookAttemptParams{ID: id, WebhookID: webhookID})
+// GetWebhookAttempt implements storage.WebhookStore.
+func (t tx) GetWebhookAttempt(ctx context.Context, webhookID, id string) (storage.WebhookAttempt, error) {
+	row, err := t.WebhookAttempt(ctx, queries.WebhookAttemptParams{ID: id, WebhookID: webhookID})
 	if err != nil {
-		return storage.WebhookAttempt{}, found("read an attempt of a webhook", err)
+		return storage.WebhookAttempt{}, wrapNotFound("reading webhook attempt", err)
 	}
-	return attemptOf(row)
+	return toAttempt(row)
 }
 
-// WebhookAttempts implements storage.Webhooks.
-func (t tx) WebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) ([]storage.WebhookAttempt, int64, error) {
+// ListWebhookAttempts implements storage.WebhookStore.
+func (t tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) ([]storage.WebhookAttempt, int64, error) {
 	total, err := t.CountWebhookAttempts(ctx, webhookID)
 	if err != nil {
-		return nil, 0, found("count attempts of a webhook", err)
+		return nil, 0, wrapNotFound("counting webhook attempts", err)
 	}
-	rows, err := t.Queries.WebhookAttempts(ctx, queries.WebhookAttemptsParams{WebhookID: webhookID, Skipped: skipped, AtMost: atMost})
+	rows, err := t.WebhookAttempts(ctx, queries.WebhookAttemptsParams{WebhookID: webhookID, Skipped: skipped, AtMost: atMost})
 	if err != nil {
-		return nil, 0, failure("read attempts of a webhook", err)
+		return nil, 0, wrapError("listing webhook attempts", err)
 	}
 	page := make([]storage.WebhookAttempt, len(rows))
 	for i, row := range rows {
-		if page[i], err = attemptOf(queries.WebhookAttemptRow(row)); err != nil {
+		if page[i], err = toAttempt(queries.WebhookAttemptRow(row)); err != nil {
 			return nil, 0, err
 		}
 	}
 	return page, total, nil
 }
 
-// DeleteWebhookAttempts implements storage.Webhooks.
+// DeleteWebhookAttempts implements storage.WebhookStore.
 func (t tx) DeleteWebhookAttempts(ctx context.Context, before time.Time, atMost int64) (int64, error) {
 	rows, err := t.OldWebhookAttempts(ctx, queries.OldWebhookAttemptsParams{Before: before.UnixMicro(), AtMost: atMost})
 	if err != nil {
-		return 0, failure("look for old attempts of webhooks", err)
+		return 0, wrapError("listing expired webhook attempts", err)
 	}
 	gone := map[string]int64{}
 	for _, row := range rows {
 		deleted, err := t.DeleteWebhookAttempt(ctx, row.ID)
 		if err != nil {
-			return 0, failure("erase an old attempt of a webhook", err)
+			return 0, wrapError("deleting expired webhook attempt", err)
 		}
-		gone[row.WebhookID] += deleted // none, where another replica was faster
+		gone[row.WebhookID] += deleted // zero if another replica deleted them first
 	}
 	for _, id := range slices.Sorted(maps.Keys(gone)) {
 		if _, err := t.AddWebhookAttempts(ctx, queries.AddWebhookAttemptsParams{ID: id, Added: -gone[id]}); err != nil {
-			return 0, failure("count attempts of a webhook", err)
+			return 0, wrapError("counting webhook attempts", err)
 		}
 	}
 	return int64(len(rows)), nil

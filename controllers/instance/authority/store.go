@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package authority keeps the operator's authority, and those of Instances with
-// names of their own choice, in Secrets. How certificates are made and when an
-// authority follows another, package pki knows.
+// Package authority stores the operator's certificate authority (CA), and the CAs of
+// Instances with custom DNS names, in Secrets. Package pki creates certificates and
+// decides when to rotate a CA.
 package authority
 
 import (
@@ -27,111 +27,110 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// ReasonInvalid is the reason of the problem that an authority cannot be used.
-const ReasonInvalid = "AuthorityInvalid"
+// ReasonInvalid is the reason of the problem with an unusable CA.
+const ReasonInvalid = "CAInvalid"
 
-// SecretName is the name of the Secret, in the operator's own
-// namespace, that holds its authority. The annotation RotateAnnotation on it asks
-// for another one.
+// SecretName is the name of the Secret in the operator's own namespace that holds the
+// operator's CA. RotateAnnotation on the Secret requests a new CA.
 const SecretName = "anamnesis-authority"
 
-// RotateAnnotation with the word rotation.Authority asks for another authority, once
-// for each new value: on the authority's Secret for the operator's, on an Instance
-// for the one of its own.
+// RotateAnnotation with the target rotation.CA requests a new CA, once per new value: on
+// the CA's Secret for the operator's CA, on an Instance for the Instance's own CA.
 const RotateAnnotation = rotation.Annotation
 
-// Annotations by which the Secret of an authority remembers what package pki says
-// of a Rollover, and the keys of the Authorities beside the one that issues.
+// Annotations in which a CA's Secret stores the state of a pki.AuthorityRotation, and
+// keys of the Secret for the CAs other than the issuing one.
 const (
-	RotatedAnnotation       = rotation.MetAnnotation
+	RotatedAnnotation       = rotation.RotatedAnnotation
 	nextSinceAnnotation     = rotation.NextSinceAnnotation
 	previousSinceAnnotation = rotation.PreviousSinceAnnotation
 
-	nextCertificateKey     = "next.crt"
-	nextPrivateKeyKey      = "next.key"
-	previousCertificateKey = "previous.crt"
+	nextCACertKey       = "next.crt"
+	nextCAPrivateKeyKey = "next.key"
+	previousCACertKey   = "previous.crt"
 )
 
 // defaultClusterDomain is the DNS domain of most clusters.
 const defaultClusterDomain = "cluster.local"
 
-// A Store keeps the operator's authority in a Secret. It is the same
-// for all Instances but those with names of their own choice: who trusts it
-// trusts it to name Services rightly, and nothing else.
+// A Store keeps the operator's CA in a Secret. All Instances without custom DNS names
+// share this CA. Clients that trust it trust it only to identify Services.
 type Store struct {
 	// Client reads from the cache and writes.
 	Client client.Client
-	// Live reads past the cache.
-	Live client.Reader
-	// Namespace is the operator's own.
+	// APIReader bypasses the cache.
+	APIReader client.Reader
+	// Namespace is the operator's own namespace.
 	Namespace string
-	// ClusterDomain is the DNS domain of the cluster; empty for cluster.local.
+	// ClusterDomain is the DNS domain of the cluster. Defaults to cluster.local.
 	ClusterDomain string
-	// Overlap is how long clients get to hear of another authority; zero for
-	// pki.Overlap.
+	// Overlap is how long a new CA is published before it issues certificates. Defaults to
+	// pki.DefaultOverlap.
 	Overlap time.Duration
 }
 
-// Domain gives the DNS domain of the cluster.
-func (s *Store) Domain() string {
+// DNSDomain returns the DNS domain of the cluster.
+func (s *Store) DNSDomain() string {
 	return cmp.Or(strings.Trim(s.ClusterDomain, "."), defaultClusterDomain)
 }
 
-// Policy is what an authority is to be that vouches for some domains, and that
-// these annotations may ask to replace.
+// Policy returns the policy of a CA that may issue certificates for the given domains.
+// The annotations may request a rotation.
 func (s *Store) Policy(domains []string, annotations map[string]string) pki.AuthorityPolicy {
-	return pki.AuthorityPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.Authority), Overlap: s.Patience()}
+	return pki.AuthorityPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.CA), Overlap: s.EffectiveOverlap()}
 }
 
-// Patience is how long clients get to hear of another authority.
-func (s *Store) Patience() time.Duration { return cmp.Or(s.Overlap, pki.Overlap) }
+// EffectiveOverlap returns how long a new CA is published before it issues certificates.
+func (s *Store) EffectiveOverlap() time.Duration { return cmp.Or(s.Overlap, pki.DefaultOverlap) }
 
-// Authorities are what a Secret holds of an authority.
-type Authorities struct {
-	*pki.Authorities
-	// Changed says that something was done that must be kept before it is used.
+// A CASet is the content of a CA's Secret.
+type CASet struct {
+	*pki.Issuer
+	// Changed reports whether the set changed and must be saved before use.
 	Changed bool
-	// Due is when something is to be done next.
+	// Due is when the next rotation step is due.
 	Due time.Time
 }
 
-// Load gives the authority, made when there is none, with those before and after
-// it. What is due is done and kept first.
-func (s *Store) Load(ctx context.Context, now time.Time) (*Authorities, error) {
+// Load returns the operator's CA with the previous and the next one, and creates it if
+// it does not exist. It first performs and saves any rotation step that is due.
+func (s *Store) Load(ctx context.Context, now time.Time) (*CASet, error) {
 	secret, err := s.read(ctx)
 	if apierrors.IsNotFound(err) {
-		return s.Make(ctx, now)
+		return s.Create(ctx, now)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the authority: %w", err)
+		return nil, fmt.Errorf("reading the CA: %w", err)
 	}
 	update := secret.DeepCopy()
 	loaded, err := Advance(ctx, update, s.servicePolicy(secret.Annotations), now)
 	if err != nil {
 		return nil, problem.Stalled("", ReasonInvalid,
-			"Secret %s of the operator: %v: put the right ones back, or delete the Secret to have a new authority that clients must then be told", SecretName, err)
+			"Secret %s of the operator: %v: restore its data, or delete the Secret to get a new CA, which clients must then trust", SecretName, err)
 	}
 	if loaded.Changed {
 		if err := s.Client.Update(ctx, update); err != nil {
-			return nil, fmt.Errorf("keeping what was done about the authority: %w", err)
+			return nil, fmt.Errorf("saving the CA: %w", err)
 		}
 	}
 	return loaded, nil
 }
 
-// read tries the cache first; a fresh operator's may not have the Secret yet.
+// read reads the CA's Secret from the cache, then from the API server: the cache of a
+// newly started operator may not hold it yet.
 func (s *Store) read(ctx context.Context) (*corev1.Secret, error) {
 	key := client.ObjectKey{Namespace: s.Namespace, Name: SecretName}
 	secret := &corev1.Secret{}
 	err := s.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
-		err = s.Live.Get(ctx, key, secret)
+		err = s.APIReader.Get(ctx, key, secret)
 	}
 	return secret, err
 }
 
-// Make keeps a new authority; it is a race when somebody else just made one.
-func (s *Store) Make(ctx context.Context, now time.Time) (*Authorities, error) {
+// Create creates and saves a new CA. It returns a conflict error if another client
+// created one at the same time.
+func (s *Store) Create(ctx context.Context, now time.Time) (*CASet, error) {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      SecretName,
@@ -145,39 +144,39 @@ func (s *Store) Make(ctx context.Context, now time.Time) (*Authorities, error) {
 		return nil, err
 	}
 	if err := s.Client.Create(ctx, secret); err != nil {
-		return nil, fmt.Errorf("keeping a new authority: %w", err)
+		return nil, fmt.Errorf("saving the new CA: %w", err)
 	}
 	return made, nil
 }
 
-// servicePolicy is what the operator's authority is to be: one for the names of
-// Services.
+// servicePolicy returns the policy of the operator's CA, which may issue certificates
+// for Service names.
 func (s *Store) servicePolicy(annotations map[string]string) pki.AuthorityPolicy {
-	return s.Policy(resources.ServiceDomains(s.Domain()), annotations)
+	return s.Policy(resources.ServiceDNSDomains(s.DNSDomain()), annotations)
 }
 
-// Advance does what is due of the authority in a Secret, or makes one when it
-// holds none. The Secret is changed in memory, and has to be kept.
-func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPolicy, now time.Time) (*Authorities, error) {
-	rollover, done, due, err := RolloverOf(secret).Advance(policy, now)
+// Advance performs the rotation step that is due for the CA in a Secret, or creates a CA
+// if the Secret is empty. It changes the Secret in memory only; the caller must save it.
+func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPolicy, now time.Time) (*CASet, error) {
+	rollover, done, due, err := RolloverFromSecret(secret).Advance(policy, now)
 	if err != nil {
 		return nil, err
 	}
 	for _, what := range done {
-		log.FromContext(ctx).Info("changing an authority", "secret", client.ObjectKeyFromObject(secret).String(), "because", what)
+		log.FromContext(ctx).Info("rotating CA", "secret", client.ObjectKeyFromObject(secret).String(), "reason", what)
 	}
-	found, err := rollover.Authorities(policy.Overlap)
+	found, err := rollover.Issuer(policy.Overlap)
 	if err != nil {
 		return nil, err
 	}
 	setRollover(secret, rollover)
-	return &Authorities{found, len(done) > 0, due}, nil
+	return &CASet{found, len(done) > 0, due}, nil
 }
 
-// setRollover puts into a Secret what RolloverOf reads.
-func setRollover(secret *corev1.Secret, rollover pki.Rollover) {
-	secret.Data = authorityData(rollover)
-	for name, value := range Annotations(rollover) {
+// setRollover writes a rotation to a Secret for RolloverFromSecret.
+func setRollover(secret *corev1.Secret, rollover pki.AuthorityRotation) {
+	secret.Data = rolloverData(rollover)
+	for name, value := range RolloverAnnotations(rollover) {
 		if value == "" {
 			delete(secret.Annotations, name)
 			continue
@@ -186,35 +185,34 @@ func setRollover(secret *corev1.Secret, rollover pki.Rollover) {
 	}
 }
 
-// RolloverOf reads an authority from its Secret. A time that cannot be read is as
-// good as none.
-func RolloverOf(secret *corev1.Secret) pki.Rollover {
-	return pki.Rollover{
-		Issuing:       KeyPair(secret),
-		Next:          pki.KeyPair{Certificate: secret.Data[nextCertificateKey], Key: secret.Data[nextPrivateKeyKey]},
-		NextSince:     TimeOf(secret, nextSinceAnnotation),
-		Previous:      secret.Data[previousCertificateKey],
-		PreviousSince: TimeOf(secret, previousSinceAnnotation),
-		Request:       secret.Annotations[RotatedAnnotation],
+// RolloverFromSecret reads a CA and its rotation state from a Secret. An invalid time
+// counts as unset.
+func RolloverFromSecret(secret *corev1.Secret) pki.AuthorityRotation {
+	return pki.AuthorityRotation{
+		Issuing:              KeyPairFromSecret(secret),
+		Next:                 pki.KeyPair{Certificate: secret.Data[nextCACertKey], Key: secret.Data[nextCAPrivateKeyKey]},
+		NextSince:            AnnotationTime(secret, nextSinceAnnotation),
+		PreviousCertificates: secret.Data[previousCACertKey],
+		PreviousSince:        AnnotationTime(secret, previousSinceAnnotation),
+		Request:              secret.Annotations[RotatedAnnotation],
 	}
 }
 
-func authorityData(rollover pki.Rollover) map[string][]byte {
+func rolloverData(rollover pki.AuthorityRotation) map[string][]byte {
 	data := map[string][]byte{
-		corev1.TLSCertKey:         rollover.Issuing.Certificate,
-		corev1.TLSPrivateKeyKey:   rollover.Issuing.Key,
-		resources.TLSAuthorityKey: rollover.Trusted(),
-		nextCertificateKey:        rollover.Next.Certificate,
-		nextPrivateKeyKey:         rollover.Next.Key,
-		previousCertificateKey:    rollover.Previous,
+		corev1.TLSCertKey:       rollover.Issuing.Certificate,
+		corev1.TLSPrivateKeyKey: rollover.Issuing.Key,
+		resources.TLSCAKey:      rollover.TrustBundle(),
+		nextCACertKey:           rollover.Next.Certificate,
+		nextCAPrivateKeyKey:     rollover.Next.Key,
+		previousCACertKey:       rollover.PreviousCertificates,
 	}
 	maps.DeleteFunc(data, func(_ string, content []byte) bool { return len(content) == 0 })
 	return data
 }
 
-// Annotations are all that an authority may have, empty where it has
-// none.
-func Annotations(rollover pki.Rollover) map[string]string {
+// RolloverAnnotations returns all annotations of a CA. Unset annotations are empty.
+func RolloverAnnotations(rollover pki.AuthorityRotation) map[string]string {
 	return map[string]string{
 		RotatedAnnotation:       rollover.Request,
 		nextSinceAnnotation:     FormatTime(rollover.NextSince),
@@ -222,8 +220,8 @@ func Annotations(rollover pki.Rollover) map[string]string {
 	}
 }
 
-// TimeOf reads a time from an annotation; zero when there is none.
-func TimeOf(object client.Object, annotation string) time.Time {
+// AnnotationTime returns the time in an annotation, or zero if it is unset or invalid.
+func AnnotationTime(object client.Object, annotation string) time.Time {
 	at, err := time.Parse(time.RFC3339, object.GetAnnotations()[annotation])
 	if err != nil {
 		return time.Time{}
@@ -231,7 +229,8 @@ func TimeOf(object client.Object, annotation string) time.Time {
 	return at
 }
 
-// FormatTime writes a time for an annotation; nothing for none.
+// FormatTime formats a time for an annotation. It returns an empty string for the zero
+// time.
 func FormatTime(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -239,15 +238,16 @@ func FormatTime(at time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// Holds says whether an object is the Secret of the authority.
-func (s *Store) Holds(object client.Object) bool {
+// IsCASecret reports whether an object is the Secret of the operator's CA.
+func (s *Store) IsCASecret(object client.Object) bool {
 	return object.GetNamespace() == s.Namespace && object.GetName() == SecretName
 }
 
-// ForeignName gives, of the extra names of an Instance, one that is, or whose
-// domain holds, a name inside the cluster that is not one of the Instance's own:
-// nothing of the Instance may vouch for it. It is empty when there is none.
-func ForeignName(extra, own, inside []string) string {
+// FindForeignName returns the first of an Instance's extra names that is, or whose
+// domain contains, a cluster-internal name other than the Instance's own names. An
+// Instance's certificate must not cover such a name. It returns an empty string if all
+// names are allowed.
+func FindForeignName(extra, own, inside []string) string {
 	for _, name := range extra {
 		domain := pki.Domains([]string{name})[0]
 		overlaps := func(other string) bool { return pki.Covers(other, domain) || pki.Covers(domain, other) }
@@ -258,21 +258,21 @@ func ForeignName(extra, own, inside []string) string {
 	return ""
 }
 
-// KeyPair reads a Secret of type kubernetes.io/tls.
-func KeyPair(secret *corev1.Secret) pki.KeyPair {
+// KeyPairFromSecret reads the key pair from a Secret of type kubernetes.io/tls.
+func KeyPairFromSecret(secret *corev1.Secret) pki.KeyPair {
 	return pki.KeyPair{Certificate: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
 }
 
-// IsNewest gives a conflict when a Secret was written since it was read: what is
-// made by chance must not replace what an earlier visit made and the cache does
-// not show yet.
-func IsNewest(ctx context.Context, live client.Reader, read *corev1.Secret) error {
+// CheckUnmodified returns a conflict error if a Secret changed since it was read. Newly
+// generated random keys must not replace keys from an earlier reconcile that the cache
+// does not show yet.
+func CheckUnmodified(ctx context.Context, live client.Reader, read *corev1.Secret) error {
 	newest := &corev1.Secret{}
 	if err := live.Get(ctx, client.ObjectKeyFromObject(read), newest); err != nil {
 		return fmt.Errorf("reading Secret %s: %w", read.Name, err)
 	}
 	if newest.ResourceVersion != read.ResourceVersion {
-		return apierrors.NewConflict(corev1.Resource("secrets"), read.Name, errors.New("it was written since it was read"))
+		return apierrors.NewConflict(corev1.Resource("secrets"), read.Name, errors.New("it has been modified since it was read"))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-func TestAuthorityIsAskedForByItsWord(t *testing.T) {
+func TestCARotationRequest(t *testing.T) {
 	t.Parallel()
 	store := &Store{}
 	for value, want := range map[string]string{"": "", "authority:1": "1", "authority:": "", "keys:1": "", "authority": "", "authority:a:b": "a:b", "keys:1,authority:2": "2"} {
@@ -23,35 +23,35 @@ func TestAuthorityIsAskedForByItsWord(t *testing.T) {
 	}
 }
 
-func TestSecretOfAnAuthorityRemembersAll(t *testing.T) {
+func TestCASecretRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	issuing := pki.KeyPair{Certificate: []byte("issuing"), Key: []byte("issuing key")}
-	for name, rollover := range map[string]pki.Rollover{
+	for name, rollover := range map[string]pki.AuthorityRotation{
 		"nothing":     {},
 		"one":         {Issuing: issuing},
 		"a next one":  {Issuing: issuing, Next: pki.KeyPair{Certificate: []byte("next"), Key: []byte("next key")}, NextSince: at, Request: "1"},
-		"one before":  {Issuing: issuing, Previous: []byte("previous"), PreviousSince: at, Request: "1"},
-		"nobody asks": {Issuing: issuing, Previous: []byte("previous"), PreviousSince: at},
+		"one before":  {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at, Request: "1"},
+		"nobody asks": {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at},
 	} {
 		secret := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{RotateAnnotation: "authority:1", RotatedAnnotation: "0", nextSinceAnnotation: "rubbish", previousSinceAnnotation: "rubbish"}},
-			Data:       map[string][]byte{nextCertificateKey: []byte("older"), nextPrivateKeyKey: []byte("older"), previousCertificateKey: []byte("older")},
+			Data:       map[string][]byte{nextCACertKey: []byte("older"), nextCAPrivateKeyKey: []byte("older"), previousCACertKey: []byte("older")},
 		}
 		setRollover(secret, rollover)
-		if diff := cmp.Diff(rollover, RolloverOf(secret)); diff != "" {
+		if diff := cmp.Diff(rollover, RolloverFromSecret(secret)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if got := secret.Annotations[RotateAnnotation]; got != "authority:1" {
 			t.Errorf("%s: what people wrote became %q", name, got)
 		}
-		if got := string(secret.Data["ca.crt"]); got != string(rollover.Trusted()) {
+		if got := string(secret.Data["ca.crt"]); got != string(rollover.TrustBundle()) {
 			t.Errorf("%s: clients are told %q", name, got)
 		}
 	}
 }
 
-func TestForeignName(t *testing.T) {
+func TestFindForeignName(t *testing.T) {
 	t.Parallel()
 	own, inside := []string{"acme.tenants.svc", "acme.tenants.svc.cluster.local"}, []string{"svc", "cluster.local"}
 	for name, foreign := range map[string]bool{
@@ -73,7 +73,7 @@ func TestForeignName(t *testing.T) {
 		"*.local":                         true,
 		"acme.tenants.pod.cluster.local":  true,
 	} {
-		if got := ForeignName([]string{"a.example", name}, own, inside); (got != "") != foreign || foreign && got != name {
+		if got := FindForeignName([]string{"a.example", name}, own, inside); (got != "") != foreign || foreign && got != name {
 			t.Errorf("%s: got %q, want foreign %v", name, got, foreign)
 		}
 	}

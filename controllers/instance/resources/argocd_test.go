@@ -28,19 +28,19 @@ func (a argoApplication) manages(live *metav1.PartialObjectMetadata) bool {
 	return live.Labels["app.kubernetes.io/instance"] == a.name && len(live.OwnerReferences) == 0
 }
 
-// prunes says whether a sync deletes an object that is not in the repository.
+// prunes reports whether a sync deletes an object that is not in the repository.
 func (a argoApplication) prunes(live *metav1.PartialObjectMetadata) bool {
 	return a.manages(live) && !hasArgoOption(live, "argocd.argoproj.io/sync-options", "Prune=false")
 }
 
-// takesAlong says whether an object goes together with the application.
-func (a argoApplication) takesAlong(live *metav1.PartialObjectMetadata) bool {
+// deletes reports whether an object is deleted together with the application.
+func (a argoApplication) deletes(live *metav1.PartialObjectMetadata) bool {
 	return a.manages(live) && !hasArgoOption(live, "argocd.argoproj.io/sync-options", "Delete=false")
 }
 
-// differs says whether the application is out of sync because of an object that
-// is not in the repository.
-func (a argoApplication) differs(live *metav1.PartialObjectMetadata) bool {
+// isOutOfSync reports whether an object that is not in the repository makes the
+// application out of sync.
+func (a argoApplication) isOutOfSync(live *metav1.PartialObjectMetadata) bool {
 	return a.manages(live) && !hasArgoOption(live, "argocd.argoproj.io/compare-options", "IgnoreExtraneous")
 }
 
@@ -50,34 +50,34 @@ func hasArgoOption(live *metav1.PartialObjectMetadata, annotation, option string
 	})
 }
 
-// TestArgoCDLeavesChildrenAlone has an application that is called as its
-// Instance, which is what people call them.
-func TestArgoCDLeavesChildrenAlone(t *testing.T) {
+// TestArgoCDIgnoresOwnedObjects covers an application with the same name as its
+// Instance, which is a common choice.
+func TestArgoCDIgnoresOwnedObjects(t *testing.T) {
 	t.Parallel()
 	for name, fixture := range revisionFixtures() {
 		application := argoApplication{fixture.in.Instance.Name}
-		for _, object := range everything(fixture.in) {
-			live := inCluster(t, object, fixture.in.Instance)
-			if application.prunes(live) || application.takesAlong(live) || application.differs(live) {
+		for _, object := range buildAll(fixture.in) {
+			live := createdObject(t, object, fixture.in.Instance)
+			if application.prunes(live) || application.deletes(live) || application.isOutOfSync(live) {
 				t.Errorf("%s: %s %s would be pruned (%t), deleted with the application (%t) or make a difference (%t)", name,
-					live.Kind, live.Name, application.prunes(live), application.takesAlong(live), application.differs(live))
+					live.Kind, live.Name, application.prunes(live), application.deletes(live), application.isOutOfSync(live))
 			}
 		}
 	}
 }
 
-// TestArgoCDTakesWhatHasNoOwner shows that the rules bite: but for its owner
-// every child would be pruned, by the one label, and so was the claim, which has
-// none, up to revision 2.
-func TestArgoCDTakesWhatHasNoOwner(t *testing.T) {
+// TestArgoCDPrunesUnownedObjects checks that the simulated rules are effective: without
+// its owner, every object would be pruned because of its label, as was the volume claim,
+// which has no owner, up to revision 2.
+func TestArgoCDPrunesUnownedObjects(t *testing.T) {
 	t.Parallel()
-	in := embedded()
-	in.Server.Revision = int32(sparesData) - 1
+	in := embeddedInput()
+	in.Server.Revision = int32(featureArgoCDAnnotations) - 1
 	application := argoApplication{in.Instance.Name}
-	for _, object := range everything(in) {
-		live := inCluster(t, object, in.Instance)
+	for _, object := range buildAll(in) {
+		live := createdObject(t, object, in.Instance)
 		live.OwnerReferences = nil
-		if !application.prunes(live) || !application.takesAlong(live) {
+		if !application.prunes(live) || !application.deletes(live) {
 			t.Errorf("%s %s without an owner is left alone", live.Kind, live.Name)
 		}
 		if delete(live.Labels, InstanceLabel); application.manages(live) {
@@ -86,9 +86,9 @@ func TestArgoCDTakesWhatHasNoOwner(t *testing.T) {
 	}
 }
 
-// inCluster is the metadata of an object that the reconciler wrote, which makes
-// the Instance the owner of all but data: that may outlive it.
-func inCluster(t *testing.T, object Object, instance *v1alpha1.Instance) *metav1.PartialObjectMetadata {
+// createdObject returns the metadata of an object as the reconciler writes it. The
+// Instance owns all objects except for data, which may outlive it.
+func createdObject(t *testing.T, object Object, instance *v1alpha1.Instance) *metav1.PartialObjectMetadata {
 	t.Helper()
 	live := &metav1.PartialObjectMetadata{}
 	decode(t, object, live)

@@ -9,12 +9,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// configFile is the server's --config: what it reads again when it changes.
+// configFile is the server's --config file, which the server reloads when it changes.
 type configFile struct {
 	CORS  corsConfig                       `json:"cors"`
 	Plans map[string]v1alpha1.MonthlyCalls `json:"plans,omitempty"`
-	// What follows is left out unless it is set: servers that are older than it
-	// would warn of it.
+	// The fields below are omitted if unset, because servers that predate them would log a
+	// warning.
 	URL       v1alpha1.PublicURL  `json:"url,omitempty"`
 	Proxies   []v1alpha1.CIDR     `json:"proxies,omitempty"`
 	Features  *v1alpha1.Features  `json:"features,omitempty"`
@@ -24,16 +24,16 @@ type configFile struct {
 	Page      *pageConfig         `json:"page,omitempty"`
 }
 
-// webhooksConfig tells the server where it may send webhooks, and by which
-// authorities, in PEM, receivers prove themselves beside the public ones.
+// webhooksConfig configures where the server may send webhooks, and which CAs (PEM) it
+// trusts for receivers in addition to the public ones.
 type webhooksConfig struct {
 	AllowPrivateAddresses bool    `json:"allowPrivateAddresses,omitempty"`
 	AllowedPorts          []int32 `json:"allowedPorts,omitempty"`
 	CA                    string  `json:"ca,omitempty"`
 }
 
-// instanceConfig tells the server whose database it may open: one that is new,
-// its own, or one that it is to take up.
+// instanceConfig identifies the databases that the server may open: a new one, its own,
+// or one that it adopts.
 type instanceConfig struct {
 	UID    types.UID `json:"uid"`
 	Adopts []string  `json:"adopts,omitempty"`
@@ -43,7 +43,7 @@ type corsConfig struct {
 	AllowedOrigins []string `json:"allowedOrigins"`
 }
 
-// BuildConfigMap holds what the server reads again without a restart.
+// BuildConfigMap holds the configuration that the server reloads without a restart.
 func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	config := configFile{CORS: corsConfig{AllowedOrigins: []string{}}, Plans: map[string]v1alpha1.MonthlyCalls{}}
 	if in.Instance.Spec.CORS != nil {
@@ -55,20 +55,20 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	config.URL, config.Proxies = in.Instance.Spec.URL, in.Instance.Spec.TrustedProxies
 	config.Features, config.Retention = in.Instance.Spec.Features, in.Instance.Spec.Retention
 	if wanted := in.Instance.Spec.Webhooks; wanted != nil {
-		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookAuthorities}
+		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookCABundle}
 	}
-	config.Page = pageOf(in)
-	if in.has(tellsClients) {
-		config.Instance = instanceOf(in.Instance)
+	config.Page = newPageConfig(in)
+	if in.has(featureClientInfo) {
+		config.Instance = newInstanceConfig(in.Instance)
 	}
-	return coreapply.ConfigMap(ConfigName(in.Instance), in.Instance.Namespace).
+	return coreapply.ConfigMap(ConfigMapName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: config.encode()})
 }
 
-// WebhookAuthoritiesIn are the authorities of receivers in the content of the
-// ConfigMap; none when it says none.
-func WebhookAuthoritiesIn(content map[string]string) string {
+// ParseWebhookCABundle returns the webhook receivers' CAs from the ConfigMap's content,
+// or an empty string.
+func ParseWebhookCABundle(content map[string]string) string {
 	config, err := decodeConfig(content[configFileName])
 	if err != nil || config.Webhooks == nil {
 		return ""
@@ -76,7 +76,7 @@ func WebhookAuthoritiesIn(content map[string]string) string {
 	return config.Webhooks.CA
 }
 
-func instanceOf(instance *v1alpha1.Instance) *instanceConfig {
+func newInstanceConfig(instance *v1alpha1.Instance) *instanceConfig {
 	config := &instanceConfig{UID: instance.UID}
 	if earlier := instance.Annotations[v1alpha1.AdoptAnnotation]; earlier != "" {
 		config.Adopts = []string{earlier}

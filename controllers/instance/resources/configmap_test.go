@@ -27,7 +27,7 @@ func TestBuildConfigMap(t *testing.T) {
 		want string
 	}{
 		"no web page may call by default": {
-			in: embedded(),
+			in: embeddedInput(),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -38,7 +38,7 @@ data:
 `,
 		},
 		"webhooks, and for how long they are remembered": {
-			in: besideTheAPI(embedded(webhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true, AllowedPorts: []int32{443, 8443}}))),
+			in: withBlockedWebhookAPI(embeddedInput(withWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true, AllowedPorts: []int32{443, 8443}}))),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -58,7 +58,7 @@ data:
 `,
 		},
 		"how pages look, as far as that is good": {
-			in: embedded(paged),
+			in: embeddedInput(withPage),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -75,7 +75,7 @@ data:
 `,
 		},
 		"how pages look, with all": {
-			in: looking(embedded(paged)),
+			in: withBranding(embeddedInput(withPage)),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -96,7 +96,7 @@ data:
 `,
 		},
 		"origins in the order of the spec": {
-			in: embedded(func(instance *v1alpha1.Instance) {
+			in: embeddedInput(func(instance *v1alpha1.Instance) {
 				instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example", "http://localhost:3000", "*"}}
 			}),
 			want: configMetadata + `
@@ -112,7 +112,7 @@ data:
 `,
 		},
 		"plans with their limits, also none and nothing at all": {
-			in: embedded(func(instance *v1alpha1.Instance) {
+			in: embeddedInput(func(instance *v1alpha1.Instance) {
 				instance.Spec.Plans = []v1alpha1.Plan{
 					{Name: "trial", MonthlyCalls: v1alpha1.MonthlyCalls{Explain: new(int64(0)), Triage: new(int64(5_000_000_000))}},
 					{Name: "gold"},
@@ -133,7 +133,7 @@ data:
 `,
 		},
 		"an address, proxies, and what it takes up": {
-			in: embedded(public),
+			in: embeddedInput(withPublicURL),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -150,7 +150,7 @@ data:
 `,
 		},
 		"features, off as well as on": {
-			in: embedded(func(instance *v1alpha1.Instance) {
+			in: embeddedInput(func(instance *v1alpha1.Instance) {
 				instance.Spec.Features = &v1alpha1.Features{Prefill: &v1alpha1.Prefill{Enabled: true, Confirm: true}, PatientResults: new(false)}
 			}),
 			want: configMetadata + `
@@ -168,7 +168,7 @@ data:
 `,
 		},
 		"what the spec says is told to earlier servers too": {
-			in: ofRevision(3, embedded(public)),
+			in: withRevision(3, embeddedInput(withPublicURL)),
 			want: configMetadata + `
 data:
   config.yaml: |
@@ -183,12 +183,12 @@ data:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantYAML(t, BuildConfigMap(test.in), test.want)
+			assertYAML(t, BuildConfigMap(test.in), test.want)
 		})
 	}
 }
 
-func ofRevision(revision int32, in Input) Input {
+func withRevision(revision int32, in Input) Input {
 	in.Server.Revision = revision
 	return in
 }

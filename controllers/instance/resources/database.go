@@ -13,32 +13,31 @@ import (
 const (
 	defaultDatabasePort = 5432
 
-	sslModeParameter     = "sslmode"
-	rootCertParameter    = "sslrootcert"
-	rootCertOfTheSystem  = "system"
-	verifyFull           = "verify-full"
-	howToVerify          = ": use sslmode=verify-full, and caRef for an authority of your own, or accept it by allowInsecure: true"
-	loopbackOfTheMachine = "localhost"
+	sslModeParameter  = "sslmode"
+	rootCertParameter = "sslrootcert"
+	systemRootCert    = "system"
+	verifyFull        = "verify-full"
+	verifyHint        = ": use sslmode=verify-full, with caRef for a private CA, or set allowInsecure: true to accept this"
+	localhostName     = "localhost"
 )
 
 var (
-	errPort = errors.New("the database URL has a port that is not a number from 1 to 65535: " +
+	errInvalidPort = errors.New("the database URL has a port that is not a number from 1 to 65535: " +
 		"special characters in the password must be percent-encoded")
-	errPortCount = errors.New("the database URL has more or fewer ports than hosts: give one port for all, or one for each")
+	errPortCount = errors.New("the database URL has more or fewer ports than hosts: set one port for all hosts, or one for each")
 
-	errNoSSLMode = errors.New("the database URL names no sslmode, and PostgreSQL's default, prefer, " +
-		"does without encryption where the other side has none" + howToVerify)
-	errUnencrypted = errors.New("by its sslmode the database URL does without encryption, always or where the other side has none" + howToVerify)
-	errUnverified  = errors.New("by its sslmode the database URL takes any server for the database" + howToVerify)
-	errAnyHost     = errors.New("by its sslmode the database URL takes any server for the database that has a certificate of the authority" + howToVerify)
-	errSSLMode     = errors.New("the database URL has an sslmode that does not exist" + howToVerify)
+	errNoSSLMode = errors.New("the database URL sets no sslmode, and PostgreSQL's default, prefer,  " +
+		"falls back to unencrypted connections" + verifyHint)
+	errUnencrypted        = errors.New("the sslmode of the database URL allows unencrypted connections" + verifyHint)
+	errUnverifiedServer   = errors.New("the sslmode of the database URL does not verify the server certificate" + verifyHint)
+	errUnverifiedHostname = errors.New("the sslmode of the database URL does not verify the server's hostname" + verifyHint)
+	errInvalidSSLMode     = errors.New("the database URL has an unknown sslmode" + verifyHint)
 )
 
-// DatabasePorts are the ports that pods connect to by the URL of an external
-// database, ascending. The URL is read the way libpq and pgx do, with several
-// hosts, and with host and port as parameters too. Errors say what is wrong
-// without repeating any of the URL.
-func DatabasePorts(databaseURL string) ([]int32, error) {
+// DatabasePortsFromURL returns the ports in the URL of an external database, in
+// ascending order. It parses the URL as libpq and pgx do, including several hosts, and
+// host and port as parameters. Errors never repeat any part of the URL.
+func DatabasePortsFromURL(databaseURL string) ([]int32, error) {
 	parsed, err := parseDatabaseURL(databaseURL)
 	if err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func DatabasePorts(databaseURL string) ([]int32, error) {
 	return parsePorts(parsed.ports)
 }
 
-// parsePorts are the ports as numbers, ascending and once each.
+// parsePorts parses ports and returns them in ascending order without duplicates.
 func parsePorts(texts []string) ([]int32, error) {
 	ports := make([]int32, 0, len(texts))
 	for _, text := range texts {
@@ -61,7 +60,7 @@ func parsePorts(texts []string) ([]int32, error) {
 		}
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
-			return nil, errPort
+			return nil, errInvalidPort
 		}
 		ports = append(ports, int32(port))
 	}
@@ -69,29 +68,29 @@ func parsePorts(texts []string) ([]int32, error) {
 	return slices.Compact(ports), nil
 }
 
-// CheckDatabaseIsVerified says how the URL of an external database is weaker than
-// sslmode=verify-full, which spec.storage.external.allowInsecure accepts; nil
-// when it is not, and for a database that is reached within the pod, by loopback
-// or a socket, where nobody can stand between. sslmode is what pgx and libpq take
-// it for: prefer where it is left out, verify-full with sslrootcert=system, which
-// pgx would put above any sslmode, and libpq beside no weaker one. Errors hold
-// nothing of the URL; one that cannot be read is an error too.
-func CheckDatabaseIsVerified(databaseURL string) error {
+// ValidateDatabaseTLS returns an error if the URL of an external database is weaker than
+// sslmode=verify-full, which spec.storage.external.allowInsecure permits. It accepts any
+// database reached within the pod, by loopback or a Unix socket, because the connection
+// cannot be intercepted. It interprets sslmode as pgx and libpq do: unset means prefer.
+// sslrootcert=system means verify-full; pgx would let it override any sslmode, while
+// libpq rejects a weaker one. Errors contain no part of the URL. A URL that cannot be
+// parsed is an error too.
+func ValidateDatabaseTLS(databaseURL string) error {
 	parsed, err := parseDatabaseURL(databaseURL)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(parsed.hosts, isElsewhere) {
+	if !slices.ContainsFunc(parsed.hosts, isRemoteHost) {
 		return nil
 	}
 	mode := parsed.parameters[sslModeParameter]
-	if mode == "" && parsed.parameters[rootCertParameter] == rootCertOfTheSystem {
+	if mode == "" && parsed.parameters[rootCertParameter] == systemRootCert {
 		return nil
 	}
-	return checkSSLMode(mode)
+	return validateSSLMode(mode)
 }
 
-func checkSSLMode(mode string) error {
+func validateSSLMode(mode string) error {
 	switch mode {
 	case verifyFull:
 		return nil
@@ -100,26 +99,26 @@ func checkSSLMode(mode string) error {
 	case "disable", "allow", "prefer":
 		return errUnencrypted
 	case "require":
-		return errUnverified
+		return errUnverifiedServer
 	case "verify-ca":
-		return errAnyHost
+		return errUnverifiedHostname
 	}
-	return errSSLMode
+	return errInvalidSSLMode
 }
 
-// isElsewhere says whether a host is reached over the network. A host that is
-// left out is a socket or this machine.
-func isElsewhere(host string) bool {
-	if host == "" || host == loopbackOfTheMachine || strings.HasPrefix(host, "/") {
+// isRemoteHost reports whether a host is reached over the network. An empty host is a
+// Unix socket or the local machine.
+func isRemoteHost(host string) bool {
+	if host == "" || host == localhostName || strings.HasPrefix(host, "/") {
 		return false
 	}
 	address, err := netip.ParseAddr(host)
 	return err != nil || !address.IsLoopback()
 }
 
-// notePorts writes the ports of a database in one line.
-func notePorts(in Input) string {
-	if !in.has(notesPorts) || StorageOf(in.Instance).database == nil {
+// formatDatabasePorts formats the ports of a database, separated by commas.
+func formatDatabasePorts(in Input) string {
+	if !in.has(featureDatabasePortsAnnotation) || StorageFor(in.Instance).database == nil {
 		return ""
 	}
 	words := make([]string, len(in.DatabasePorts))
@@ -129,11 +128,10 @@ func notePorts(in Input) string {
 	return strings.Join(words, ",")
 }
 
-// NotedPorts reads DatabasePortsAnnotation from the annotations of a pod template:
-// the ports of the database that its pods connect to, as Input.PutBackPorts takes
-// them. There are none where it was written before revision 3, or by somebody
-// else.
-func NotedPorts(annotations map[string]string) []int32 {
+// ParseDatabasePorts reads DatabasePortsAnnotation from a pod template's annotations:
+// the database ports of its pods, for Input.RollbackPorts. It returns none for a
+// template from before revision 3 or from another writer.
+func ParseDatabasePorts(annotations map[string]string) []int32 {
 	noted := annotations[DatabasePortsAnnotation]
 	if noted == "" {
 		return nil

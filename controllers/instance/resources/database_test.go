@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestDatabasePorts(t *testing.T) {
+func TestDatabasePortsFromURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string][]int32{
 		"postgres://user:secret@db.example:6432/acme":                {6432},
@@ -42,7 +42,7 @@ func TestDatabasePorts(t *testing.T) {
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			got, err := DatabasePorts(url)
+			got, err := DatabasePortsFromURL(url)
 			if err != nil {
 				t.Fatalf("DatabasePorts: %v", err)
 			}
@@ -53,34 +53,34 @@ func TestDatabasePorts(t *testing.T) {
 	}
 }
 
-func TestDatabasePortsRefuses(t *testing.T) {
+func TestDatabasePortsFromURLRejectsInvalidURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"mysql://hunter2@db.example":                 "does not begin with postgres://",
 		"":                                           "does not begin with postgres://",
 		"host=db.example password=hunter2":           "does not begin with postgres://",
-		"postgres:///hunter2":                        "names no host",
-		"postgres://user:hunter2@/acme":              "names no host",
+		"postgres:///hunter2":                        "has no host",
+		"postgres://user:hunter2@/acme":              "has no host",
 		"postgres://db.example:hunter2/acme":         "not a number from 1 to 65535",
 		"postgres://db.example:0/acme?user=hunter2":  "not a number from 1 to 65535",
 		"postgres://db.example:65536/hunter2":        "not a number from 1 to 65535",
 		"postgres://db.example/?password=hunter2%zz": "must be percent-encoded",
-		"postgres://db.example/?password=hunter2&x":  "should look like ?name=value",
-		"postgres://db.example/?password=hunter2=":   "should look like ?name=value",
+		"postgres://db.example/?password=hunter2&x":  "use the form ?name=value",
+		"postgres://db.example/?password=hunter2=":   "use the form ?name=value",
 		"postgres://db.example/hunter2%":             "must be percent-encoded",
 		"postgres://db.example/hunter2\x00":          "must be percent-encoded",
 		"postgres://hunter2%@db.example%":            "must be percent-encoded",
 		"postgres://db.example:5%%/hunter2":          "must be percent-encoded",
 		"postgres://db example/hunter2":              "must be percent-encoded",
-		"postgres://[hunter2":                        "brackets that hold no IPv6 address",
-		"postgres://[]:5432/hunter2":                 "brackets that hold no IPv6 address",
-		"postgres://[2001:db8::1]hunter2":            "brackets that hold no IPv6 address",
+		"postgres://[hunter2":                        "brackets without an IPv6 address",
+		"postgres://[]:5432/hunter2":                 "brackets without an IPv6 address",
+		"postgres://[2001:db8::1]hunter2":            "brackets without an IPv6 address",
 		"postgres://one,two?port=1,2,3&user=hunter2": "more or fewer ports than hosts",
 		"postgres://one:1:hunter2/acme":              "not a number from 1 to 65535",
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			ports, err := DatabasePorts(url)
+			ports, err := DatabasePortsFromURL(url)
 			if err == nil {
 				t.Fatalf("got ports %v, want an error", ports)
 			}
@@ -94,7 +94,7 @@ func TestDatabasePortsRefuses(t *testing.T) {
 	}
 }
 
-func TestCheckDatabaseIsVerified(t *testing.T) {
+func TestValidateDatabaseTLS(t *testing.T) {
 	t.Parallel()
 	const user = "postgres://user:hunter2@"
 	for url, want := range map[string]string{
@@ -107,27 +107,27 @@ func TestCheckDatabaseIsVerified(t *testing.T) {
 		user + "db.example/acme?sslmode=verify-full&sslrootcert=system":      "",
 		user + "db.example/acme?sslmode=verify-full&sslrootcert=/ca.crt":     "",
 		user + "[2001:db8::1]/acme?sslmode=verify-full":                      "",
-		user + "db.example/acme":                                             "names no sslmode",
-		user + "db.example":                                                  "names no sslmode",
-		user + "db.example/acme?sslrootcert=/ca.crt":                         "names no sslmode",
-		user + "db.example/acme?sslmode=":                                    "names no sslmode",
-		user + "db.example/acme?sslmode=disable":                             "does without encryption",
-		user + "db.example/acme?sslmode=allow":                               "does without encryption",
-		user + "db.example/acme?sslmode=prefer":                              "does without encryption",
-		user + "db.example/acme?%73slmode=disable":                           "does without encryption",
-		user + "db.example/acme?sslmode=verify-full&sslmode=disable":         "does without encryption",
-		user + "db.example/acme?sslmode=disable&sslrootcert=system":          "does without encryption",
-		user + "db.example/acme?sslmode=require":                             "takes any server for the database:",
-		user + "db.example/acme?sslmode=require&sslrootcert=/ca.crt":         "takes any server for the database:",
-		user + "db.example/acme?sslmode=verify-full&ssl=true":                "takes any server for the database:",
-		user + "db.example/acme?sslmode=verify-ca":                           "a certificate of the authority",
-		user + "db.example/acme?sslmode=hunter2":                             "does not exist",
-		user + "db.example/acme?sslmode=VERIFY-FULL":                         "does not exist",
-		user + "db.example/acme?sslmode=verify-full%0A":                      "does not exist",
-		user + "db.example,localhost/acme?sslmode=disable":                   "does without encryption",
-		user + "localhost.example/acme?sslmode=disable":                      "does without encryption",
-		user + "128.0.0.1/acme?sslmode=disable":                              "does without encryption",
-		user + "localhost/acme?host=db.example&sslmode=disable":              "does without encryption",
+		user + "db.example/acme":                                             "sets no sslmode",
+		user + "db.example":                                                  "sets no sslmode",
+		user + "db.example/acme?sslrootcert=/ca.crt":                         "sets no sslmode",
+		user + "db.example/acme?sslmode=":                                    "sets no sslmode",
+		user + "db.example/acme?sslmode=disable":                             "allows unencrypted connections",
+		user + "db.example/acme?sslmode=allow":                               "allows unencrypted connections",
+		user + "db.example/acme?sslmode=prefer":                              "allows unencrypted connections",
+		user + "db.example/acme?%73slmode=disable":                           "allows unencrypted connections",
+		user + "db.example/acme?sslmode=verify-full&sslmode=disable":         "allows unencrypted connections",
+		user + "db.example/acme?sslmode=disable&sslrootcert=system":          "allows unencrypted connections",
+		user + "db.example/acme?sslmode=require":                             "does not verify the server certificate:",
+		user + "db.example/acme?sslmode=require&sslrootcert=/ca.crt":         "does not verify the server certificate:",
+		user + "db.example/acme?sslmode=verify-full&ssl=true":                "does not verify the server certificate:",
+		user + "db.example/acme?sslmode=verify-ca":                           "does not verify the server's hostname",
+		user + "db.example/acme?sslmode=hunter2":                             "unknown sslmode",
+		user + "db.example/acme?sslmode=VERIFY-FULL":                         "unknown sslmode",
+		user + "db.example/acme?sslmode=verify-full%0A":                      "unknown sslmode",
+		user + "db.example,localhost/acme?sslmode=disable":                   "allows unencrypted connections",
+		user + "localhost.example/acme?sslmode=disable":                      "allows unencrypted connections",
+		user + "128.0.0.1/acme?sslmode=disable":                              "allows unencrypted connections",
+		user + "localhost/acme?host=db.example&sslmode=disable":              "allows unencrypted connections",
 		user + "localhost:5432/acme":                                         "",
 		user + "127.0.0.1,[::1]/acme?sslmode=disable":                        "",
 		user + "db.example/acme?host=/var/run/postgresql":                    "",
@@ -137,7 +137,7 @@ func TestCheckDatabaseIsVerified(t *testing.T) {
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			err := CheckDatabaseIsVerified(url)
+			err := ValidateDatabaseTLS(url)
 			if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
 				t.Errorf("got error %q, want one that says %q", got, want)
 			}
@@ -145,10 +145,9 @@ func TestCheckDatabaseIsVerified(t *testing.T) {
 	}
 }
 
-// TestDatabaseURLIsReadAsByTheServer draws URLs of pieces that are meant well and
-// of some that are not.
-func TestDatabaseURLIsReadAsByTheServer(t *testing.T) {
-	forgetPostgres(t.Setenv, t.TempDir())
+// TestDatabaseURLParsingMatchesServer generates URLs from valid and invalid parts.
+func TestDatabaseURLParsingMatchesServer(t *testing.T) {
+	clearPostgresEnv(t.Setenv, t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		compareWithServer(t, drawURL(t))
 	})
@@ -180,9 +179,9 @@ func drawURL(t *rapid.T) string {
 		strings.Join(rapid.SliceOfN(parameter, 0, 4).Draw(t, "parameters"), one("separator", "&", "&", "&&")) + one("end", "", "", "&")
 }
 
-// FuzzDatabaseURL does the same with what no generator thinks of.
+// FuzzDatabaseURL makes the same comparison for arbitrary input.
 func FuzzDatabaseURL(f *testing.F) {
-	forgetPostgres(f.Setenv, f.TempDir())
+	clearPostgresEnv(f.Setenv, f.TempDir())
 	for _, seed := range []string{
 		"postgres://u:p@[::1]:5432,b/c?port=1,2&host=x", "postgresql://@:", "postgres://a,,b:",
 		"postgres://u:p%40@db.example:6432/acme?sslmode=verify-full&pool_max_conns=10", "postgres://a?ssl=true",
@@ -193,8 +192,8 @@ func FuzzDatabaseURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { compareWithServer(t, text) })
 }
 
-// forgetPostgres hides what a developer's own PostgreSQL is told.
-func forgetPostgres(setenv func(name, value string), home string) {
+// clearPostgresEnv hides the developer's own PostgreSQL settings.
+func clearPostgresEnv(setenv func(name, value string), home string) {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PG") {
 			setenv(name, "")
@@ -203,22 +202,23 @@ func forgetPostgres(setenv func(name, value string), home string) {
 	setenv("HOME", home)
 }
 
-// compareWithServer compares with pgx, which the server connects with: what that
-// reads is read here, alike, and nothing counts as verified that it would not
-// verify. Errors are of a fixed set, so that none holds a piece of a URL.
+// compareWithServer compares the parser with pgx, which the server connects with: it
+// must accept what pgx accepts with the same result, and must not count a connection as
+// verified that pgx would not verify. Errors come from a fixed set, so that none
+// contains a part of a URL.
 func compareWithServer(t rapid.TB, text string) {
 	t.Helper()
-	ports, err := DatabasePorts(text)
-	weakness := CheckDatabaseIsVerified(text)
+	ports, err := DatabasePortsFromURL(text)
+	weakness := ValidateDatabaseTLS(text)
 	for _, failure := range []error{err, weakness} {
 		if failure != nil && !slices.Contains(databaseErrors, failure) {
 			t.Errorf("%q: the error is none of those that hold nothing of a URL: %v", text, failure)
 		}
 	}
-	server := asServer(text)
+	server := parseAsServer(text)
 	switch {
 	case server != nil && err == nil:
-		if diff := cmp.Diff(portsOf(server), ports); diff != "" {
+		if diff := cmp.Diff(serverPorts(server), ports); diff != "" {
 			t.Errorf("%q: other ports than the server's (-server +here):\n%s", text, diff)
 		}
 		if verified := isVerified(server); weakness == nil && !verified {
@@ -234,13 +234,14 @@ func compareWithServer(t rapid.TB, text string) {
 }
 
 var databaseErrors = []error{
-	errNotPostgres, errNoHost, errEncoding, errParameters, errBrackets, errPort, errPortCount,
-	errNoSSLMode, errUnencrypted, errUnverified, errAnyHost, errSSLMode,
+	errNotPostgres, errNoHost, errEncoding, errParameters, errBrackets, errInvalidPort, errPortCount,
+	errNoSSLMode, errUnencrypted, errUnverifiedServer, errUnverifiedHostname, errInvalidSSLMode,
 }
 
-// asServer reads a URL as the server does: where it would connect to, in turn. It
-// gives none for a URL that the server refuses, or would have to read files for.
-func asServer(text string) []*pgconn.FallbackConfig {
+// parseAsServer parses a URL as the server does and returns the addresses that it would
+// connect to, in order. It returns none for a URL that the server rejects or would have
+// to read files for.
+func parseAsServer(text string) []*pgconn.FallbackConfig {
 	decoded, err := url.PathUnescape(text)
 	if err != nil || !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
 		return nil
@@ -261,7 +262,7 @@ func asServer(text string) []*pgconn.FallbackConfig {
 	return append([]*pgconn.FallbackConfig{first}, config.Fallbacks...)
 }
 
-func portsOf(server []*pgconn.FallbackConfig) []int32 {
+func serverPorts(server []*pgconn.FallbackConfig) []int32 {
 	var ports []int32
 	for _, one := range server {
 		ports = append(ports, int32(one.Port))
@@ -270,8 +271,8 @@ func portsOf(server []*pgconn.FallbackConfig) []int32 {
 	return slices.Compact(ports)
 }
 
-// isVerified says whether every connection that leaves the machine is made to a
-// server that proved to be the one that the URL names.
+// isVerified reports whether every connection that leaves the machine verifies that the
+// server is the one named in the URL.
 func isVerified(server []*pgconn.FallbackConfig) bool {
 	return !slices.ContainsFunc(server, func(one *pgconn.FallbackConfig) bool {
 		network, _ := pgconn.NetworkAddress(one.Host, one.Port)

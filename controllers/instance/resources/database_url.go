@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// A databaseURL is what the operator must know of a database's URL, read the way
-// libpq and pgx do, which the server connects with.
+// A databaseURL is the part of a database URL that the operator needs, parsed as libpq
+// and pgx do. The server connects with pgx.
 type databaseURL struct {
-	// hosts and ports as written; an empty one stands for the default. There is
-	// one port for all hosts, or one for each.
+	// hosts and ports are as written; an empty value means the default. There is one port
+	// for all hosts, or one per host.
 	hosts, ports []string
-	// parameters by name; of several with one name the last counts.
+	// parameters maps names to values. If a name occurs several times, the last value wins.
 	parameters map[string]string
 }
 
-// Errors of parsing say what is wrong and hold nothing of the URL: any part of it
-// may be a piece of a password whose special characters are not encoded.
+// Parse errors contain no part of the URL: any part may be a piece of a password with
+// unencoded special characters.
 var (
 	errNotPostgres = errors.New("the database URL does not begin with postgres://")
-	errNoHost      = errors.New("the database URL names no host: it should look like postgres://user:password@host:5432/database")
-	errEncoding    = errors.New("the database URL cannot be read: special characters must be percent-encoded")
-	errParameters  = errors.New("the parameters of the database URL cannot be read: they should look like ?name=value&name=value, and special characters must be percent-encoded")
-	errBrackets    = errors.New("the database URL has brackets that hold no IPv6 address: it should look like postgres://user:password@[2001:db8::1]:5432/database")
+	errNoHost      = errors.New("the database URL has no host: use the form postgres://user:password@host:5432/database")
+	errEncoding    = errors.New("the database URL cannot be parsed: special characters must be percent-encoded")
+	errParameters  = errors.New("the parameters of the database URL cannot be parsed: use the form ?name=value&name=value; special characters must be percent-encoded")
+	errBrackets    = errors.New("the database URL has brackets without an IPv6 address: use the form postgres://user:password@[2001:db8::1]:5432/database")
 )
 
 func parseDatabaseURL(text string) (databaseURL, error) {
@@ -36,36 +36,36 @@ func parseDatabaseURL(text string) (databaseURL, error) {
 	if !isPostgres {
 		return databaseURL{}, errNotPostgres
 	}
-	address, query, _ := strings.Cut(withoutUser(rest), "?")
+	address, query, _ := strings.Cut(trimUserInfo(rest), "?")
 	locations, database, _ := strings.Cut(address, "/")
 	if _, err := decodeURL(database); err != nil || strings.Contains(rest, "\x00") {
 		return databaseURL{}, errEncoding
 	}
-	parsed, err := parseLocations(locations)
+	parsed, err := parseHostPorts(locations)
 	if err != nil {
 		return databaseURL{}, err
 	}
 	if parsed.parameters, err = parseParameters(query); err != nil {
 		return databaseURL{}, err
 	}
-	return parsed.overridden(), nil
+	return parsed.withParameterOverrides(), nil
 }
 
-// withoutUser leaves out user and password, which end with the first @ that no
-// slash precedes.
-func withoutUser(rest string) string {
+// trimUserInfo removes user and password, which end at the first @ not preceded by a
+// slash.
+func trimUserInfo(rest string) string {
 	if end := strings.IndexAny(rest, "@/"); end >= 0 && rest[end] == '@' {
 		return rest[end+1:]
 	}
 	return rest
 }
 
-// parseLocations reads host:port,host:port. The lists are decoded as a whole, so
-// that a comma may be encoded.
-func parseLocations(text string) (databaseURL, error) {
+// parseHostPorts parses host:port,host:port. It decodes the list as a whole, because
+// commas may be encoded.
+func parseHostPorts(text string) (databaseURL, error) {
 	var hosts, ports []string
 	for location := range strings.SplitSeq(text, ",") {
-		host, port, err := splitLocation(location)
+		host, port, err := splitHostPort(location)
 		if err != nil {
 			return databaseURL{}, err
 		}
@@ -82,9 +82,8 @@ func parseLocations(text string) (databaseURL, error) {
 	return databaseURL{hosts: strings.Split(hostList, ","), ports: strings.Split(portList, ",")}, nil
 }
 
-// splitLocation splits host:port, where the host may be an IPv6 address in
-// brackets.
-func splitLocation(location string) (host, port string, err error) {
+// splitHostPort splits host:port. The host may be an IPv6 address in brackets.
+func splitHostPort(location string) (host, port string, err error) {
 	inBrackets, isIPv6 := strings.CutPrefix(location, "[")
 	if !isIPv6 {
 		host, port, _ = strings.Cut(location, ":")
@@ -98,7 +97,7 @@ func splitLocation(location string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// parseParameters reads name=value&name=value.
+// parseParameters parses name=value&name=value.
 func parseParameters(query string) (map[string]string, error) {
 	parameters := map[string]string{}
 	tlsLast := ""
@@ -118,15 +117,15 @@ func parseParameters(query string) (map[string]string, error) {
 			tlsLast = name
 		}
 	}
-	if tlsLast == "ssl" && parameters["ssl"] == "true" { // as JDBC writes it
+	if tlsLast == "ssl" && parameters["ssl"] == "true" { // JDBC syntax
 		parameters[sslModeParameter] = "require"
 	}
 	return parameters, nil
 }
 
-// overridden lets the parameters host and port count instead of what stands
+// withParameterOverrides lets the host and port parameters override the hosts and ports
 // before the path.
-func (u databaseURL) overridden() databaseURL {
+func (u databaseURL) withParameterOverrides() databaseURL {
 	if host, set := u.parameters["host"]; set {
 		u.hosts = strings.Split(host, ",")
 	}
@@ -136,8 +135,8 @@ func (u databaseURL) overridden() databaseURL {
 	return u
 }
 
-// decodeURL decodes percent-encoding. Spaces may only stand around what is
-// decoded, where they count for nothing.
+// decodeURL decodes percent-encoding. Spaces are allowed only around the value and are
+// ignored.
 func decodeURL(raw string) (string, error) {
 	decoded, err := url.PathUnescape(strings.Trim(raw, " "))
 	if err != nil || strings.Contains(strings.Trim(raw, " "), " ") || strings.Contains(decoded, "\x00") {

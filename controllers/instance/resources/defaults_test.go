@@ -13,30 +13,30 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A schema is as much of a CRD's as defaulting needs.
+// A schema is the part of a CRD's schema that defaulting needs.
 type schema struct {
 	Properties map[string]schema `json:"properties"`
 	Items      *schema           `json:"items"`
 	Default    any               `json:"default"`
 }
 
-// TestDefaultsChangeNoRevision fills in what the API server does, for Instances
-// too that were made when there were fewer fields: it defaults them as it reads
-// them. A builder must take a default and a field left out for the same.
+// TestDefaultsChangeNoRevision applies the API server's defaults, including to Instances
+// created before a field existed: the API server sets defaults on read. A builder must
+// treat a default like an unset field.
 func TestDefaultsChangeNoRevision(t *testing.T) {
 	t.Parallel()
 	rules := instanceSchema(t)
-	if mode := defaulted(t, rules, embedded().Instance).Spec.Storage.Embedded.AccessMode; mode != "ReadWriteOnce" {
+	if mode := withDefaults(t, rules, embeddedInput().Instance).Spec.Storage.Embedded.AccessMode; mode != "ReadWriteOnce" {
 		t.Fatalf("nothing is defaulted: the access mode is %q", mode)
 	}
 	for name, fixture := range revisionFixtures() {
-		for revision := max(fixture.since, oldestRevision); revision <= Revision; revision++ {
+		for revision := max(fixture.sinceRevision, oldestRevision); revision <= Revision; revision++ {
 			in := fixture.in
 			in.Server.Revision = revision
-			want := everything(in)
-			in.Instance = defaulted(t, rules, in.Instance)
-			for i, got := range everything(in) {
-				if diff := cmp.Diff(fields(t, want[i]), fields(t, got)); diff != "" {
+			want := buildAll(in)
+			in.Instance = withDefaults(t, rules, in.Instance)
+			for i, got := range buildAll(in) {
+				if diff := cmp.Diff(toMap(t, want[i]), toMap(t, got)); diff != "" {
 					t.Errorf("%s, revision %d: %s (-left out +defaulted):\n%s", name, revision, *got.GetKind(), diff)
 				}
 			}
@@ -65,10 +65,10 @@ func instanceSchema(t *testing.T) schema {
 	return definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 }
 
-// defaulted gives the Instance as the API server hands it out.
-func defaulted(t *testing.T, in schema, instance *v1alpha1.Instance) *v1alpha1.Instance {
+// withDefaults returns the Instance as the API server returns it.
+func withDefaults(t *testing.T, in schema, instance *v1alpha1.Instance) *v1alpha1.Instance {
 	t.Helper()
-	object := fields(t, instance)
+	object := toMap(t, instance)
 	fillDefaults(in, object)
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -81,7 +81,7 @@ func defaulted(t *testing.T, in schema, instance *v1alpha1.Instance) *v1alpha1.I
 	return result
 }
 
-// fillDefaults sets the fields that are left out of objects that are there.
+// fillDefaults sets the unset fields of existing objects.
 func fillDefaults(in schema, value any) {
 	switch value := value.(type) {
 	case map[string]any:

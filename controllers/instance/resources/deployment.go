@@ -19,69 +19,68 @@ import (
 )
 
 const (
-	// DatabaseChecksumAnnotation on a pod template replaces the pods when the
-	// database's URL or its authorities change: these are what the server cannot
-	// read again. Credentials, certificates and the configuration file it can.
+	// DatabaseChecksumAnnotation on a pod template triggers a pod replacement when the
+	// database's URL or CA bundle changes, because the server cannot reload these. It can
+	// reload credentials, certificates and the configuration file.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
-	// DatabasePortsAnnotation on a pod template is the ports of the database that
-	// its pods connect to, by the URL that they start with: 5432,6432.
+	// DatabasePortsAnnotation on a pod template lists the ports of the database URL that its
+	// pods start with, such as 5432,6432.
 	DatabasePortsAnnotation = "anamnesis.dev/database-ports"
 
-	// TemplateHashAnnotation on a pod template is the hash of all else in it.
+	// TemplateHashAnnotation on a pod template is the hash of the rest of the template.
 	TemplateHashAnnotation = "anamnesis.dev/template-hash"
 
-	// PreflightHashAnnotation on a Deployment is the hash of the preflight check
-	// that was last answered. It is not part of the pod template: a question
-	// that is put otherwise and answered alike replaces no pod.
+	// PreflightHashAnnotation on a Deployment is the hash of the last completed preflight
+	// check. It is not part of the pod template, so that a changed check with the same
+	// result replaces no pod.
 	PreflightHashAnnotation = "anamnesis.dev/preflight-hash"
 
-	// AppliedSpecAnnotation on a Deployment is the spec of the Instance, in JSON,
-	// that was last applied: what a suspended Instance is kept by.
+	// AppliedSpecAnnotation on a Deployment is the Instance's last applied spec, in JSON. A
+	// suspended Instance is maintained with this spec.
 	AppliedSpecAnnotation = "anamnesis.dev/applied-spec"
 
-	// ModelsAnnotation is models at their versions, as FormatModels writes them:
-	// on a Deployment what the preflight check answered, on a pod template what
-	// it serves.
+	// ModelsAnnotation lists models with their versions, in the format of FormatModels: on a
+	// Deployment the result of the preflight check, on a pod template the models that it
+	// serves.
 	ModelsAnnotation = "anamnesis.dev/models"
 
-	// RolloutAnnotation on a Deployment is what the operator must not forget of
-	// its pod templates, in JSON. It is written together with the template that
-	// it speaks of, and never part of that.
+	// RolloutAnnotation on a Deployment is the operator's saved rollout state, in JSON. It
+	// is written together with the pod template that it describes, but is not part of the
+	// template.
 	RolloutAnnotation = "anamnesis.dev/rollout"
 
-	// ProgressDeadline is how long a rollout may take before it has failed, where
-	// the Instance says nothing else. It leaves time to pull the image on a slow
-	// network.
-	ProgressDeadline = 10 * time.Minute
+	// DefaultProgressDeadline is how long a rollout may take before it fails, unless the
+	// Instance sets a deadline. It leaves time to pull the image over a slow network.
+	DefaultProgressDeadline = 10 * time.Minute
 
-	// historyLimit is how many templates are kept to put the last good one back.
-	historyLimit = 10
+	// revisionHistoryLimit is the number of templates kept for a rollback.
+	revisionHistoryLimit = 10
 
-	// drain is how long a server goes on serving after it was told to stop,
-	// while its address is taken out of every proxy.
-	drain = 10 * time.Second
-	// terminationGrace is drain and the time that requests then have to end.
-	terminationGrace = 40 * time.Second
+	// drainPeriod is how long a server keeps serving after SIGTERM, while proxies remove its
+	// address.
+	drainPeriod = 10 * time.Second
+	// terminationGracePeriod is drainPeriod plus the time for requests in flight to finish.
+	terminationGracePeriod = 40 * time.Second
 
-	logVariable = "ANAMNESIS_LOG_LEVEL"
+	logLevelEnv = "ANAMNESIS_LOG_LEVEL"
 
-	keysetsVariable       = "ANAMNESIS_KEYSETS_DIR"
-	notificationsVariable = "ANAMNESIS_NOTIFICATIONS_DIR"
+	keysetsDirEnv       = "ANAMNESIS_KEYSETS_DIR"
+	notificationsDirEnv = "ANAMNESIS_NOTIFICATIONS_DIR"
 
-	containerServer = "apiserver"
-	portTenant      = "https"
-	tenantPort      = 8443
-	portAdmin       = "admin"
-	adminPort       = 8081
+	serverContainerName = "apiserver"
+	tenantPortName      = "https"
+	tenantPort          = 8443
+	adminPortName       = "admin"
+	adminPort           = 8081
 )
 
-// BuildDeployment runs the server: the pinned build, with the models at the
-// versions that the preflight check found, the default model first.
+// BuildDeployment runs the pinned server build, with the models at the versions from the
+// preflight check and the default model first.
 func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 	return appsapply.Deployment(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithAnnotations(annotations(map[string]string{
+		WithAnnotations(dropEmpty(map[string]string{
 			ModelsAnnotation:        FormatModels(in.Models),
 			PreflightHashAnnotation: in.PreflightHash,
 			AppliedSpecAnnotation:   in.AppliedSpec,
@@ -89,8 +88,8 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 		})).
 		WithSpec(appsapply.DeploymentSpec().
 			WithReplicas(replicas(in.Instance)).
-			WithRevisionHistoryLimit(historyLimit).
-			WithProgressDeadlineSeconds(int32(Deadline(in.Instance).Seconds())).
+			WithRevisionHistoryLimit(revisionHistoryLimit).
+			WithProgressDeadlineSeconds(int32(RolloutDeadline(in.Instance).Seconds())).
 			WithStrategy(strategy(in.Instance)).
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(Selector(in.Instance))).
 			WithTemplate(coreapply.PodTemplateSpec().
@@ -99,30 +98,30 @@ func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 				WithSpec(serverPod(in))))
 }
 
-// replicas is how many pods are to serve.
+// replicas returns the desired number of pods.
 func replicas(instance *v1alpha1.Instance) int32 {
 	switch {
 	case instance.Spec.Hibernate:
 		return 0
-	case StorageOf(instance).SingleWriter:
+	case StorageFor(instance).SingleWriter:
 		return 1
 	default:
 		return max(instance.Spec.Replicas, 1)
 	}
 }
 
-// Deadline is how long a rollout of this Instance may take before it has failed.
-func Deadline(instance *v1alpha1.Instance) time.Duration {
+// RolloutDeadline returns how long a rollout of the Instance may take before it fails.
+func RolloutDeadline(instance *v1alpha1.Instance) time.Duration {
 	if instance.Spec.Rollout == nil {
-		return ProgressDeadline
+		return DefaultProgressDeadline
 	}
-	return cmp.Or(instance.Spec.Rollout.Deadline.Duration, ProgressDeadline)
+	return cmp.Or(instance.Spec.Rollout.Deadline.Duration, DefaultProgressDeadline)
 }
 
-// strategy starts new pods before it stops old ones, except where one volume
-// has room for a single writer.
+// strategy starts new pods before it stops old ones, unless the storage allows only one
+// writer.
 func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyConfiguration {
-	if StorageOf(instance).SingleWriter {
+	if StorageFor(instance).SingleWriter {
 		return appsapply.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
 	}
 	return appsapply.DeploymentStrategy().
@@ -132,23 +131,24 @@ func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyCon
 			WithMaxUnavailable(intstr.FromInt32(0)))
 }
 
-// serverAnnotations are those of the spec, and the operator's own, which win.
+// serverAnnotations merges the spec's annotations with the operator's, which take
+// precedence.
 func serverAnnotations(in Input) map[string]string {
 	all := map[string]string{}
 	if wanted := in.Instance.Spec.Pods; wanted != nil {
 		maps.Copy(all, wanted.Annotations)
 	}
-	maps.Copy(all, annotations(map[string]string{
+	maps.Copy(all, dropEmpty(map[string]string{
 		ModelsAnnotation:           FormatModels(in.Models),
 		DatabaseChecksumAnnotation: in.DatabaseChecksum,
-		DatabasePortsAnnotation:    notePorts(in),
+		DatabasePortsAnnotation:    formatDatabasePorts(in),
 		TemplateHashAnnotation:     in.TemplateHash,
 	}))
 	return all
 }
 
-// annotations leaves out those without a value.
-func annotations(all map[string]string) map[string]string {
+// dropEmpty removes entries without a value.
+func dropEmpty(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	return all
 }
@@ -159,59 +159,59 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 		WithArgs(serveArguments(in.Instance, in.Models)...)
 	mounts := mounts(in)
 	for _, mount := range mounts {
-		container.WithVolumeMounts(mount.inContainer())
+		container.WithVolumeMounts(mount.volumeMount())
 	}
 	pod := podSpec(in.Instance, container).
-		WithTerminationGracePeriodSeconds(int64(terminationGrace.Seconds()))
+		WithTerminationGracePeriodSeconds(int64(terminationGracePeriod.Seconds()))
 	for _, mount := range mounts {
 		pod.WithVolumes(mount.volume)
 	}
-	return befriend(spread(pod, in.Instance), in.Instance.Spec.Pods)
+	return addPodAffinity(addSpreadConstraints(pod, in.Instance), in.Instance.Spec.Pods)
 }
 
 func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 	resources := serverResources(in.Instance)
 	container := coreapply.Container().
-		WithName(containerServer).
+		WithName(serverContainerName).
 		WithResources(resources).
-		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(120)).
-		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(2)).
-		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
+		WithStartupProbe(httpProbe("/livez").WithPeriodSeconds(1).WithFailureThreshold(120)).
+		WithReadinessProbe(httpProbe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(2)).
+		WithLivenessProbe(httpProbe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithPorts(
-			coreapply.ContainerPort().WithName(portTenant).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
-			coreapply.ContainerPort().WithName(portAdmin).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
+			coreapply.ContainerPort().WithName(tenantPortName).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
+			coreapply.ContainerPort().WithName(adminPortName).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
 	if memory := memoryEnv(in, resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	return container.WithEnv(directoryEnv(in)...).WithEnv(StorageOf(in.Instance).variables...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+	return container.WithEnv(directoryEnv(in)...).WithEnv(StorageFor(in.Instance).env...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
 }
 
-// directoryEnv tells the server where its later directories are, by variables and
-// no arguments: a server image that is older than them must still start.
+// directoryEnv sets the server's newer directories in environment variables rather than
+// arguments, because a server image that predates them must still start.
 func directoryEnv(in Input) []*coreapply.EnvVarApplyConfiguration {
-	if !in.has(encrypts) {
+	if !in.has(featureEncryption) {
 		return nil
 	}
 	return []*coreapply.EnvVarApplyConfiguration{
-		coreapply.EnvVar().WithName(keysetsVariable).WithValue(keysetsDirectory),
-		coreapply.EnvVar().WithName(notificationsVariable).WithValue(notificationsDirectory),
+		coreapply.EnvVar().WithName(keysetsDirEnv).WithValue(keysetsDirectory),
+		coreapply.EnvVar().WithName(notificationsDirEnv).WithValue(notificationsDirectory),
 	}
 }
 
-// logEnv tells the server from which level on to log, by a variable and no
-// argument: a server image that is older than either must still start.
+// logEnv sets the server's log level in an environment variable rather than an argument,
+// because a server image that predates it must still start.
 func logEnv(wanted *v1alpha1.Pods) []*coreapply.EnvVarApplyConfiguration {
 	if wanted == nil || wanted.LogLevel == "" {
 		return nil
 	}
-	return []*coreapply.EnvVarApplyConfiguration{coreapply.EnvVar().WithName(logVariable).WithValue(string(wanted.LogLevel))}
+	return []*coreapply.EnvVarApplyConfiguration{coreapply.EnvVar().WithName(logLevelEnv).WithValue(string(wanted.LogLevel))}
 }
 
 func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []string {
 	arguments := []string{
 		"serve",
 		"--instance-id=" + instance.Name,
-		"--instance-url=" + URL(instance),
+		"--instance-url=" + ClusterURL(instance),
 		fmt.Sprintf("--listen=:%d", tenantPort),
 		fmt.Sprintf("--admin-listen=:%d", adminPort),
 		"--tls-cert-file=" + tlsDirectory + "/" + corev1.TLSCertKey,
@@ -219,20 +219,20 @@ func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []stri
 		"--credentials-dir=" + credentialsDirectory,
 		"--signing-keys-dir=" + signingKeysDirectory,
 		"--config=" + configDirectory + "/" + configFileName,
-		"--drain=" + drain.String(),
+		"--drain=" + drainPeriod.String(),
 	}
-	arguments = append(arguments, StorageOf(instance).arguments...)
+	arguments = append(arguments, StorageFor(instance).args...)
 	return append(arguments, modelArguments(models)...)
 }
 
-func probe(path string) *coreapply.ProbeApplyConfiguration {
+func httpProbe(path string) *coreapply.ProbeApplyConfiguration {
 	return coreapply.Probe().
-		WithHTTPGet(coreapply.HTTPGetAction().WithPath(path).WithPort(intstr.FromString(portAdmin))).
+		WithHTTPGet(coreapply.HTTPGetAction().WithPath(path).WithPort(intstr.FromString(adminPortName))).
 		WithTimeoutSeconds(3)
 }
 
-// serverResources are those of the spec as a whole, or the defaults: mixing the
-// two could ask for more than the limit that the other one sets.
+// serverResources returns the spec's resources as a whole, or the defaults. Mixing the
+// two could request more than the limit of the other.
 func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirementsApplyConfiguration {
 	wanted := instance.Spec.Resources
 	if wanted == nil || len(wanted.Requests)+len(wanted.Limits) == 0 {
@@ -248,11 +248,11 @@ func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirement
 	return resources
 }
 
-// spread asks for different zones and nodes where there are some. It is the
-// same for every number of replicas, so that scaling replaces no pod. What pods
-// want of nodes is left as it is.
-func spread(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
-	if StorageOf(instance).SingleWriter {
+// addSpreadConstraints spreads pods across zones and nodes where possible. The
+// constraints do not depend on the number of replicas, so that scaling replaces no pod.
+// Node placement is unaffected.
+func addSpreadConstraints(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
+	if StorageFor(instance).SingleWriter {
 		return pod
 	}
 	selector := metaapply.LabelSelector().WithMatchLabels(Selector(instance))

@@ -20,11 +20,11 @@ func TestDeploymentReplicas(t *testing.T) {
 		in   Input
 		want int32
 	}{
-		"as many as the spec says":               {external(replicated(5)), 5},
-		"one where the spec was never defaulted": {external(replicated(0)), 1},
-		"embedded storage has one writer":        {embedded(replicated(3)), 1},
-		"hibernated":                             {external(hibernated), 0},
-		"hibernated, embedded storage":           {embedded(hibernated), 0},
+		"as many as the spec says":               {externalInput(withReplicas(5)), 5},
+		"one where the spec was never defaulted": {externalInput(withReplicas(0)), 1},
+		"embedded storage has one writer":        {embeddedInput(withReplicas(3)), 1},
+		"hibernated":                             {externalInput(withHibernate), 0},
+		"hibernated, embedded storage":           {embeddedInput(withHibernate), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestDeploymentDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Rollout = test.rollout })
+			in := embeddedInput(func(instance *v1alpha1.Instance) { instance.Spec.Rollout = test.rollout })
 			if got := *BuildDeployment(in).Spec.ProgressDeadlineSeconds; got != test.want {
 				t.Errorf("got %d seconds, want %d", got, test.want)
 			}
@@ -55,12 +55,12 @@ func TestDeploymentDeadline(t *testing.T) {
 	}
 }
 
-// TestDeploymentTemplate says for each change of the input whether it replaces
-// the pods. What the server reads again by itself must not.
+// TestDeploymentTemplate checks for each change of the input whether it replaces the
+// pods. Settings that the server reloads must not.
 func TestDeploymentTemplate(t *testing.T) {
 	t.Parallel()
 	edited := func(edit func(*Input)) Input {
-		in := external()
+		in := externalInput()
 		edit(&in)
 		return in
 	}
@@ -75,39 +75,41 @@ func TestDeploymentTemplate(t *testing.T) {
 		"another hash":                {edited(func(in *Input) { in.TemplateHash = "dddddddddd" }), true},
 		"another preflight":           {edited(func(in *Input) { in.PreflightHash = "dddddddddd" }), false},
 		"another memory":              {edited(func(in *Input) { in.Rollout = `{"failed":"dddddddddd"}` }), false},
-		"another database Secret":     {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
-		"resources":                   {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), true},
-		"another key of the Secret":   {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Key = "uri" }), true},
-		"authorities of the database": {external(trusting(v1alpha1.CertificateReference{Name: "ca"})), true},
-		"networks of the database":    {external(within("10.20.0.0/16")), false},
-		"an insecure database":        {external(func(i *v1alpha1.Instance) { i.Spec.Storage.External.AllowInsecure = true }), false},
-		"nothing about pods":          {external(pods("{}")), false},
-		"labels of pods":              {external(pods("labels: {team: a}")), true},
-		"nodes":                       {external(pods("nodeSelector: {disk: ssd}")), true},
-		"rollout": {external(func(i *v1alpha1.Instance) {
-			i.Spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Minute}, Pause: true, Image: "pinned", Window: &v1alpha1.Window{}}
+		"another database Secret":     {externalInput(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Name = "other" }), true},
+		"resources":                   {externalInput(func(i *v1alpha1.Instance) { i.Spec.Resources = memoryRequirements("1Gi") }), true},
+		"another key of the Secret":   {externalInput(func(i *v1alpha1.Instance) { i.Spec.Storage.External.SecretRef.Key = "uri" }), true},
+		"authorities of the database": {externalInput(withCARef(v1alpha1.CABundleReference{Name: "ca"})), true},
+		"networks of the database":    {externalInput(withCIDRs("10.20.0.0/16")), false},
+		"an insecure database":        {externalInput(func(i *v1alpha1.Instance) { i.Spec.Storage.External.AllowInsecure = true }), false},
+		"nothing about pods":          {externalInput(withPods("{}")), false},
+		"labels of pods":              {externalInput(withPods("labels: {team: a}")), true},
+		"nodes":                       {externalInput(withPods("nodeSelector: {disk: ssd}")), true},
+		"rollout": {externalInput(func(i *v1alpha1.Instance) {
+			i.Spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Minute}, Pause: true, Image: "pinned", Window: &v1alpha1.MaintenanceWindow{}}
 		}), false},
-		"scaling out":  {external(replicated(9)), false},
-		"scaling in":   {external(replicated(1)), false},
-		"hibernation":  {external(hibernated), false},
-		"applications": {external(applications(v1alpha1.Application{Name: "portal"})), false},
-		"CORS":         {external(func(i *v1alpha1.Instance) { i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}} }), false},
-		"a certificate of its own": {external(func(i *v1alpha1.Instance) {
+		"scaling out":  {externalInput(withReplicas(9)), false},
+		"scaling in":   {externalInput(withReplicas(1)), false},
+		"hibernation":  {externalInput(withHibernate), false},
+		"applications": {externalInput(withApplications(v1alpha1.Application{Name: "portal"})), false},
+		"CORS":         {externalInput(func(i *v1alpha1.Instance) { i.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}} }), false},
+		"a certificate of its own": {externalInput(func(i *v1alpha1.Instance) {
 			i.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}}
 		}), false},
-		"deletion policy":           {external(func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete }), false},
-		"suspension":                {external(func(i *v1alpha1.Instance) { i.Spec.Suspend = true }), false},
-		"labels on the Instance":    {external(func(i *v1alpha1.Instance) { i.Labels = map[string]string{"team": "a"} }), false},
-		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), true}, // with the checksum
-		"what is put back":          {edited(func(in *Input) { in.PutBackPorts = []int32{6432} }), false},
-		"the cluster's addresses":   {edited(func(in *Input) { in.Resolvers, in.KubernetesAPI = guarded().Resolvers, guarded().KubernetesAPI }), false},
+		"deletion policy":           {externalInput(func(i *v1alpha1.Instance) { i.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete }), false},
+		"suspension":                {externalInput(func(i *v1alpha1.Instance) { i.Spec.Suspend = true }), false},
+		"labels on the Instance":    {externalInput(func(i *v1alpha1.Instance) { i.Labels = map[string]string{"team": "a"} }), false},
+		"the database's other port": {edited(func(in *Input) { in.DatabasePorts = []int32{6432} }), true}, // together with the checksum
+		"what is put back":          {edited(func(in *Input) { in.RollbackPorts = []int32{6432} }), false},
+		"the cluster's addresses": {edited(func(in *Input) {
+			in.DNSResolvers, in.KubernetesAPINetworks = externalInputWithBlockedAPI().DNSResolvers, externalInputWithBlockedAPI().KubernetesAPINetworks
+		}), false},
 		"a revision that sets more": {edited(func(in *Input) { in.Server.Revision = 1 }), true},
 		"a newer operator":          {edited(func(in *Input) { in.Server.Revision = Revision + 1 }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before := fields(t, BuildDeployment(external()).Spec.Template)
-			after := fields(t, BuildDeployment(test.in).Spec.Template)
+			before := toMap(t, BuildDeployment(externalInput()).Spec.Template)
+			after := toMap(t, BuildDeployment(test.in).Spec.Template)
 			diff := cmp.Diff(before, after)
 			if replaced := diff != ""; replaced != test.replaces {
 				t.Errorf("pods replaced: %t, want %t\n%s", replaced, test.replaces, diff)
@@ -116,7 +118,7 @@ func TestDeploymentTemplate(t *testing.T) {
 	}
 }
 
-func memory(size string) *corev1.ResourceRequirements {
+func memoryRequirements(size string) *corev1.ResourceRequirements {
 	return &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(size)}}
 }
 
@@ -129,7 +131,7 @@ func TestServerResources(t *testing.T) {
 	}{
 		"none: defaults":  {nil, defaults},
 		"empty: defaults": {&corev1.ResourceRequirements{}, defaults},
-		"requests alone are not cut by a default limit": {memory("1Gi"), "requests: {memory: 1Gi}"},
+		"requests alone are not cut by a default limit": {memoryRequirements("1Gi"), "requests: {memory: 1Gi}"},
 		"limits alone": {
 			&corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
 			"limits: {cpu: '2'}",
@@ -137,13 +139,13 @@ func TestServerResources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
-			wantYAML(t, BuildDeployment(in).Spec.Template.Spec.Containers[0].Resources, test.want)
+			in := embeddedInput(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
+			assertYAML(t, BuildDeployment(in).Spec.Template.Spec.Containers[0].Resources, test.want)
 		})
 	}
 }
 
-// The Go runtime is told of a share of the memory that the kernel allows.
+// The Go runtime's memory limit is a fraction of the container's limit.
 func TestServerMemory(t *testing.T) {
 	t.Parallel()
 	limits := func(list corev1.ResourceList) *corev1.ResourceRequirements {
@@ -157,13 +159,13 @@ func TestServerMemory(t *testing.T) {
 		"the default":       {nil, Revision, "209715KiB"},
 		"a limit":           {limits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}), Revision, "838860KiB"},
 		"a decimal limit":   {limits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("500M")}), Revision, "390625KiB"},
-		"no limit":          {memory("1Gi"), Revision, ""},
+		"no limit":          {memoryRequirements("1Gi"), Revision, ""},
 		"another limit":     {limits(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}), Revision, ""},
 		"an older revision": {nil, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
+			in := embeddedInput(func(instance *v1alpha1.Instance) { instance.Spec.Resources = test.spec })
 			in.Server.Revision = test.revision
 			got := ""
 			for _, variable := range BuildDeployment(in).Spec.Template.Spec.Containers[0].Env {
@@ -180,7 +182,7 @@ func TestServerMemory(t *testing.T) {
 
 func TestServerArguments(t *testing.T) {
 	t.Parallel()
-	in := embedded()
+	in := embeddedInput()
 	in.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-11-21T00:00:00Z"}, {ID: "service-en", Version: "2026-10-01T00:00:00Z"}}
 	got := BuildDeployment(in).Spec.Template.Spec.Containers[0].Args
 	want := []string{
@@ -205,11 +207,11 @@ func TestServerArguments(t *testing.T) {
 	}
 }
 
-// TestGraceOutlastsDrain keeps the kubelet from killing a server that still
-// serves.
-func TestGraceOutlastsDrain(t *testing.T) {
+// TestGracePeriodExceedsDrainPeriod checks that the kubelet does not kill a server that
+// still drains.
+func TestGracePeriodExceedsDrainPeriod(t *testing.T) {
 	t.Parallel()
-	if terminationGrace < drain+drain {
-		t.Errorf("pods get %s to end, of which they serve on for %s: requests have too little time", terminationGrace, drain)
+	if terminationGracePeriod < drainPeriod+drainPeriod {
+		t.Errorf("pods get %s to end, of which they serve on for %s: requests have too little time", terminationGracePeriod, drainPeriod)
 	}
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resources builds the objects that make up an Instance.
+// Package resources builds the objects that an Instance owns.
 //
-// Every object has one pure function, Build<Thing>, in a file of its own next
-// to its table test: same input, same object, and nil when the object is not
-// wanted. What cannot be read from the Instance, such as keys, certificates and
-// what a referenced Secret holds, comes in as an argument. There is no client,
-// no clock and no randomness here, and nothing decides when to apply an object.
+// Each object has one pure function, Build<Thing>, in a file of its own next to its
+// table test. The same input yields the same object, and nil if the object is not
+// desired. Values that the Instance does not contain, such as keys, certificates and the
+// content of referenced Secrets, are passed as arguments. The package uses no client,
+// clock or randomness, and does not decide when to apply an object.
 //
-// The objects are apply configurations: they hold only the fields that we mean,
-// so that server-side apply leaves everything else to its defaults and owners.
+// The objects are apply configurations that contain only the fields the operator
+// manages, so that server-side apply leaves all other fields to their defaults and
+// owners.
 package resources

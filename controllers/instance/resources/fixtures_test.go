@@ -14,8 +14,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// embedded is an Instance with a volume of its own, and options that change it.
-func embedded(options ...func(*v1alpha1.Instance)) Input {
+// embeddedInput returns the input for an Instance with embedded storage, modified by
+// options.
+func embeddedInput(options ...func(*v1alpha1.Instance)) Input {
 	instance := &v1alpha1.Instance{
 		ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "6f1f7a53"},
 		Spec: v1alpha1.InstanceSpec{
@@ -30,16 +31,17 @@ func embedded(options ...func(*v1alpha1.Instance)) Input {
 	}
 	return Input{
 		Instance:      instance,
-		Server:        v1alpha1.ServerPin{Image: "registry.example/apiserver:1", Revision: Revision},
+		Server:        v1alpha1.ServerBuild{Image: "registry.example/apiserver:1", Revision: Revision},
 		Models:        []v1alpha1.Model{{ID: "service-en", Version: "2026-11-21T00:00:00Z"}},
 		TemplateHash:  "aaaaaaaaaa",
 		PreflightHash: "bbbbbbbbbb",
 	}
 }
 
-// external is an Instance of two replicas on somebody else's PostgreSQL.
-func external(options ...func(*v1alpha1.Instance)) Input {
-	in := embedded(append([]func(*v1alpha1.Instance){func(instance *v1alpha1.Instance) {
+// externalInput returns the input for an Instance with two replicas and external
+// storage.
+func externalInput(options ...func(*v1alpha1.Instance)) Input {
+	in := embeddedInput(append([]func(*v1alpha1.Instance){func(instance *v1alpha1.Instance) {
 		instance.Spec.Replicas = 2
 		instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{
 			SecretRef: v1alpha1.SecretKeyReference{Name: "acme-db"},
@@ -50,22 +52,22 @@ func external(options ...func(*v1alpha1.Instance)) Input {
 	return in
 }
 
-func hibernated(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true }
+func withHibernate(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true }
 
-func replicated(replicas int32) func(*v1alpha1.Instance) {
+func withReplicas(replicas int32) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) { instance.Spec.Replicas = replicas }
 }
 
-// wantYAML compares an object, as it would be sent, with how it should look.
-func wantYAML(t *testing.T, object any, want string) {
+// assertYAML compares an object, as it would be sent, with the expected YAML.
+func assertYAML(t *testing.T, object any, want string) {
 	t.Helper()
-	if diff := cmp.Diff(parseYAML(t, want), fields(t, object)); diff != "" {
+	if diff := cmp.Diff(parseYAML(t, want), toMap(t, object)); diff != "" {
 		t.Errorf("the object is not as wanted (-want +got):\n%s", diff)
 	}
 }
 
-// fields are what is sent of an object.
-func fields(t *testing.T, object any) map[string]any {
+// toMap returns an object as it would be sent.
+func toMap(t *testing.T, object any) map[string]any {
 	t.Helper()
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -74,7 +76,7 @@ func fields(t *testing.T, object any) map[string]any {
 	return parseYAML(t, string(encoded))
 }
 
-// decode gives what is sent of an object as the API server's type.
+// decode decodes an object as it would be sent into the API type.
 func decode(t *testing.T, object, into any) {
 	t.Helper()
 	encoded, err := json.Marshal(object)

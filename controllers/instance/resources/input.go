@@ -8,79 +8,78 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Input is all that a builder may know. Builders are pure: the same input gives
-// the same object, and nothing is read from a cluster, a clock or chance.
+// Input is the complete input of the builders. Builders are pure: the same input yields
+// the same object, without reading from a cluster, a clock or a random source.
 //
-// Builders set name, namespace, labels and what they mean of the spec. Owner
-// references, where an object has one, are set by the reconciler.
+// Builders set the name, namespace, labels, and the fields derived from the spec. The
+// reconciler sets owner references.
 type Input struct {
-	// Instance as defaulted by the API server.
+	// Instance is the Instance as defaulted by the API server.
 	Instance *v1alpha1.Instance
 
-	// Server is the build of the server pinned for the Instance.
-	Server v1alpha1.ServerPin
+	// Server is the server build pinned for the Instance.
+	Server v1alpha1.ServerBuild
 
-	// Models to serve, in the order of the spec, at the versions that the
-	// preflight check found. The preflight Job itself is built from the spec's
-	// models, where a version may be left out.
+	// Models are the models to serve, in the order of the spec, at the versions from the
+	// preflight check. The preflight Job itself is built from the spec's models, whose
+	// versions are optional.
 	Models []v1alpha1.Model
 
-	// DatabaseChecksum changes when the URL of the external database does, or the
-	// authorities that spec.storage.external.caRef names, which pods read only when
-	// they start. Without caRef it is that of the URL alone, as it always was. The
-	// step that reads both fills it in; empty with embedded storage.
+	// DatabaseChecksum changes when the URL of the external database changes, or the CA
+	// bundle that spec.storage.external.caRef references. Pods read both only at startup.
+	// Without caRef, the checksum covers the URL alone, as in earlier versions. The storage
+	// phase sets it; it is empty with embedded storage.
 	DatabaseChecksum string
 
-	// DatabasePorts are the ports that the external database's URL names, as
-	// DatabasePorts reads them. Empty with external storage: PostgreSQL's own.
+	// DatabasePorts are the ports in the external database's URL, from DatabasePortsFromURL.
+	// If empty with external storage, PostgreSQL's default port applies.
 	DatabasePorts []int32
 
-	// Authority is the certificates, in PEM, of the authorities that clients trust;
-	// empty where the certificate needs none but the public ones.
-	Authority []byte
+	// CABundle is the CA bundle (PEM) that clients must trust. It is empty for a certificate
+	// from a public CA.
+	CABundle []byte
 
-	// Encrypted says that there are keysets, or were, and that what the server keeps
-	// is encrypted by them.
+	// Encrypted reports whether keysets exist or existed, so that the server's data is
+	// encrypted with them.
 	Encrypted bool
 
-	// NotificationPorts are where the server connects to for sending messages.
+	// NotificationPorts are the ports that the server connects to when it sends messages.
 	NotificationPorts []int32
 
-	// WebhookAuthorities are the certificates, in PEM, that spec.webhooks.caRef names;
-	// empty without it.
-	WebhookAuthorities string
+	// WebhookCABundle is the CA bundle (PEM) that spec.webhooks.caRef references. It is
+	// empty if unset.
+	WebhookCABundle string
 
-	// Look is what is good of spec.page, or was last.
-	Look Look
+	// Branding is the last valid branding of spec.page.
+	Branding Branding
 
-	// ClosedToWebhooks are the addresses of the Kubernetes API that serve it on a port
-	// of webhooks. None is sent there.
-	ClosedToWebhooks []netip.Prefix
+	// WebhookBlockedNetworks are the addresses of the Kubernetes API that serve on a webhook
+	// port. Webhooks must not reach them.
+	WebhookBlockedNetworks []netip.Prefix
 
-	// AppliedSpec goes into the Deployment as AppliedSpecAnnotation says, left out
-	// when empty.
+	// AppliedSpec is the value of the Deployment's AppliedSpecAnnotation, which is omitted
+	// if empty.
 	AppliedSpec string
 
-	// Rollout goes into the Deployment as RolloutAnnotation says, left out when
-	// empty.
+	// Rollout is the value of the Deployment's RolloutAnnotation, which is omitted if empty.
 	Rollout string
 
-	// PutBackPorts are the ports of the database that the pods of another template
-	// connect to: one that is put back, or goes on serving, because that of the
-	// spec failed. They are what NotedPorts reads from its annotations.
-	PutBackPorts []int32
+	// RollbackPorts are the database ports of the pods of another template, which was
+	// restored or keeps serving because the spec's template failed. They come from
+	// ParseDatabasePorts.
+	RollbackPorts []int32
 
-	// Resolvers are addresses where the cluster's resolver is asked beside those
-	// that every cluster has, from a flag of the operator.
-	Resolvers []netip.Prefix
+	// DNSResolvers are additional addresses of the cluster's DNS resolver, from a flag of
+	// the operator.
+	DNSResolvers []netip.Prefix
 
-	// KubernetesAPI are the addresses of the Kubernetes API, of the Service
-	// kubernetes and of its endpoints, that serve it on a port of the database's
-	// URL. Databases are not reached there.
-	KubernetesAPI []netip.Prefix
+	// KubernetesAPINetworks are the addresses of the Kubernetes API, both of the kubernetes
+	// Service and its endpoints, that serve on a port of the database's URL. Database
+	// connections must not reach them.
+	KubernetesAPINetworks []netip.Prefix
 
-	// TemplateHash goes into the pod template and PreflightHash into the
-	// Deployment, as TemplateHashAnnotation and PreflightHashAnnotation say, each
-	// left out when empty. PreflightHash also ends the preflight Job's name.
+	// TemplateHash and PreflightHash are the values of TemplateHashAnnotation on the pod
+	// template and PreflightHashAnnotation on the Deployment, each omitted if empty.
+	// PreflightHash is also the suffix of the preflight Job's name.
 	TemplateHash, PreflightHash string
 }

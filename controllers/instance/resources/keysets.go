@@ -15,19 +15,19 @@ const (
 	lookupKeysetFile     = "lookup.json"
 )
 
-// BuildKeysetsSecret holds what the server encrypts data by, and finds it by. Nil
-// for servers that do not encrypt. notes are annotations.
+// BuildKeysetsSecret holds the keysets that the server encrypts and looks up data with.
+// It returns nil for servers without encryption. notes are annotations.
 func BuildKeysetsSecret(in Input, keysets pki.Keysets, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	if !in.has(encrypts) {
+	if !in.has(featureEncryption) {
 		return nil
 	}
-	return noted(asData(in, secret(in, KeysetsName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
+	return withAnnotations(markRetained(in, newSecret(in, KeysetsSecretName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
 		encryptionKeysetFile: keysets.Encryption,
 		lookupKeysetFile:     keysets.Lookup,
 	})), notes)
 }
 
-// KeysetsIn are the keysets in the content of the Secret.
-func KeysetsIn(content map[string][]byte) pki.Keysets {
+// ParseKeysets returns the keysets in the Secret's content.
+func ParseKeysets(content map[string][]byte) pki.Keysets {
 	return pki.Keysets{Encryption: content[encryptionKeysetFile], Lookup: content[lookupKeysetFile]}
 }

@@ -9,56 +9,57 @@ import (
 )
 
 const (
-	// ManagedByLabel is on every object that the operator makes, with the value
+	// ManagedByLabel is set on every object that the operator creates, with the value
 	// ManagedByValue. Watches select by it.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	// ManagedByValue is the value of ManagedByLabel.
 	ManagedByValue = "anamnesis-operator"
 
-	// AdminAccessLabel set to "true" on a namespace, or on a pod in the
-	// Instance's own namespace, lets those pods reach the admin port, where
-	// metrics are scraped and the process is profiled.
+	// AdminAccessLabel set to "true" on a namespace, or on a pod in the Instance's own
+	// namespace, gives those pods access to the admin port, which serves metrics and
+	// profiles.
 	AdminAccessLabel = "anamnesis.dev/admin-access"
 
-	// InstanceLabel is on every object that the operator makes, with the name of
-	// the Instance it belongs to.
+	// InstanceLabel is set on every object that the operator creates, with the name of its
+	// Instance.
 	InstanceLabel = "app.kubernetes.io/instance"
 
 	nameLabel      = "app.kubernetes.io/name"
 	componentLabel = "app.kubernetes.io/component"
 )
 
-// Labels are on every object of an Instance, pods included.
+// Labels returns the labels of all objects of an Instance, including pods.
 func Labels(instance *v1alpha1.Instance) map[string]string {
-	labels := ownSelector(instance)
+	labels := instanceSelector(instance)
 	labels[ManagedByLabel] = ManagedByValue
 	return labels
 }
 
-// Selector selects the pods that serve an Instance. It never changes, because
-// the selector of a Deployment cannot.
+// Selector returns the selector of the pods that serve an Instance. It never changes,
+// because a Deployment's selector is immutable.
 func Selector(instance *v1alpha1.Instance) map[string]string {
-	selector := ownSelector(instance)
-	selector[componentLabel] = containerServer
+	selector := instanceSelector(instance)
+	selector[componentLabel] = serverContainerName
 	return selector
 }
 
-// ownSelector selects all pods of an Instance, whatever they do.
-func ownSelector(instance *v1alpha1.Instance) map[string]string {
+// instanceSelector returns the selector of all pods of an Instance, whatever their
+// component.
+func instanceSelector(instance *v1alpha1.Instance) map[string]string {
 	return map[string]string{
 		nameLabel:     "anamnesis",
 		InstanceLabel: instance.Name,
 	}
 }
 
-// podLabels are those of the pods that run one component.
+// podLabels returns the labels of a component's pods.
 func podLabels(instance *v1alpha1.Instance, component string) map[string]string {
 	labels := maps.Clone(Labels(instance))
 	labels[componentLabel] = component
 	return labels
 }
 
-// serverLabels are those of the spec, and the operator's own, which win.
+// serverLabels merges the spec's labels with the operator's, which take precedence.
 func serverLabels(instance *v1alpha1.Instance) map[string]string {
 	labels := map[string]string{}
 	if wanted := instance.Spec.Pods; wanted != nil {
@@ -66,6 +67,6 @@ func serverLabels(instance *v1alpha1.Instance) map[string]string {
 			labels[key] = string(value)
 		}
 	}
-	maps.Copy(labels, podLabels(instance, containerServer))
+	maps.Copy(labels, podLabels(instance, serverContainerName))
 	return labels
 }

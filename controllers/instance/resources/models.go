@@ -8,8 +8,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// FormatModel writes a model as the server's --model takes it: id@version, or
-// the id alone where the version is left open.
+// FormatModel formats a model for the server's --model flag: id@version, or the id alone
+// if no version is set.
 func FormatModel(model v1alpha1.Model) string {
 	if model.Version == "" {
 		return model.ID
@@ -17,7 +17,7 @@ func FormatModel(model v1alpha1.Model) string {
 	return model.ID + "@" + model.Version
 }
 
-// FormatModels writes models in one line, as ModelsAnnotation holds them.
+// FormatModels formats models in one line, for ModelsAnnotation.
 func FormatModels(models []v1alpha1.Model) string {
 	words := make([]string, len(models))
 	for i, model := range models {
@@ -26,7 +26,7 @@ func FormatModels(models []v1alpha1.Model) string {
 	return strings.Join(words, ",")
 }
 
-// ParseModels reads what FormatModels wrote.
+// ParseModels parses the output of FormatModels.
 func ParseModels(line string) []v1alpha1.Model {
 	if line == "" {
 		return nil
@@ -39,7 +39,7 @@ func ParseModels(line string) []v1alpha1.Model {
 	return models
 }
 
-// modelArguments tell the server which models to use, the default one first.
+// modelArguments returns the server's model flags, with the default model first.
 func modelArguments(models []v1alpha1.Model) []string {
 	arguments := make([]string, 0, 1+len(models))
 	arguments = append(arguments, "--models="+modelsDirectory)

@@ -10,7 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-func TestModelsInOneLine(t *testing.T) {
+func TestFormatModels(t *testing.T) {
 	t.Parallel()
 	for line, models := range map[string][]v1alpha1.Model{
 		"":                                nil,

@@ -9,8 +9,8 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// Where the server finds its files. The release files are part of its image;
-// the others are mounted.
+// Paths of the server's files. The release files are part of the image; the others are
+// mounted.
 const (
 	modelsDirectory        = "/models"
 	tlsDirectory           = "/etc/anamnesis/tls"
@@ -21,23 +21,23 @@ const (
 	notificationsDirectory = "/etc/anamnesis/notifications"
 	dataDirectory          = "/var/lib/anamnesis"
 
-	databaseAuthorityDirectory = "/etc/anamnesis/database-ca"
+	databaseCADirectory = "/etc/anamnesis/database-ca"
 
 	configFileName = "config.yaml"
 )
 
-// secretMode lets the group of the pod read a mounted Secret, and nobody else.
+// secretMode makes a mounted Secret readable by the pod's group only.
 const secretMode = 0o440
 
-// A mount is a volume and where the server finds it.
+// A mount is a volume and its mount path.
 type mount struct {
 	volume   *coreapply.VolumeApplyConfiguration
 	path     string
 	readOnly bool
 }
 
-// inContainer leaves readOnly out where it is false, as the API does.
-func (m mount) inContainer() *coreapply.VolumeMountApplyConfiguration {
+// volumeMount omits readOnly if it is false, as the API server does.
+func (m mount) volumeMount() *coreapply.VolumeMountApplyConfiguration {
 	mounted := coreapply.VolumeMount().WithName(*m.volume.Name).WithMountPath(m.path)
 	if m.readOnly {
 		mounted.WithReadOnly(true)
@@ -48,31 +48,31 @@ func (m mount) inContainer() *coreapply.VolumeMountApplyConfiguration {
 func mounts(in Input) []mount {
 	instance := in.Instance
 	all := []mount{
-		{secretVolume("tls", TLSName(instance)), tlsDirectory, true},
-		{secretVolume("credentials", CredentialsName(instance)), credentialsDirectory, true},
-		{secretVolume("signing-keys", SigningKeysName(instance)), signingKeysDirectory, true},
-		{configVolume("config", ConfigName(instance)), configDirectory, true},
+		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
+		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
+		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
+		{configVolume("config", ConfigMapName(instance)), configDirectory, true},
 	}
-	if in.has(encrypts) {
+	if in.has(featureEncryption) {
 		all = append(all,
-			mount{secretVolume(keysetsVolume, KeysetsName(instance)), keysetsDirectory, true},
-			mount{optional(secretVolume("notifications", NotificationsName(instance))), notificationsDirectory, true})
+			mount{secretVolume(keysetsVolume, KeysetsSecretName(instance)), keysetsDirectory, true},
+			mount{makeOptional(secretVolume("notifications", NotificationsSecretName(instance))), notificationsDirectory, true})
 	}
-	return append(all, StorageOf(instance).mounts...)
+	return append(all, StorageFor(instance).mounts...)
 }
 
-// keysetsVolume is the name of the volume with the keysets, by which a pod
-// template tells that its server has some.
+// keysetsVolume is the name of the keysets volume. Its presence in a pod template shows
+// that the server has keysets.
 const keysetsVolume = "keysets"
 
-// HasKeysets says whether the pods of a template were given keysets.
+// HasKeysets reports whether the pods of a template mount keysets.
 func HasKeysets(template corev1.PodTemplateSpec) bool {
 	return slices.ContainsFunc(template.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == keysetsVolume })
 }
 
-// optional has pods start without the Secret of a volume, and get it once it is
-// there.
-func optional(volume *coreapply.VolumeApplyConfiguration) *coreapply.VolumeApplyConfiguration {
+// makeOptional lets pods start without the Secret of a volume, which the kubelet mounts
+// once the Secret exists.
+func makeOptional(volume *coreapply.VolumeApplyConfiguration) *coreapply.VolumeApplyConfiguration {
 	volume.Secret.WithOptional(true)
 	return volume
 }

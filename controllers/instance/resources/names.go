@@ -10,79 +10,81 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// MaxInstanceNameLength is how long an Instance's name may be, so that the name
-// of its preflight Job, the longest that Kubernetes limits to 63 characters,
-// fits with a hash of up to 12. A CEL rule of the Instance says the same.
+// MaxInstanceNameLength is the maximum length of an Instance's name. It ensures that the
+// name of the preflight Job, the longest name that Kubernetes limits to 63 characters,
+// fits with a hash of up to 12. A CEL rule of the Instance enforces the same limit.
 const MaxInstanceNameLength = 40
 
-// ServerName is the name of the Deployment and of all that stands around it
-// under the same name: Service, ServiceAccount, NetworkPolicy and
-// PodDisruptionBudget.
+// ServerName is the name of the Deployment and of the Service, ServiceAccount,
+// NetworkPolicy and PodDisruptionBudget.
 func ServerName(instance *v1alpha1.Instance) string { return instance.Name }
 
-// DataName is the name of the claim for the volume of embedded storage.
-func DataName(instance *v1alpha1.Instance) string { return instance.Name + "-data" }
+// DataClaimName is the name of the volume claim of embedded storage.
+func DataClaimName(instance *v1alpha1.Instance) string { return instance.Name + "-data" }
 
-// ConfigName is the name of the ConfigMap with the server's configuration.
-func ConfigName(instance *v1alpha1.Instance) string { return instance.Name + "-config" }
+// ConfigMapName is the name of the ConfigMap with the server's configuration.
+func ConfigMapName(instance *v1alpha1.Instance) string { return instance.Name + "-config" }
 
-// CredentialsName is the name of the Secret with the credentials of all
-// applications, as the server reads them.
-func CredentialsName(instance *v1alpha1.Instance) string { return instance.Name + "-credentials" }
+// CredentialsSecretName is the name of the Secret from which the server reads the
+// credentials of all applications.
+func CredentialsSecretName(instance *v1alpha1.Instance) string { return instance.Name + "-credentials" }
 
-// ApplicationSecretName is the name of the Secret with the id and key of one
-// application, as people and clients read them.
+// ApplicationSecretName is the name of the Secret that provides one application's id and
+// key to users and clients.
 func ApplicationSecretName(instance *v1alpha1.Instance, application string) string {
 	return instance.Name + "-app-" + application
 }
 
-// SigningKeysName is the name of the Secret with the keys that sign tokens.
-func SigningKeysName(instance *v1alpha1.Instance) string { return instance.Name + "-signing-keys" }
+// SigningKeysSecretName is the name of the Secret with the keys that sign tokens.
+func SigningKeysSecretName(instance *v1alpha1.Instance) string {
+	return instance.Name + "-signing-keys"
+}
 
-// KeysetsName is the name of the Secret with the keysets that data is encrypted
-// by.
-func KeysetsName(instance *v1alpha1.Instance) string { return instance.Name + "-keysets" }
+// KeysetsSecretName is the name of the Secret with the keysets that data is encrypted
+// with.
+func KeysetsSecretName(instance *v1alpha1.Instance) string { return instance.Name + "-keysets" }
 
-// NotificationsName is the name of the Secret by which the server sends messages
-// to people.
-func NotificationsName(instance *v1alpha1.Instance) string { return instance.Name + "-notifications" }
+// NotificationsSecretName is the name of the Secret with the settings that the server
+// sends messages to users with.
+func NotificationsSecretName(instance *v1alpha1.Instance) string {
+	return instance.Name + "-notifications"
+}
 
-// TLSName is the name of the Secret with the certificate that the server uses.
-// whoever issued it. It is not <instance>-tls: people like to call the one that
-// they bring so.
-func TLSName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-tls" }
+// TLSSecretName is the name of the Secret with the certificate that the server uses,
+// regardless of its issuer. It is not <instance>-tls, because users often give that name
+// to their own Secret.
+func TLSSecretName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-tls" }
 
-// AuthorityName is the name of the Secret with the authority of the Instance's
-// own that an Instance with extra names has. It is never that of the operator's.
-func AuthorityName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-authority" }
+// CASecretName is the name of the Secret with an Instance's own CA, which only Instances
+// with extra DNS names have. It never holds the operator's CA.
+func CASecretName(instance *v1alpha1.Instance) string { return instance.Name + "-serving-authority" }
 
-// TrustName is the name of the ConfigMap with the authority that clients trust.
-func TrustName(instance *v1alpha1.Instance) string { return instance.Name + "-ca" }
+// CAConfigMapName is the name of the ConfigMap with the CA bundle for clients.
+func CAConfigMapName(instance *v1alpha1.Instance) string { return instance.Name + "-ca" }
 
-// PreflightName is the name of the preflight Job with this hash.
-func PreflightName(instance *v1alpha1.Instance, hash string) string {
+// PreflightJobName is the name of the preflight Job for a hash.
+func PreflightJobName(instance *v1alpha1.Instance, hash string) string {
 	return instance.Name + "-preflight-" + hash
 }
 
-// URL is the address of the Instance inside the cluster.
-func URL(instance *v1alpha1.Instance) string {
+// ClusterURL is the URL of the Instance inside the cluster.
+func ClusterURL(instance *v1alpha1.Instance) string {
 	return fmt.Sprintf("https://%s.%s.svc", ServerName(instance), instance.Namespace)
 }
 
-// PublicURL is where clients outside find the Instance: that of its spec, else
-// its address inside the cluster.
+// PublicURL returns the URL for clients outside the cluster. Defaults to the URL inside
+// the cluster.
 func PublicURL(instance *v1alpha1.Instance) string {
-	return cmp.Or(string(instance.Spec.URL), URL(instance))
+	return cmp.Or(string(instance.Spec.URL), ClusterURL(instance))
 }
 
-// DNSNames are the names that the Instance's certificate is good for: those under
-// which it is reached inside a cluster of this domain, and, after them, the extra
-// ones of its spec. The bare names <instance> and <instance>.<namespace> are none
-// of them, since they are also names of hosts elsewhere: an Instance google in a
-// namespace com would prove itself to be google.com.
+// DNSNames returns the names of the Instance's certificate: its names inside a cluster
+// of the given domain, followed by the extra names of the spec. They do not include the
+// bare names <instance> and <instance>.<namespace>, which may also be names of external
+// hosts: an Instance google in a namespace com could impersonate google.com.
 func DNSNames(instance *v1alpha1.Instance, clusterDomain string) []string {
-	names := ServiceNames(instance, clusterDomain)
-	for _, extra := range slices.Sorted(slices.Values(ExtraNames(instance))) {
+	names := ServiceDNSNames(instance, clusterDomain)
+	for _, extra := range slices.Sorted(slices.Values(ExtraDNSNames(instance))) {
 		if !slices.Contains(names, extra) {
 			names = append(names, extra)
 		}
@@ -90,23 +92,24 @@ func DNSNames(instance *v1alpha1.Instance, clusterDomain string) []string {
 	return names
 }
 
-// ServiceNames are the names of the Instance's Service inside a cluster of this
-// domain, the one that its URL has first.
-func ServiceNames(instance *v1alpha1.Instance, clusterDomain string) []string {
-	name := fmt.Sprintf("%s.%s.%s", ServerName(instance), instance.Namespace, serviceDomain)
+// ServiceDNSNames returns the names of the Instance's Service inside a cluster of the
+// given domain, starting with the one in its URL.
+func ServiceDNSNames(instance *v1alpha1.Instance, clusterDomain string) []string {
+	name := fmt.Sprintf("%s.%s.%s", ServerName(instance), instance.Namespace, serviceDNSDomain)
 	return []string{name, name + "." + clusterDomain}
 }
 
-// serviceDomain is the domain of all Services, to which that of the cluster may
-// be left out.
-const serviceDomain = "svc"
+// serviceDNSDomain is the DNS domain of all Services, which resolves without the cluster
+// domain.
+const serviceDNSDomain = "svc"
 
-// ServiceDomains are the DNS domains that hold the names of all Services.
-func ServiceDomains(clusterDomain string) []string { return []string{serviceDomain, clusterDomain} }
+// ServiceDNSDomains returns the DNS domains that contain the names of all Services.
+func ServiceDNSDomains(clusterDomain string) []string {
+	return []string{serviceDNSDomain, clusterDomain}
+}
 
-// ExtraNames are the DNS names that the spec asks for besides those of the
-// Service.
-func ExtraNames(instance *v1alpha1.Instance) []string {
+// ExtraDNSNames returns the spec's DNS names in addition to the Service's names.
+func ExtraDNSNames(instance *v1alpha1.Instance) []string {
 	if instance.Spec.TLS == nil {
 		return nil
 	}

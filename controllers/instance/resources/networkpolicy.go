@@ -17,14 +17,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// dnsPorts are where the cluster's resolver is asked: 53, or what stands behind
-// it, since a policy sees the address of the pod and not of the Service.
+// dnsPorts are the ports of the cluster's DNS resolver: 53, and the target port behind
+// it, because a policy matches the address of the pod rather than of the Service.
 var dnsPorts = []int32{53, 5353}
 
-// nodeLocalResolver is where NodeLocal DNSCache listens on every node.
+// nodeLocalResolver is the address on which NodeLocal DNSCache listens on every node.
 var nodeLocalResolver = netip.MustParsePrefix("169.254.20.10/32")
 
-// metadataNetworks are where clouds hand out credentials of nodes: link-local
+// metadataNetworks are the addresses where clouds serve node credentials: link-local
 // addresses, and others of Azure, Alibaba, Amazon and Google.
 var metadataNetworks = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"),
@@ -35,36 +35,36 @@ var metadataNetworks = []netip.Prefix{
 	netip.MustParsePrefix("fd20:ce::254/128"),
 }
 
-// BuildNetworkPolicy lets anyone reach the tenant port, and only what carries
-// AdminAccessLabel the admin port. The pods themselves reach the cluster's
-// resolver, the external database, the senders of messages and the receivers of
-// webhooks; nothing else.
+// BuildNetworkPolicy opens the tenant port to all clients, and the admin port to pods
+// and namespaces with AdminAccessLabel. The pods may reach the cluster's DNS resolver,
+// the external database, the senders of messages and the receivers of webhooks, and
+// nothing else.
 //
-// The resolver is CoreDNS or kube-dns as nearly every cluster has it, in
-// kube-system with the label k8s-app=kube-dns; that of OpenShift; NodeLocal
-// DNSCache; and what Input.Resolvers adds. Where NodeLocal DNSCache answers at the
-// address of the resolver's Service (kube-proxy with iptables), that address must
-// be among these.
+// The resolver is CoreDNS or kube-dns as nearly every cluster has it, in kube-system
+// with the label k8s-app=kube-dns; that of OpenShift; NodeLocal DNSCache; and the
+// addresses in Input.DNSResolvers. Where NodeLocal DNSCache answers at the address of
+// the resolver's Service (kube-proxy with iptables), Input.DNSResolvers must include
+// that address.
 //
-// The database is reached in the networks of the spec, else anywhere but at the
-// Kubernetes API and at the metadata of clouds. A policy can say no more of a host
-// that is a name.
+// The database is reachable in the networks of the spec. If unset, it is reachable
+// anywhere except at the Kubernetes API and cloud metadata services. A policy cannot be
+// stricter for a host given by name.
 func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration {
 	spec := networkapply.NetworkPolicySpec().
-		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(ownSelector(in.Instance))).
+		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(instanceSelector(in.Instance))).
 		WithPolicyTypes(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress).
 		WithIngress(tenantIngress(), adminIngress()).
 		WithEgress(resolverEgress(in))
 	if database := databaseEgress(in); database != nil {
 		spec.WithEgress(database)
 	}
-	if !in.has(closesEgress) {
-		spec.WithEgress(webhookEgress())
+	if !in.has(featureRestrictedEgress) {
+		spec.WithEgress(legacyWebhookEgress())
 	}
 	if notifications := notificationEgress(in); notifications != nil {
 		spec.WithEgress(notifications)
 	}
-	if in.has(sendsWebhooks) {
+	if in.has(featureWebhooks) {
 		spec.WithEgress(receiverEgress(in))
 	}
 	return networkapply.NetworkPolicy(ServerName(in.Instance), in.Instance.Namespace).
@@ -85,15 +85,15 @@ func adminIngress() *networkapply.NetworkPolicyIngressRuleApplyConfiguration {
 		WithPorts(policyPort(corev1.ProtocolTCP, adminPort))
 }
 
-// resolverEgress reaches the cluster's resolver and no other: pods that ask
-// anyone could tell anyone what they know, in names.
+// resolverEgress allows the cluster's DNS resolver and no other: pods that may query any
+// resolver could exfiltrate data in DNS names.
 func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	rule := networkapply.NetworkPolicyEgressRule()
 	for _, port := range dnsPorts {
 		rule.WithPorts(policyPort(corev1.ProtocolUDP, port), policyPort(corev1.ProtocolTCP, port))
 	}
-	if in.has(closesEgress) {
-		rule.WithTo(resolverPeers(in.Resolvers)...)
+	if in.has(featureRestrictedEgress) {
+		rule.WithTo(resolverPeers(in.DNSResolvers)...)
 	}
 	return rule
 }
@@ -101,37 +101,37 @@ func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 func resolverPeers(further []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	peers := make([]*networkapply.NetworkPolicyPeerApplyConfiguration, 0, 3+len(further))
 	peers = append(peers,
-		podsOf("kube-system", "k8s-app", "kube-dns"),
-		podsOf("openshift-dns", "dns.operator.openshift.io/daemonset-dns", "default"),
-		blockPeer(nodeLocalResolver, nil))
+		podPeer("kube-system", "k8s-app", "kube-dns"),
+		podPeer("openshift-dns", "dns.operator.openshift.io/daemonset-dns", "default"),
+		ipBlockPeer(nodeLocalResolver, nil))
 	for _, resolver := range further {
-		peers = append(peers, blockPeer(resolver.Masked(), nil))
+		peers = append(peers, ipBlockPeer(resolver.Masked(), nil))
 	}
 	return peers
 }
 
-// podsOf are the pods with a label in a namespace, by the label with its name
-// that Kubernetes itself puts on every namespace.
-func podsOf(namespace, label, value string) *networkapply.NetworkPolicyPeerApplyConfiguration {
+// podPeer selects the pods with a label in a namespace. It selects the namespace by the
+// name label that Kubernetes sets on every namespace.
+func podPeer(namespace, label, value string) *networkapply.NetworkPolicyPeerApplyConfiguration {
 	return networkapply.NetworkPolicyPeer().
 		WithNamespaceSelector(metaapply.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace})).
 		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(map[string]string{label: value}))
 }
 
-// databaseEgress reaches the ports of a database: nil without one, and
-// when nothing of its networks may be reached, since a rule without peers would
-// allow all.
+// databaseEgress allows the ports of the database. It returns nil without a database,
+// and if none of its networks may be reached, because a rule without peers would allow
+// everything.
 func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
-	database := StorageOf(in.Instance).database
+	database := StorageFor(in.Instance).database
 	if database == nil {
 		return nil
 	}
 	rule := networkapply.NetworkPolicyEgressRule().WithPorts(databasePorts(in)...)
 	switch {
 	case len(database.networks) > 0:
-		rule.WithTo(networkPeers(database.networks, closedNetworks(in))...)
-	case in.has(closesEgress):
-		rule.WithTo(anywherePeers(closedNetworks(in))...)
+		rule.WithTo(networkPeers(database.networks, blockedNetworks(in))...)
+	case in.has(featureRestrictedEgress):
+		rule.WithTo(anywherePeers(blockedNetworks(in))...)
 	default:
 		return rule
 	}
@@ -141,14 +141,14 @@ func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 	return rule
 }
 
-// databasePorts are those of the database's URL and of the template that was put
-// back, whose pods may know another URL.
+// databasePorts returns the ports of the database's URL and of the restored template,
+// whose pods may use another URL.
 func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration {
 	wanted := in.DatabasePorts
 	if len(wanted) == 0 {
 		wanted = []int32{defaultDatabasePort}
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wanted, in.PutBackPorts))))
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wanted, in.RollbackPorts))))
 	ports := make([]*networkapply.NetworkPolicyPortApplyConfiguration, 0, len(all))
 	for _, port := range all {
 		ports = append(ports, policyPort(corev1.ProtocolTCP, port))
@@ -156,27 +156,27 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 	return ports
 }
 
-// databaseRule is the place of the rule for a database: after that of the resolver
-// and before that of senders of messages.
-const databaseRule = 1
+// databaseRuleIndex is the index of the database rule: after the resolver's rule and
+// before the rule for senders of messages.
+const databaseRuleIndex = 1
 
-// OpenPorts are the TCP ports that a policy lets the pods of an Instance reach its
-// database by, as it was when that was written; none for one without. They are those
-// that are neither of the resolver, nor of senders or receivers.
-func OpenPorts(instance *v1alpha1.Instance, policy *networkingv1.NetworkPolicy) []int32 {
-	if StorageOf(instance).database == nil {
+// DatabasePortsFromPolicy returns the TCP ports that a live policy opens for the
+// database of an Instance, or none without a database. It recognizes them as the ports
+// that belong neither to the resolver nor to senders or receivers.
+func DatabasePortsFromPolicy(instance *v1alpha1.Instance, policy *networkingv1.NetworkPolicy) []int32 {
+	if StorageFor(instance).database == nil {
 		return nil
 	}
 	var open []int32
 	for place, rule := range policy.Spec.Egress {
-		if place > databaseRule {
+		if place > databaseRuleIndex {
 			break
 		}
 		for _, port := range rule.Ports {
 			if port.Port == nil || ptr.Deref(port.Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
 				continue
 			}
-			if number := port.Port.IntVal; number != webhookPort && !slices.Contains(dnsPorts, number) {
+			if number := port.Port.IntVal; number != defaultWebhookPort && !slices.Contains(dnsPorts, number) {
 				open = append(open, number)
 			}
 		}
@@ -184,30 +184,29 @@ func OpenPorts(instance *v1alpha1.Instance, policy *networkingv1.NetworkPolicy) 
 	return open
 }
 
-// networkPeers are the networks of a spec, less what is closed.
+// networkPeers returns peers for the networks of a spec, except the closed ones.
 func networkPeers(networks []v1alpha1.CIDR, closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	var peers []*networkapply.NetworkPolicyPeerApplyConfiguration
 	for _, network := range networks {
 		prefix, err := netip.ParsePrefix(string(network))
 		if err != nil {
-			continue // the API takes none such, and what is no network opens nothing
+			continue // the API server rejects invalid networks, and skipping one opens nothing
 		}
-		if peer := blockPeer(prefix.Masked(), closed); peer != nil {
+		if peer := ipBlockPeer(prefix.Masked(), closed); peer != nil {
 			peers = append(peers, peer)
 		}
 	}
 	return peers
 }
 
-// anywherePeers are for a database whose host is a name, of which nobody knows
-// what it will resolve to: every address that is not closed, and every pod, since
-// some networks, such as Cilium's, take blocks of addresses for what is outside of
-// the cluster alone. Left out are the namespaces where the Kubernetes API may be a
-// pod.
+// anywherePeers returns peers for a database host given by name, whose address is
+// unknown: every address that is not closed, and every pod, because some network
+// plugins, such as Cilium, apply IP blocks only to addresses outside the cluster. It
+// excludes the namespaces where the Kubernetes API may run as a pod.
 func anywherePeers(closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	return []*networkapply.NetworkPolicyPeerApplyConfiguration{
-		blockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
-		blockPeer(netip.MustParsePrefix("::/0"), closed),
+		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
+		ipBlockPeer(netip.MustParsePrefix("::/0"), closed),
 		networkapply.NetworkPolicyPeer().WithNamespaceSelector(metaapply.LabelSelector().
 			WithMatchExpressions(metaapply.LabelSelectorRequirement().
 				WithKey(corev1.LabelMetadataName).
@@ -216,14 +215,15 @@ func anywherePeers(closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApply
 	}
 }
 
-// closedNetworks are where no database is and much to be had: whoever may choose
-// the URL chooses ports, and those of the Kubernetes API may be among them.
-func closedNetworks(in Input) []netip.Prefix {
-	return slices.Concat(in.KubernetesAPI, metadataNetworks)
+// blockedNetworks returns sensitive networks that contain no database. Users who choose
+// the database URL also choose its ports, which may be those of the Kubernetes API.
+func blockedNetworks(in Input) []netip.Prefix {
+	return slices.Concat(in.KubernetesAPINetworks, metadataNetworks)
 }
 
-// blockPeer is a network less what is closed of it, nil when all of it is.
-func blockPeer(network netip.Prefix, closed []netip.Prefix) *networkapply.NetworkPolicyPeerApplyConfiguration {
+// ipBlockPeer returns a peer for a network except its closed parts, or nil if all of it
+// is closed.
+func ipBlockPeer(network netip.Prefix, closed []netip.Prefix) *networkapply.NetworkPolicyPeerApplyConfiguration {
 	var except []netip.Prefix
 	for _, prefix := range closed {
 		prefix = prefix.Masked()

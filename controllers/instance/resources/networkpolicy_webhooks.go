@@ -12,42 +12,44 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// privateIPv4 and privateIPv6 are what a webhook must not reach: networks of
-// the cluster, of the nodes and of the cloud's metadata.
+// privateIPv4 and privateIPv6 are networks that a webhook must not reach: networks of
+// the cluster, the nodes and the cloud metadata service.
 var (
 	privateIPv4 = []string{"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
 	privateIPv6 = []string{"fc00::/7", "fe80::/10"}
 )
 
-// webhookPort is where webhooks would have been sent, and are, where the spec says
-// nothing else.
-const webhookPort = 443
+// defaultWebhookPort is the port of webhooks unless the spec sets ports. It was also
+// open before webhooks existed.
+const defaultWebhookPort = 443
 
-// webhookEgress was there before there were webhooks, and up to revision 2.
-func webhookEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
+// legacyWebhookEgress is the rule up to revision 2, before webhooks existed.
+func legacyWebhookEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	return networkapply.NetworkPolicyEgressRule().
 		WithTo(
 			networkapply.NetworkPolicyPeer().WithIPBlock(networkapply.IPBlock().
 				WithCIDR("0.0.0.0/0").WithExcept(privateIPv4...)),
 			networkapply.NetworkPolicyPeer().WithIPBlock(networkapply.IPBlock().
 				WithCIDR("::/0").WithExcept(privateIPv6...))).
-		WithPorts(policyPort(corev1.ProtocolTCP, webhookPort))
+		WithPorts(policyPort(corev1.ProtocolTCP, defaultWebhookPort))
 }
 
-// neverReceivers are where no webhook goes, whatever the Instance allows: this
-// host, its link, many at once, and what hands out credentials of nodes.
-var neverReceivers = slices.Concat(prefixes(
+// blockedReceiverNetworks are networks that webhooks never reach, whatever the Instance
+// allows: the local host, link-local and multicast addresses, and services that issue
+// node credentials.
+var blockedReceiverNetworks = slices.Concat(mustParsePrefixes(
 	"0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4",
 	"::/128", "::1/128", "ff00::/8"), metadataNetworks)
 
-// privateReceivers are where webhooks go only when the Instance allows it: what
-// is not reached from the internet, by the registries of special addresses of IANA.
-var privateReceivers = prefixes(
+// privateReceiverNetworks are networks that webhooks reach only if the Instance allows
+// it: networks not reachable from the internet, according to IANA's special-purpose
+// address registries.
+var privateReceiverNetworks = mustParsePrefixes(
 	"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16", "fc00::/7", "fec0::/10")
 
-func prefixes(texts ...string) []netip.Prefix {
+func mustParsePrefixes(texts ...string) []netip.Prefix {
 	all := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
 		all[i] = netip.MustParsePrefix(text)
@@ -55,60 +57,61 @@ func prefixes(texts ...string) []netip.Prefix {
 	return all
 }
 
-// WebhookPorts are those that webhooks may be sent to, in order.
+// WebhookPorts returns the ports that webhooks may be sent to, in ascending order.
 func WebhookPorts(instance *v1alpha1.Instance) []int32 {
 	if wanted := instance.Spec.Webhooks; wanted != nil && len(wanted.AllowedPorts) > 0 {
 		return slices.Sorted(slices.Values(wanted.AllowedPorts))
 	}
-	return []int32{webhookPort}
+	return []int32{defaultWebhookPort}
 }
 
-// WebhookAuthorities refers to the authorities of receivers; nil for none but the
-// public ones.
-func WebhookAuthorities(instance *v1alpha1.Instance) *v1alpha1.CertificateReference {
+// WebhookCAReference returns the reference to the receivers' CA bundle, or nil if only
+// public CAs are trusted.
+func WebhookCAReference(instance *v1alpha1.Instance) *v1alpha1.CABundleReference {
 	if instance.Spec.Webhooks == nil {
 		return nil
 	}
 	return instance.Spec.Webhooks.CARef
 }
 
-// receiverEgress reaches the receivers of webhooks: public addresses, and where
-// the Instance allows it others too, which pods may have. The server judges each
-// address in the same way when it connects, so that both open together.
+// receiverEgress allows the receivers of webhooks: public addresses and, if the Instance
+// allows them, private ones, which may belong to pods. The server applies the same rules
+// to each address when it connects, so that the policy and the server agree.
 func receiverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	rule := networkapply.NetworkPolicyEgressRule()
 	for _, port := range WebhookPorts(in.Instance) {
 		rule.WithPorts(policyPort(corev1.ProtocolTCP, port))
 	}
-	closed := slices.Concat(neverReceivers, in.ClosedToWebhooks)
+	closed := slices.Concat(blockedReceiverNetworks, in.WebhookBlockedNetworks)
 	if wanted := in.Instance.Spec.Webhooks; wanted != nil && wanted.AllowPrivateAddresses {
-		return rule.WithTo(anywherePeers(outermost(withTranslated(closed)))...)
+		return rule.WithTo(anywherePeers(dropContained(withNAT64(closed)))...)
 	}
-	closed = outermost(withTranslated(append(closed, privateReceivers...)))
+	closed = dropContained(withNAT64(append(closed, privateReceiverNetworks...)))
 	return rule.WithTo(
-		blockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
-		blockPeer(netip.MustParsePrefix("::/0"), closed))
+		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
+		ipBlockPeer(netip.MustParsePrefix("::/0"), closed))
 }
 
-// translation is where NAT64 shows addresses of IPv4 to those that have IPv6 alone.
-var translation = netip.MustParsePrefix("64:ff9b::/96")
+// nat64Prefix is the prefix that represents IPv4 addresses to IPv6-only hosts through
+// NAT64.
+var nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
 
-// withTranslated are networks, and those of IPv4 among them as NAT64 shows them.
-func withTranslated(networks []netip.Prefix) []netip.Prefix {
+// withNAT64 returns the networks and, for the IPv4 ones, their NAT64 representation.
+func withNAT64(networks []netip.Prefix) []netip.Prefix {
 	all := slices.Clone(networks)
 	for _, network := range networks {
 		if !network.Addr().Is4() {
 			continue
 		}
-		shown, embedded := translation.Addr().As16(), network.Addr().As4()
+		shown, embedded := nat64Prefix.Addr().As16(), network.Addr().As4()
 		copy(shown[12:], embedded[:])
-		all = append(all, netip.PrefixFrom(netip.AddrFrom16(shown), translation.Bits()+network.Bits()))
+		all = append(all, netip.PrefixFrom(netip.AddrFrom16(shown), nat64Prefix.Bits()+network.Bits()))
 	}
 	return all
 }
 
-// outermost are the networks that are not within another of them.
-func outermost(networks []netip.Prefix) []netip.Prefix {
+// dropContained returns the networks that are not contained in another one.
+func dropContained(networks []netip.Prefix) []netip.Prefix {
 	var kept []netip.Prefix
 	for _, network := range networks {
 		within := func(other netip.Prefix) bool {

@@ -15,69 +15,70 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A Sender is one way by which the server sends messages to people, as the spec
-// names it.
+// A Sender is one way for the server to send messages to users, as configured in the
+// spec.
 type Sender struct {
-	// Name is what its files begin with: smtp or sms. Means is what people call it.
-	Name, Means string
-	// Secret is the name of the one that the spec refers to.
-	Secret string
-	// Want says what is to be in it.
-	Want string
+	// Name is the prefix of the sender's files: smtp or sms. DisplayName is its name in
+	// messages.
+	Name, DisplayName string
+	// SecretName is the name of the Secret that the spec references.
+	SecretName string
+	// Expected describes the expected content of the Secret.
+	Expected string
 
-	keys  []string
-	check func(senderSettings) error
-	port  func(senderSettings) int32
+	keys     []string
+	validate func(senderSettings) error
+	port     func(senderSettings) int32
 }
 
-// Senders are those of the spec.
+// Senders returns the senders of the spec.
 func Senders(instance *v1alpha1.Instance) []Sender {
 	var all []Sender
 	if wanted := instance.Spec.Notifications; wanted != nil {
 		if wanted.SMTP != nil {
-			all = append(all, smtp(wanted.SMTP.SecretRef.Name))
+			all = append(all, smtpSender(wanted.SMTP.SecretRef.Name))
 		}
 		if wanted.SMS != nil {
-			all = append(all, sms(wanted.SMS.SecretRef.Name))
+			all = append(all, smsSender(wanted.SMS.SecretRef.Name))
 		}
 	}
 	return all
 }
 
-func smtp(secret string) Sender {
+func smtpSender(secret string) Sender {
 	return Sender{
-		Name: "smtp", Means: "e-mail", Secret: secret,
-		Want:  "host, from and, if needed, port, username, password, tls and ca.crt",
-		keys:  []string{"host", "port", "username", "password", "from", "tls", senderAuthorityKey},
-		check: checkSMTP,
-		port:  smtpPort,
+		Name: "smtp", DisplayName: "e-mail", SecretName: secret,
+		Expected: "host, from and, if needed, port, username, password, tls and ca.crt",
+		keys:     []string{"host", "port", "username", "password", "from", "tls", senderCAKey},
+		validate: validateSMTP,
+		port:     smtpPort,
 	}
 }
 
-func sms(secret string) Sender {
+func smsSender(secret string) Sender {
 	return Sender{
-		Name: "sms", Means: "text message", Secret: secret,
-		Want:  "url, body and, if needed, headers, contentType and ca.crt",
-		keys:  []string{"url", "headers", "body", "contentType", senderAuthorityKey},
-		check: checkSMS,
-		port:  gatewayPort,
+		Name: "sms", DisplayName: "text message", SecretName: secret,
+		Expected: "url, body and, if needed, headers, contentType and ca.crt",
+		keys:     []string{"url", "headers", "body", "contentType", senderCAKey},
+		validate: validateSMS,
+		port:     gatewayPort,
 	}
 }
 
-const senderAuthorityKey = "ca.crt"
+const senderCAKey = "ca.crt"
 
-// Check says why the content of a Secret is none that the server could send by;
-// nil when it is. The error repeats nothing of it.
-func (s Sender) Check(content map[string][]byte) error {
+// Validate returns an error if the server could not send with the content of a Secret.
+// The error contains none of the content.
+func (s Sender) Validate(content map[string][]byte) error {
 	given := senderSettings(content)
-	if authority := given.text(senderAuthorityKey); authority != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(authority)) {
-		return errors.New("ca.crt holds no certificate in PEM")
+	if authority := given.text(senderCAKey); authority != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(authority)) {
+		return errors.New("ca.crt contains no PEM certificate")
 	}
-	return s.check(given)
+	return s.validate(given)
 }
 
-// Files are what the server is given of the content of the sender's Secret: what
-// it knows, and nothing else.
+// Files returns the server's files from the content of the sender's Secret. It includes
+// only the keys that the server knows.
 func (s Sender) Files(content map[string][]byte) map[string][]byte {
 	files := map[string][]byte{}
 	for _, key := range s.keys {
@@ -88,8 +89,9 @@ func (s Sender) Files(content map[string][]byte) map[string][]byte {
 	return files
 }
 
-// Given is the content that Files were made from, of all files of the server.
-func (s Sender) Given(files map[string][]byte) map[string][]byte {
+// ContentFromFiles is the inverse of Files: it extracts a sender's content from all
+// files of the server.
+func (s Sender) ContentFromFiles(files map[string][]byte) map[string][]byte {
 	content := map[string][]byte{}
 	for _, key := range s.keys {
 		if value, ok := files[s.Name+"."+key]; ok {
@@ -99,46 +101,46 @@ func (s Sender) Given(files map[string][]byte) map[string][]byte {
 	return content
 }
 
-// Port is where the server connects to by a content that was checked.
+// Port returns the port that the server connects to, from validated content.
 func (s Sender) Port(content map[string][]byte) int32 { return s.port(content) }
 
-// BuildNotificationsSecret holds what the server sends messages by, each file of a
-// sender's; nil for none, and for servers that send none.
+// BuildNotificationsSecret holds the files of all senders. It returns nil without
+// senders, and for servers that cannot send messages.
 func BuildNotificationsSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
-	if !in.SendsNotifications() || len(files) == 0 {
+	if !in.SupportsNotifications() || len(files) == 0 {
 		return nil
 	}
-	return secret(in, NotificationsName(in.Instance), corev1.SecretTypeOpaque, files)
+	return newSecret(in, NotificationsSecretName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
-// SendsNotifications says whether the server can be told how to send messages.
-func (in Input) SendsNotifications() bool { return in.has(encrypts) }
+// SupportsNotifications reports whether the server can send messages.
+func (in Input) SupportsNotifications() bool { return in.has(featureEncryption) }
 
-// notificationEgress reaches the ports of senders, whose hosts are names, where
-// databases may be too: anywhere but at the Kubernetes API and at the metadata of
-// clouds. Nil without senders.
+// notificationEgress allows the senders' ports. Their hosts are given by name, so it
+// allows the same peers as for a database: anywhere except the Kubernetes API and cloud
+// metadata services. It returns nil without senders.
 func notificationEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
-	if len(in.NotificationPorts) == 0 || !in.SendsNotifications() {
+	if len(in.NotificationPorts) == 0 || !in.SupportsNotifications() {
 		return nil
 	}
-	rule := networkapply.NetworkPolicyEgressRule().WithTo(anywherePeers(closedNetworks(in))...)
+	rule := networkapply.NetworkPolicyEgressRule().WithTo(anywherePeers(blockedNetworks(in))...)
 	for _, port := range slices.Compact(slices.Sorted(slices.Values(in.NotificationPorts))) {
 		rule.WithPorts(policyPort(corev1.ProtocolTCP, port))
 	}
 	return rule
 }
 
-// NotificationPorts are where the server connects to by its files, as far as they
-// can be used.
+// NotificationPorts returns the ports that the server connects to, from its usable
+// files.
 func NotificationPorts(instance *v1alpha1.Instance, files map[string][]byte) []int32 {
 	var ports []int32
 	for _, sender := range Senders(instance) {
-		if content := sender.Given(files); sender.Check(content) == nil {
+		if content := sender.ContentFromFiles(files); sender.Validate(content) == nil {
 			ports = append(ports, sender.Port(content))
 		}
 	}
 	return ports
 }
 
-// String names the sender and its Secret in a sentence.
-func (s Sender) String() string { return fmt.Sprintf("%s (Secret %s)", s.Means, s.Secret) }
+// String returns the sender's display name and its Secret.
+func (s Sender) String() string { return fmt.Sprintf("%s (Secret %s)", s.DisplayName, s.SecretName) }

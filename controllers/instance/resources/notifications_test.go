@@ -13,8 +13,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// content is that of a Secret: a base with some keys changed, or left out by "-".
-func content(base map[string]string, changes ...string) map[string][]byte {
+// withChanges returns a Secret's content: a base with some keys changed, or removed with
+// "-".
+func withChanges(base map[string]string, changes ...string) map[string][]byte {
 	all := map[string][]byte{}
 	for key, value := range base {
 		all[key] = []byte(value)
@@ -28,11 +29,11 @@ func content(base map[string]string, changes ...string) map[string][]byte {
 }
 
 var (
-	someSMTP = map[string]string{"host": "smtp.acme.example", "from": "Acme <no-reply@acme.example>", "username": "acme", "password": "hunter2"}
-	someSMS  = map[string]string{"url": "https://sms.example/send?key=hunter2", "body": `{"to":"{to}","text":"{text}"}`}
+	exampleSMTP = map[string]string{"host": "smtp.acme.example", "from": "Acme <no-reply@acme.example>", "username": "acme", "password": "hunter2"}
+	exampleSMS  = map[string]string{"url": "https://sms.example/send?key=hunter2", "body": `{"to":"{to}","text":"{text}"}`}
 )
 
-func TestSendersAreChecked(t *testing.T) {
+func TestSenderValidate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		sender  Sender
@@ -40,37 +41,37 @@ func TestSendersAreChecked(t *testing.T) {
 		port    int32
 		wrong   string
 	}{
-		"mail":                             {smtp("s"), content(someSMTP), 587, ""},
-		"mail with TLS":                    {smtp("s"), content(someSMTP, "tls", "tls"), 465, ""},
-		"mail with STARTTLS":               {smtp("s"), content(someSMTP, "tls", "starttls"), 587, ""},
-		"mail at a port":                   {smtp("s"), content(someSMTP, "port", "2525", "tls", "tls"), 2525, ""},
-		"mail without a user":              {smtp("s"), content(someSMTP, "username", "-", "password", "-"), 587, ""},
-		"mail at an address":               {smtp("s"), content(someSMTP, "host", "2001:db8::1"), 587, ""},
-		"mail at no host":                  {smtp("s"), content(someSMTP, "host", "-"), 0, "host is neither"},
-		"mail at a URL":                    {smtp("s"), content(someSMTP, "host", "smtp://hunter2"), 0, "host is neither"},
-		"mail at a host with a line":       {smtp("s"), content(someSMTP, "host", "smtp.acme.example\nx"), 0, "host is neither"},
-		"mail from nobody":                 {smtp("s"), content(someSMTP, "from", "hunter2"), 0, "from is no address"},
-		"mail by another TLS":              {smtp("s"), content(someSMTP, "tls", "hunter2"), 0, "tls is neither"},
-		"mail with a user alone":           {smtp("s"), content(someSMTP, "password", "-"), 0, "there is only one"},
-		"mail with a password alone":       {smtp("s"), content(someSMTP, "username", ""), 0, "there is only one"},
-		"mail at port 0":                   {smtp("s"), content(someSMTP, "port", "0"), 0, "port is no number"},
-		"mail at a port that is none":      {smtp("s"), content(someSMTP, "port", "65536"), 0, "port is no number"},
-		"mail trusting nobody":             {smtp("s"), content(someSMTP, "ca.crt", "hunter2"), 0, "ca.crt holds no certificate"},
-		"texts":                            {sms("s"), content(someSMS), 443, ""},
-		"texts at a port":                  {sms("s"), content(someSMS, "url", "https://sms.example:8443"), 8443, ""},
-		"texts by a form, with headers":    {sms("s"), content(someSMS, "contentType", "application/x-www-form-urlencoded", "body", "{to}={text}", "headers", "Authorization: hunter2\n\nX-A: b\n"), 443, ""},
-		"texts over http":                  {sms("s"), content(someSMS, "url", "http://sms.example/hunter2"), 0, "url is no https://"},
-		"texts at no address":              {sms("s"), content(someSMS, "url", "-"), 0, "url is no https://"},
-		"texts at a port that is none":     {sms("s"), content(someSMS, "url", "https://sms.example:99999"), 0, "url is no https://"},
-		"texts to nobody":                  {sms("s"), content(someSMS, "body", `["{text}"]`), 0, "body lacks {to}"},
-		"texts of nothing":                 {sms("s"), content(someSMS, "body", "-"), 0, "body is no JSON"},
-		"texts by another type":            {sms("s"), content(someSMS, "contentType", "text/plain"), 0, "contentType is neither"},
-		"texts with a header that is none": {sms("s"), content(someSMS, "headers", "hunter2"), 0, "headers has a line"},
-		"texts with a header of two words": {sms("s"), content(someSMS, "headers", "a hunter2: b"), 0, "headers has a line"},
+		"mail":                             {smtpSender("s"), withChanges(exampleSMTP), 587, ""},
+		"mail with TLS":                    {smtpSender("s"), withChanges(exampleSMTP, "tls", "tls"), 465, ""},
+		"mail with STARTTLS":               {smtpSender("s"), withChanges(exampleSMTP, "tls", "starttls"), 587, ""},
+		"mail at a port":                   {smtpSender("s"), withChanges(exampleSMTP, "port", "2525", "tls", "tls"), 2525, ""},
+		"mail without a user":              {smtpSender("s"), withChanges(exampleSMTP, "username", "-", "password", "-"), 587, ""},
+		"mail at an address":               {smtpSender("s"), withChanges(exampleSMTP, "host", "2001:db8::1"), 587, ""},
+		"mail at no host":                  {smtpSender("s"), withChanges(exampleSMTP, "host", "-"), 0, "host is neither"},
+		"mail at a URL":                    {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp://hunter2"), 0, "host is neither"},
+		"mail at a host with a line":       {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp.acme.example\nx"), 0, "host is neither"},
+		"mail from nobody":                 {smtpSender("s"), withChanges(exampleSMTP, "from", "hunter2"), 0, "from is not an email address"},
+		"mail by another TLS":              {smtpSender("s"), withChanges(exampleSMTP, "tls", "hunter2"), 0, "tls must be"},
+		"mail with a user alone":           {smtpSender("s"), withChanges(exampleSMTP, "password", "-"), 0, "only one of username and password"},
+		"mail with a password alone":       {smtpSender("s"), withChanges(exampleSMTP, "username", ""), 0, "only one of username and password"},
+		"mail at port 0":                   {smtpSender("s"), withChanges(exampleSMTP, "port", "0"), 0, "port must be a number"},
+		"mail at a port that is none":      {smtpSender("s"), withChanges(exampleSMTP, "port", "65536"), 0, "port must be a number"},
+		"mail trusting nobody":             {smtpSender("s"), withChanges(exampleSMTP, "ca.crt", "hunter2"), 0, "ca.crt contains no PEM certificate"},
+		"texts":                            {smsSender("s"), withChanges(exampleSMS), 443, ""},
+		"texts at a port":                  {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:8443"), 8443, ""},
+		"texts by a form, with headers":    {smsSender("s"), withChanges(exampleSMS, "contentType", "application/x-www-form-urlencoded", "body", "{to}={text}", "headers", "Authorization: hunter2\n\nX-A: b\n"), 443, ""},
+		"texts over http":                  {smsSender("s"), withChanges(exampleSMS, "url", "http://sms.example/hunter2"), 0, "url is not a valid https://"},
+		"texts at no address":              {smsSender("s"), withChanges(exampleSMS, "url", "-"), 0, "url is not a valid https://"},
+		"texts at a port that is none":     {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:99999"), 0, "url is not a valid https://"},
+		"texts to nobody":                  {smsSender("s"), withChanges(exampleSMS, "body", `["{text}"]`), 0, "body and url lack the placeholder {to}"},
+		"texts of nothing":                 {smsSender("s"), withChanges(exampleSMS, "body", "-"), 0, "body must be JSON"},
+		"texts by another type":            {smsSender("s"), withChanges(exampleSMS, "contentType", "text/plain"), 0, "contentType must be"},
+		"texts with a header that is none": {smsSender("s"), withChanges(exampleSMS, "headers", "hunter2"), 0, "headers has a line"},
+		"texts with a header of two words": {smsSender("s"), withChanges(exampleSMS, "headers", "a hunter2: b"), 0, "headers has a line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := test.sender.Check(test.content)
+			err := test.sender.Validate(test.content)
 			if test.wrong == "" {
 				if err != nil || test.sender.Port(test.content) != test.port {
 					t.Errorf("got %v, port %d, want none and %d", err, test.sender.Port(test.content), test.port)
@@ -86,28 +87,28 @@ func TestSendersAreChecked(t *testing.T) {
 
 func TestBuildNotificationsSecret(t *testing.T) {
 	t.Parallel()
-	in := embedded(public)
+	in := embeddedInput(withPublicURL)
 	files := map[string][]byte{}
 	for _, sender := range Senders(in.Instance) {
-		given := map[string]map[string]string{"smtp": someSMTP, "sms": someSMS}[sender.Name]
-		maps.Copy(files, sender.Files(content(given, "note", "of somebody")))
-		if diff := cmp.Diff(content(given), sender.Given(files)); diff != "" {
+		given := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
+		maps.Copy(files, sender.Files(withChanges(given, "note", "of somebody")))
+		if diff := cmp.Diff(withChanges(given), sender.ContentFromFiles(files)); diff != "" {
 			t.Errorf("%s (-in the Secret +read back):\n%s", sender, diff)
 		}
 	}
 	got := BuildNotificationsSecret(in, files)
-	wantSecret(t, got, "acme-notifications", corev1.SecretTypeOpaque)
+	assertSecret(t, got, "acme-notifications", corev1.SecretTypeOpaque)
 	want := map[string]string{
-		"smtp.host": someSMTP["host"], "smtp.from": someSMTP["from"], "smtp.username": "acme", "smtp.password": "hunter2",
-		"sms.url": someSMS["url"], "sms.body": someSMS["body"],
+		"smtp.host": exampleSMTP["host"], "smtp.from": exampleSMTP["from"], "smtp.username": "acme", "smtp.password": "hunter2",
+		"sms.url": exampleSMS["url"], "sms.body": exampleSMS["body"],
 	}
-	if diff := cmp.Diff(want, texts(got.Data)); diff != "" {
+	if diff := cmp.Diff(want, toStrings(got.Data)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]int32{587, 443}, NotificationPorts(in.Instance, files)); diff != "" {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
-	if BuildNotificationsSecret(in, nil) != nil || BuildNotificationsSecret(ofRevision(3, in), files) != nil {
+	if BuildNotificationsSecret(in, nil) != nil || BuildNotificationsSecret(withRevision(3, in), files) != nil {
 		t.Error("there is a Secret of no sender, or for a server that sends nothing")
 	}
 	in.Instance.Spec.Notifications.SMTP = nil
@@ -124,21 +125,21 @@ func FuzzSenders(f *testing.F) {
 			"smtp": {"host": []byte(one), "from": []byte(two), "port": []byte(three), "tls": []byte(four)},
 			"sms":  {"url": []byte(one), "body": []byte(two), "headers": []byte(three), "contentType": []byte(four)},
 		} {
-			judged := map[string]Sender{"smtp": smtp("s"), "sms": sms("s")}[sender]
-			if judged.Check(content) == nil && judged.Port(content) <= 0 {
+			judged := map[string]Sender{"smtp": smtpSender("s"), "sms": smsSender("s")}[sender]
+			if judged.Validate(content) == nil && judged.Port(content) <= 0 {
 				t.Errorf("%s passes, and has no port: %q", sender, content)
 			}
 		}
 	})
 }
 
-func TestSendersAreThoseOfTheSpec(t *testing.T) {
+func TestSendersFollowSpec(t *testing.T) {
 	t.Parallel()
 	if got := Senders(&v1alpha1.Instance{}); got != nil {
 		t.Errorf("without notifications there are %v", got)
 	}
 	var names []string
-	for _, sender := range Senders(embedded(public).Instance) {
+	for _, sender := range Senders(embeddedInput(withPublicURL).Instance) {
 		names = append(names, sender.String())
 	}
 	if diff := cmp.Diff([]string{"e-mail (Secret acme-smtp)", "text message (Secret acme-sms)"}, names); diff != "" {

@@ -6,9 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is what every builder returns: an object to be applied on the server,
-// with the names by which it is found. Name, namespace, kind and API version
-// are always set.
+// Object is an apply configuration returned by a builder, with the fields that identify
+// the object. Name, namespace, kind and API version are always set.
 type Object interface {
 	runtime.ApplyConfiguration
 	GetAPIVersion() *string
@@ -17,8 +16,8 @@ type Object interface {
 	GetName() *string
 }
 
-// Append adds an object to a list unless it is nil, that is, not wanted.
-func Append[T interface {
+// AppendNonNil appends an object to a list unless it is nil, that is, not desired.
+func AppendNonNil[T interface {
 	comparable
 	Object
 }](list []Object, object T) []Object {

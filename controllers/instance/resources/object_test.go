@@ -28,35 +28,35 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// everything is all that an Instance is made of, with material for its Secrets.
-func everything(in Input) []Object {
+// buildAll builds all objects of an Instance, with test content for its Secrets.
+func buildAll(in Input) []Object {
 	var objects []Object
-	objects = Append(objects, BuildServiceAccount(in))
-	objects = Append(objects, BuildService(in))
-	objects = Append(objects, BuildNetworkPolicy(in))
-	objects = Append(objects, BuildPodDisruptionBudget(in))
-	in.Authority = []byte("authority")
-	objects = Append(objects, BuildConfigMap(in))
-	objects = Append(objects, BuildTrustConfigMap(in))
-	objects = Append(objects, BuildPersistentVolumeClaim(in))
-	objects = Append(objects, BuildDeployment(in))
-	objects = Append(objects, BuildPreflightJob(in))
+	objects = AppendNonNil(objects, BuildServiceAccount(in))
+	objects = AppendNonNil(objects, BuildService(in))
+	objects = AppendNonNil(objects, BuildNetworkPolicy(in))
+	objects = AppendNonNil(objects, BuildPodDisruptionBudget(in))
+	in.CABundle = []byte("authority")
+	objects = AppendNonNil(objects, BuildConfigMap(in))
+	objects = AppendNonNil(objects, BuildCAConfigMap(in))
+	objects = AppendNonNil(objects, BuildPersistentVolumeClaim(in))
+	objects = AppendNonNil(objects, BuildDeployment(in))
+	objects = AppendNonNil(objects, BuildPreflightJob(in))
 	keys := map[string]pki.ApplicationKeys{}
 	for _, application := range Applications(in.Instance) {
-		keys[application.Name] = pki.ApplicationKeys{Key: "key of " + application.Name}
-		objects = Append(objects, BuildApplicationSecret(in, application, keys[application.Name].Key))
+		keys[application.Name] = pki.ApplicationKeys{Current: "key of " + application.Name}
+		objects = AppendNonNil(objects, BuildApplicationSecret(in, application, keys[application.Name].Current))
 	}
-	if SendsWebhooks(in.Server) {
-		keys[OperatorName] = pki.ApplicationKeys{Key: "key of the operator"}
+	if SupportsWebhooks(in.Server) {
+		keys[OperatorApplicationName] = pki.ApplicationKeys{Current: "key of the operator"}
 	}
-	objects = Append(objects, BuildCredentialsSecret(in, keys, nil))
-	objects = Append(objects, BuildNotificationsSecret(in, notificationFiles(in.Instance)))
-	objects = Append(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))
-	objects = Append(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}, nil))
-	return Append(objects, BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority")))
+	objects = AppendNonNil(objects, BuildCredentialsSecret(in, keys, nil))
+	objects = AppendNonNil(objects, BuildNotificationsSecret(in, notificationFiles(in.Instance)))
+	objects = AppendNonNil(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))
+	objects = AppendNonNil(objects, BuildSigningKeysSecret(in, map[string][]byte{"1.pem": []byte("one"), "2.pem": []byte("two")}, nil))
+	return AppendNonNil(objects, BuildTLSSecret(in, []byte("chain"), []byte("private"), []byte("authority")))
 }
 
-// notificationFiles are those of the senders of an Instance.
+// notificationFiles returns the files of an Instance's senders.
 func notificationFiles(instance *v1alpha1.Instance) map[string][]byte {
 	files := map[string][]byte{}
 	for _, sender := range Senders(instance) {
@@ -65,9 +65,9 @@ func notificationFiles(instance *v1alpha1.Instance) map[string][]byte {
 	return files
 }
 
-// typed is an empty value of the Go type that the API server decodes a kind
+// newTyped returns an empty value of the Go type that the API server decodes a kind
 // into.
-func typed(kind string) any {
+func newTyped(kind string) any {
 	return map[string]any{
 		"ConfigMap":             &corev1.ConfigMap{},
 		"Deployment":            &appsv1.Deployment{},
@@ -81,8 +81,8 @@ func typed(kind string) any {
 	}[kind]
 }
 
-// inputs draws an Input that the rules of the API allow.
-func inputs() *rapid.Generator[Input] {
+// drawInput generates an Input that the rules of the API allow.
+func drawInput() *rapid.Generator[Input] {
 	return rapid.Custom(func(t *rapid.T) Input {
 		instance := &v1alpha1.Instance{
 			ObjectMeta: metav1.ObjectMeta{
@@ -91,8 +91,8 @@ func inputs() *rapid.Generator[Input] {
 				UID:       types.UID(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).Draw(t, "uid")),
 			},
 			Spec: v1alpha1.InstanceSpec{
-				Models:         rapid.SliceOfN(models(), 1, 4).Draw(t, "models"),
-				Applications:   rapid.SliceOfNDistinct(someApplication(), 0, 4, func(a v1alpha1.Application) string { return a.Name }).Draw(t, "applications"),
+				Models:         rapid.SliceOfN(drawModel(), 1, 4).Draw(t, "models"),
+				Applications:   rapid.SliceOfNDistinct(drawApplication(), 0, 4, func(a v1alpha1.Application) string { return a.Name }).Draw(t, "applications"),
 				Replicas:       1,
 				Hibernate:      rapid.Bool().Draw(t, "hibernate"),
 				DeletionPolicy: rapid.SampledFrom([]v1alpha1.DeletionPolicy{"Retain", "Delete"}).Draw(t, "deletion policy"),
@@ -100,18 +100,18 @@ func inputs() *rapid.Generator[Input] {
 		}
 		in := Input{
 			Instance: instance,
-			Server: v1alpha1.ServerPin{
+			Server: v1alpha1.ServerBuild{
 				Image:    rapid.StringMatching(`[a-z]{1,9}/[a-z]{1,9}:[0-9]`).Draw(t, "image"),
 				Revision: rapid.Int32Range(oldestRevision, Revision).Draw(t, "revision"),
 			},
-			Models:        rapid.SliceOfN(models(), 1, 4).Draw(t, "pinned"),
+			Models:        rapid.SliceOfN(drawModel(), 1, 4).Draw(t, "pinned"),
 			TemplateHash:  rapid.StringMatching(`[0-9a-f]{10}|`).Draw(t, "template hash"),
 			PreflightHash: rapid.StringMatching(`[0-9a-f]{10}`).Draw(t, "preflight hash"),
 		}
 		drawStorage(t, &in)
 		drawPods(t, instance)
 		if rapid.Bool().Draw(t, "resources") {
-			instance.Spec.Resources = memory("1Gi")
+			instance.Spec.Resources = memoryRequirements("1Gi")
 		}
 		if rapid.Bool().Draw(t, "CORS") {
 			instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: rapid.SliceOfN(rapid.StringMatching(`https://[a-z.:0-9]{1,20}|\*`), 1, 4).Draw(t, "origins")}
@@ -123,7 +123,7 @@ func inputs() *rapid.Generator[Input] {
 func drawStorage(t *rapid.T, in *Input) {
 	if rapid.Bool().Draw(t, "embedded") {
 		in.Instance.Spec.Storage.Embedded = &v1alpha1.EmbeddedStorage{
-			Size: resource.MustParse(strconv.FormatInt(rapid.Int64Range(1, 1<<40).Draw(t, "size"), 10)), // as a user writes it
+			Size: resource.MustParse(strconv.FormatInt(rapid.Int64Range(1, 1<<40).Draw(t, "size"), 10)), // as a user would write it
 		}
 		if rapid.Bool().Draw(t, "with class") {
 			class := "fast"
@@ -137,16 +137,16 @@ func drawStorage(t *rapid.T, in *Input) {
 		CIDRs:     rapid.SliceOfN(rapid.SampledFrom([]v1alpha1.CIDR{"10.0.0.0/8", "10.96.0.1/32", "0.0.0.0/0", "2001:db8::/32"}), 0, 3).Draw(t, "networks"),
 	}
 	if rapid.Bool().Draw(t, "authority") {
-		in.Instance.Spec.Storage.External.CARef = &v1alpha1.CertificateReference{Kind: rapid.SampledFrom([]string{"", "Secret", "ConfigMap"}).Draw(t, "kind"), Name: "ca"}
+		in.Instance.Spec.Storage.External.CARef = &v1alpha1.CABundleReference{Kind: rapid.SampledFrom([]string{"", "Secret", "ConfigMap"}).Draw(t, "kind"), Name: "ca"}
 	}
-	in.KubernetesAPI = rapid.SliceOfN(rapid.SampledFrom(guarded().KubernetesAPI), 0, 3).Draw(t, "API")
-	in.Resolvers = rapid.SliceOfN(rapid.SampledFrom(guarded().Resolvers), 0, 2).Draw(t, "resolvers")
-	in.PutBackPorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 2).Draw(t, "other ports")
+	in.KubernetesAPINetworks = rapid.SliceOfN(rapid.SampledFrom(externalInputWithBlockedAPI().KubernetesAPINetworks), 0, 3).Draw(t, "API")
+	in.DNSResolvers = rapid.SliceOfN(rapid.SampledFrom(externalInputWithBlockedAPI().DNSResolvers), 0, 2).Draw(t, "resolvers")
+	in.RollbackPorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 2).Draw(t, "other ports")
 	in.DatabaseChecksum = rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "checksum")
 	in.DatabasePorts = rapid.SliceOfN(rapid.Int32Range(1, 65535), 0, 3).Draw(t, "ports")
 }
 
-// drawPods leaves each field out as often as not.
+// drawPods generates spec.pods and omits each field half of the time.
 func drawPods(t *rapid.T, instance *v1alpha1.Instance) {
 	if rapid.Bool().Draw(t, "no pods") {
 		return
@@ -157,7 +157,7 @@ func drawPods(t *rapid.T, instance *v1alpha1.Instance) {
 		}
 		return ""
 	}
-	pods("{}\n")(instance)
+	withPods("{}\n")(instance)
 	text := some("pull secrets", "imagePullSecrets: [{name: registry}]") + some("nodes", "nodeSelector: {disk: ssd}") +
 		some("tolerations", `tolerations: [{key: a, tolerationSeconds: 0}, {operator: Exists}, {key: "", value: ""}]`) +
 		some("priority", "priorityClassName: high") + some("labels", `labels: {team: a, empty: ""}`) +
@@ -165,11 +165,11 @@ func drawPods(t *rapid.T, instance *v1alpha1.Instance) {
 		some("user", rapid.SampledFrom([]string{"securityContext: {}", "securityContext: {runAsUser: 1}"}).Draw(t, "which user")) +
 		some("affinity", rapid.SampledFrom([]string{"affinity: {}", "affinity: {nodeAffinity: {}}", onFastNodes, nearTheCache, farFromOthers}).Draw(t, "which affinity"))
 	if text != "" {
-		pods(text)(instance)
+		withPods(text)(instance)
 	}
 }
 
-func models() *rapid.Generator[v1alpha1.Model] {
+func drawModel() *rapid.Generator[v1alpha1.Model] {
 	return rapid.Custom(func(t *rapid.T) v1alpha1.Model {
 		return v1alpha1.Model{
 			ID:      rapid.StringMatching(`service-[a-z]{2}`).Draw(t, "id"),
@@ -178,7 +178,7 @@ func models() *rapid.Generator[v1alpha1.Model] {
 	})
 }
 
-func someApplication() *rapid.Generator[v1alpha1.Application] {
+func drawApplication() *rapid.Generator[v1alpha1.Application] {
 	return rapid.Custom(func(t *rapid.T) v1alpha1.Application {
 		return v1alpha1.Application{
 			Name:   rapid.StringMatching(`[a-z]([-a-z0-9]{0,61}[a-z0-9])?`).Draw(t, "name"),
@@ -188,7 +188,7 @@ func someApplication() *rapid.Generator[v1alpha1.Application] {
 	})
 }
 
-func encode(t *rapid.T, object any) string {
+func mustEncode(t *rapid.T, object any) string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		t.Fatalf("encoding %T: %v", object, err)
@@ -203,52 +203,53 @@ func decodeInto[T any](t *rapid.T, text string, into T) T {
 	return into
 }
 
-// TestBuildersArePure builds twice, and looks whether the input was touched.
+// TestBuildersArePure builds twice and checks that the input is unchanged.
 func TestBuildersArePure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := inputs().Draw(t, "input")
-		before := encode(t, in)
-		first := encode(t, everything(in))
-		if second := encode(t, everything(in)); first != second {
+		in := drawInput().Draw(t, "input")
+		before := mustEncode(t, in)
+		first := mustEncode(t, buildAll(in))
+		if second := mustEncode(t, buildAll(in)); first != second {
 			t.Errorf("the same input gave two results:\n%s", cmp.Diff(first, second))
 		}
 		again := in
 		again.Instance = in.Instance.DeepCopy()
-		if second := encode(t, everything(again)); first != second {
+		if second := mustEncode(t, buildAll(again)); first != second {
 			t.Errorf("a copy of the input gave another result:\n%s", cmp.Diff(first, second))
 		}
-		if after := encode(t, in); before != after {
+		if after := mustEncode(t, in); before != after {
 			t.Errorf("the input was changed:\n%s", cmp.Diff(before, after))
 		}
 	})
 }
 
-// TestNothingIsSentInVain sends every object through the type that the API
-// server keeps it in. A field that gets lost there, such as a zero that the API
-// leaves out, would differ from the live object for ever.
-func TestNothingIsSentInVain(t *testing.T) {
+// TestNoSentFieldIsDropped sends every object through the type that the API server
+// stores. A field dropped there, such as a zero value that the API omits, would always
+// differ from the live object.
+func TestNoSentFieldIsDropped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		for _, object := range everything(inputs().Draw(t, "input")) {
-			sent := encode(t, object)
-			kept := encode(t, decodeInto(t, sent, typed(*object.GetKind())))
-			if path := missing("", decodeInto(t, sent, &map[string]any{}), decodeInto(t, kept, &map[string]any{})); path != "" {
+		for _, object := range buildAll(drawInput().Draw(t, "input")) {
+			sent := mustEncode(t, object)
+			kept := mustEncode(t, decodeInto(t, sent, newTyped(*object.GetKind())))
+			if path := findDroppedField("", decodeInto(t, sent, &map[string]any{}), decodeInto(t, kept, &map[string]any{})); path != "" {
 				t.Errorf("%s: %s is sent and not kept", *object.GetKind(), path)
 			}
 		}
 	})
 }
 
-// missing is the path of the first field of sent that kept does not have.
-func missing(path string, sent, kept any) string {
+// findDroppedField returns the path of the first field in sent that is missing from
+// kept.
+func findDroppedField(path string, sent, kept any) string {
 	switch sent := sent.(type) {
 	case *map[string]any:
-		return missing(path, *sent, *kept.(*map[string]any))
+		return findDroppedField(path, *sent, *kept.(*map[string]any))
 	case map[string]any:
 		kept, _ := kept.(map[string]any)
 		for key, value := range sent {
-			if found := missing(path+"."+key, value, kept[key]); found != "" {
+			if found := findDroppedField(path+"."+key, value, kept[key]); found != "" {
 				return found
 			}
 		}
@@ -259,7 +260,7 @@ func missing(path string, sent, kept any) string {
 			if i >= len(kept) {
 				return fmt.Sprintf("%s[%d]", path, i)
 			}
-			if found := missing(fmt.Sprintf("%s[%d]", path, i), value, kept[i]); found != "" {
+			if found := findDroppedField(fmt.Sprintf("%s[%d]", path, i), value, kept[i]); found != "" {
 				return found
 			}
 		}
@@ -271,9 +272,9 @@ func missing(path string, sent, kept any) string {
 	return ""
 }
 
-// TestPodsAreRestricted holds every pod against the restricted level of the Pod
-// Security Standards, as the admission of Kubernetes does.
-func TestPodsAreRestricted(t *testing.T) {
+// TestPodsMeetRestrictedStandard checks every pod against the restricted Pod Security
+// Standard, as Pod Security Admission does.
+func TestPodsMeetRestrictedStandard(t *testing.T) {
 	t.Parallel()
 	evaluator, err := psapolicy.NewEvaluator(psapolicy.DefaultChecks(), nil)
 	if err != nil {
@@ -281,9 +282,9 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 	restricted := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
 	rapid.Check(t, func(t *rapid.T) {
-		in := inputs().Draw(t, "input")
-		deployment := decodeInto(t, encode(t, BuildDeployment(in)), &appsv1.Deployment{})
-		job := decodeInto(t, encode(t, BuildPreflightJob(in)), &batchv1.Job{})
+		in := drawInput().Draw(t, "input")
+		deployment := decodeInto(t, mustEncode(t, BuildDeployment(in)), &appsv1.Deployment{})
+		job := decodeInto(t, mustEncode(t, BuildPreflightJob(in)), &batchv1.Job{})
 		for _, template := range []corev1.PodTemplateSpec{deployment.Spec.Template, job.Spec.Template} {
 			result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec))
 			if !result.Allowed {
@@ -293,13 +294,14 @@ func TestPodsAreRestricted(t *testing.T) {
 	})
 }
 
-// TestPodsCannotDoMore asks for what the restricted level does not.
-func TestPodsCannotDoMore(t *testing.T) {
+// TestPodsAreHardenedBeyondRestrictedStandard checks hardening that the restricted level
+// does not require.
+func TestPodsAreHardenedBeyondRestrictedStandard(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := inputs().Draw(t, "input")
-		deployment := decodeInto(t, encode(t, BuildDeployment(in)), &appsv1.Deployment{})
-		job := decodeInto(t, encode(t, BuildPreflightJob(in)), &batchv1.Job{})
+		in := drawInput().Draw(t, "input")
+		deployment := decodeInto(t, mustEncode(t, BuildDeployment(in)), &appsv1.Deployment{})
+		job := decodeInto(t, mustEncode(t, BuildPreflightJob(in)), &batchv1.Job{})
 		for _, pod := range []corev1.PodSpec{deployment.Spec.Template.Spec, job.Spec.Template.Spec} {
 			if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 				t.Errorf("a service account token is mounted")
@@ -316,21 +318,21 @@ func TestPodsCannotDoMore(t *testing.T) {
 	})
 }
 
-// TestObjectsAreNamedAndLabelled holds every name against the limits of
-// Kubernetes, for the longest Instance names too.
-func TestObjectsAreNamedAndLabelled(t *testing.T) {
+// TestObjectNamesAndLabels checks every name against the limits of Kubernetes, including
+// for the longest Instance names.
+func TestObjectNamesAndLabels(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := inputs().Draw(t, "input")
-		for _, object := range everything(in) {
+		in := drawInput().Draw(t, "input")
+		for _, object := range buildAll(in) {
 			kind, name := *object.GetKind(), *object.GetName()
-			if problems := nameProblems(kind, name); len(problems) > 0 {
+			if problems := validateName(kind, name); len(problems) > 0 {
 				t.Errorf("%s %q: %v", kind, name, problems)
 			}
 			if got := *object.GetNamespace(); got != in.Instance.Namespace {
 				t.Errorf("%s %q is in namespace %q, want %q", kind, name, got, in.Instance.Namespace)
 			}
-			metadata := decodeInto(t, encode(t, object), &metav1.PartialObjectMetadata{})
+			metadata := decodeInto(t, mustEncode(t, object), &metav1.PartialObjectMetadata{})
 			checkLabels(t, in, kind, metadata.Labels)
 			if len(metadata.OwnerReferences) > 0 {
 				t.Errorf("%s %q has an owner reference, which the reconciler sets", kind, name)
@@ -346,7 +348,7 @@ func TestObjectsAreNamedAndLabelled(t *testing.T) {
 	})
 }
 
-func nameProblems(kind, name string) []string {
+func validateName(kind, name string) []string {
 	switch kind {
 	case "Service":
 		return validation.IsDNS1035Label(name)
@@ -370,11 +372,11 @@ func checkLabels(t *rapid.T, in Input, kind string, labels map[string]string) {
 	}
 }
 
-func TestAppendLeavesOutNil(t *testing.T) {
+func TestAppendNonNilSkipsNil(t *testing.T) {
 	t.Parallel()
-	in := external()
-	objects := Append(nil, BuildPersistentVolumeClaim(in))
-	objects = Append(objects, BuildService(in))
+	in := externalInput()
+	objects := AppendNonNil(nil, BuildPersistentVolumeClaim(in))
+	objects = AppendNonNil(objects, BuildService(in))
 	if len(objects) != 1 || *objects[0].GetKind() != "Service" {
 		t.Errorf("got %d objects, want the Service alone", len(objects))
 	}
@@ -383,22 +385,22 @@ func TestAppendLeavesOutNil(t *testing.T) {
 func TestLongestNameFits(t *testing.T) {
 	t.Parallel()
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", MaxInstanceNameLength)}}
-	if name := PreflightName(instance, "0123456789ab"); len(name) > validation.DNS1123LabelMaxLength {
+	if name := PreflightJobName(instance, "0123456789ab"); len(name) > validation.DNS1123LabelMaxLength {
 		t.Errorf("%s has %d characters, more than the name of a Job may have", name, len(name))
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestURLsAndDNSNames(t *testing.T) {
 	t.Parallel()
-	instance := embedded().Instance
-	if got, want := URL(instance), "https://acme.tenants.svc"; got != want {
+	instance := embeddedInput().Instance
+	if got, want := ClusterURL(instance), "https://acme.tenants.svc"; got != want {
 		t.Errorf("URL is %q, want %q", got, want)
 	}
 	names := DNSNames(instance, "cluster.local")
 	if diff := cmp.Diff([]string{"acme.tenants.svc", "acme.tenants.svc.cluster.local"}, names); diff != "" {
 		t.Errorf("DNS names (-want +got):\n%s", diff)
 	}
-	if url := URL(instance); !strings.HasSuffix(url, "//"+names[0]) {
+	if url := ClusterURL(instance); !strings.HasSuffix(url, "//"+names[0]) {
 		t.Errorf("the certificate does not cover the host of %s", url)
 	}
 	instance.Spec.TLS = &v1alpha1.TLS{ExtraNames: []string{"b.example", "acme.tenants.svc", "*.a.example"}}

@@ -10,39 +10,40 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A Look is what of a page's look the API server cannot judge, as it was when it was
-// good last.
-type Look struct {
-	// Logo is a data URL; empty for none.
+// A Branding is the last valid value of the branding fields that the API server cannot
+// validate.
+type Branding struct {
+	// Logo is a data URL. It is empty if there is no logo.
 	Logo string
-	// Colors are nil for those of the server.
+	// Colors defaults to the server's colors if nil.
 	Colors *v1alpha1.PageColors
 }
 
-// pageConfig tells the server how pages look, and where they lead.
+// pageConfig configures the appearance and the links of pages.
 type pageConfig struct {
-	Name            string                   `json:"name,omitempty"`
-	Logo            string                   `json:"logo,omitempty"`
-	Colors          *v1alpha1.PageColors     `json:"colors,omitempty"`
-	PrivacyURL      v1alpha1.PageURL         `json:"privacyURL,omitempty"`
-	HelpURL         v1alpha1.HelpURL         `json:"helpURL,omitempty"`
-	EmergencyNumber v1alpha1.TelephoneNumber `json:"emergencyNumber,omitempty"`
-	CrisisLine      v1alpha1.TelephoneNumber `json:"crisisLine,omitempty"`
+	Name            string               `json:"name,omitempty"`
+	Logo            string               `json:"logo,omitempty"`
+	Colors          *v1alpha1.PageColors `json:"colors,omitempty"`
+	PrivacyURL      v1alpha1.PageURL     `json:"privacyURL,omitempty"`
+	HelpURL         v1alpha1.HelpURL     `json:"helpURL,omitempty"`
+	EmergencyNumber v1alpha1.PhoneNumber `json:"emergencyNumber,omitempty"`
+	CrisisLine      v1alpha1.PhoneNumber `json:"crisisLine,omitempty"`
 }
 
-// ShowsPages says whether the server has pages for patients.
-func (in Input) ShowsPages() bool { return in.has(showsPages) }
+// SupportsPages reports whether the server has pages for patients.
+func (in Input) SupportsPages() bool { return in.has(featurePages) }
 
-// pageOf is how the server's pages look; nil where the spec or the server has none.
-func pageOf(in Input) *pageConfig {
+// newPageConfig returns the configuration of the server's pages, or nil if the spec
+// configures none or the server does not support them.
+func newPageConfig(in Input) *pageConfig {
 	wanted := in.Instance.Spec.Page
-	if wanted == nil || !in.ShowsPages() {
+	if wanted == nil || !in.SupportsPages() {
 		return nil
 	}
 	return &pageConfig{
 		Name:            wanted.Name,
-		Logo:            in.Look.Logo,
-		Colors:          in.Look.Colors,
+		Logo:            in.Branding.Logo,
+		Colors:          in.Branding.Colors,
 		PrivacyURL:      wanted.PrivacyURL,
 		HelpURL:         wanted.HelpURL,
 		EmergencyNumber: wanted.EmergencyNumber,
@@ -50,35 +51,34 @@ func pageOf(in Input) *pageConfig {
 	}
 }
 
-// LookIn is the look in the content of the ConfigMap; the zero value when it says
-// nothing of it.
-func LookIn(content map[string]string) Look {
+// ParseBranding returns the branding in the ConfigMap's content, or the zero value.
+func ParseBranding(content map[string]string) Branding {
 	config, err := decodeConfig(content[configFileName])
 	if err != nil || config.Page == nil {
-		return Look{}
+		return Branding{}
 	}
-	return Look{config.Page.Logo, config.Page.Colors}
+	return Branding{config.Page.Logo, config.Page.Colors}
 }
 
-// CheckColors refuses colours in which not everybody can read text on white, or white
-// text on them: the server does not take them.
-func CheckColors(colors v1alpha1.PageColors) error {
-	primary, err := againstWhite(colors.Primary)
+// ValidateColors rejects colors without sufficient contrast to white, as text or as
+// background. The server does not accept them either.
+func ValidateColors(colors v1alpha1.PageColors) error {
+	primary, err := contrastWithWhite(colors.Primary)
 	if err != nil {
 		return fmt.Errorf("primary: %w", err)
 	}
-	accent, err := againstWhite(colors.Accent)
+	accent, err := contrastWithWhite(colors.Accent)
 	if err != nil {
 		return fmt.Errorf("accent: %w", err)
 	}
-	if min(primary, accent) < contrast.ForText {
-		return fmt.Errorf("against white, primary %s has a contrast of %s and accent %s one of %s: expected at least %s of each, so that all can read text in it and white text on it",
-			colors.Primary, primary, colors.Accent, accent, contrast.ForText)
+	if min(primary, accent) < contrast.MinForText {
+		return fmt.Errorf("against white, primary %s has a contrast of %s and accent %s has %s: use colors with a contrast of at least %s",
+			colors.Primary, primary, colors.Accent, accent, contrast.MinForText)
 	}
 	return nil
 }
 
-func againstWhite(text string) (contrast.Ratio, error) {
+func contrastWithWhite(text string) (contrast.Ratio, error) {
 	color, err := contrast.Parse(text)
 	if err != nil {
 		return 0, err
@@ -86,8 +86,8 @@ func againstWhite(text string) (contrast.Ratio, error) {
 	return contrast.Between(color, contrast.White), nil
 }
 
-// LogoOf is where the logo of pages is, with the key that holds it; nil for none.
-func LogoOf(instance *v1alpha1.Instance) *v1alpha1.LogoReference {
+// LogoReferenceFor returns the reference to the logo, including its key, or nil.
+func LogoReferenceFor(instance *v1alpha1.Instance) *v1alpha1.ConfigMapKeyReference {
 	page := instance.Spec.Page
 	if page == nil || page.Logo == nil {
 		return nil

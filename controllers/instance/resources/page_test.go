@@ -11,21 +11,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-func TestCheckColors(t *testing.T) {
+func TestValidateColors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		primary, accent string
-		want            []string // words of the refusal; none: they are taken
+		want            []string // words in the error; none if the colors are accepted
 	}{
 		"the server's own":      {"#005ea5", "#00703c", nil},
 		"as light as may be":    {"#767676", "#767676", nil},
-		"a light one":           {"#ffdd00", "#00703c", []string{"primary #ffdd00 has a contrast of 1.34:1", "accent #00703c one of 6.2:1", "at least 4.5:1"}},
-		"the other":             {"#00703c", "#FFDD00", []string{"primary #00703c has a contrast of 6.2:1", "accent #FFDD00 one of 1.34:1", "at least 4.5:1"}},
-		"both, and hardly":      {"#777777", "#777777", []string{"primary #777777 has a contrast of 4.47:1", "accent #777777 one of 4.47:1"}},
+		"a light one":           {"#ffdd00", "#00703c", []string{"primary #ffdd00 has a contrast of 1.34:1", "accent #00703c has 6.2:1", "at least 4.5:1"}},
+		"the other":             {"#00703c", "#FFDD00", []string{"primary #00703c has a contrast of 6.2:1", "accent #FFDD00 has 1.34:1", "at least 4.5:1"}},
+		"both, and hardly":      {"#777777", "#777777", []string{"primary #777777 has a contrast of 4.47:1", "accent #777777 has 4.47:1"}},
 		"a first that is none":  {"blue", "#00703c", []string{`primary: "blue" is not a colour`}},
 		"a second that is none": {"#005ea5", "", []string{`accent: "" is not a colour`}},
 	} {
-		err := CheckColors(v1alpha1.PageColors{Primary: test.primary, Accent: test.accent})
+		err := ValidateColors(v1alpha1.PageColors{Primary: test.primary, Accent: test.accent})
 		if (err == nil) != (test.want == nil) {
 			t.Errorf("%s: got error %v", name, err)
 		}
@@ -37,27 +37,27 @@ func TestCheckColors(t *testing.T) {
 	}
 }
 
-// TestLookIsFoundAgain in what was written, so that it can stay.
-func TestLookIsFoundAgain(t *testing.T) {
+// TestBrandingRoundTrip checks that the branding can be read back from the ConfigMap.
+func TestBrandingRoundTrip(t *testing.T) {
 	t.Parallel()
-	in := looking(embedded(paged))
-	if diff := cmp.Diff(in.Look, LookIn(BuildConfigMap(in).Data)); diff != "" {
+	in := withBranding(embeddedInput(withPage))
+	if diff := cmp.Diff(in.Branding, ParseBranding(BuildConfigMap(in).Data)); diff != "" {
 		t.Errorf("the look (-written +found):\n%s", diff)
 	}
 	for name, content := range map[string]map[string]string{
-		"no content": nil, "none of a page": BuildConfigMap(embedded()).Data, "no YAML": {configFileName: "page: ["},
+		"no content": nil, "none of a page": BuildConfigMap(embeddedInput()).Data, "no YAML": {configFileName: "page: ["},
 	} {
-		if diff := cmp.Diff(Look{}, LookIn(content)); diff != "" {
+		if diff := cmp.Diff(Branding{}, ParseBranding(content)); diff != "" {
 			t.Errorf("%s (-none +found):\n%s", name, diff)
 		}
 	}
 }
 
-// TestOlderServersAreNotToldOfPages, which they do not have.
-func TestOlderServersAreNotToldOfPages(t *testing.T) {
+// TestOlderRevisionsOmitPageConfig covers revisions without pages.
+func TestOlderRevisionsOmitPageConfig(t *testing.T) {
 	t.Parallel()
-	in := looking(embedded(paged))
-	in.Server.Revision = int32(showsPages) - 1
+	in := withBranding(embeddedInput(withPage))
+	in.Server.Revision = int32(featurePages) - 1
 	if content := BuildConfigMap(in).Data[configFileName]; strings.Contains(content, "page") {
 		t.Errorf("it is told:\n%s", content)
 	}

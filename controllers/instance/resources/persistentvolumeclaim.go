@@ -11,9 +11,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// BuildPersistentVolumeClaim claims the volume of embedded storage; other kinds
-// of storage want none. The claim may outlive the Instance, so that no owner
-// reference says whose it is: a label with the Instance's UID does.
+// BuildPersistentVolumeClaim claims the volume of embedded storage. It returns nil for
+// other kinds of storage. The claim may outlive the Instance, so it carries the
+// Instance's UID in a label instead of an owner reference.
 func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyConfiguration {
 	embedded := in.Instance.Spec.Storage.Embedded
 	if embedded == nil {
@@ -26,14 +26,14 @@ func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyC
 	if embedded.StorageClassName != nil {
 		spec.WithStorageClassName(*embedded.StorageClassName)
 	}
-	claim := coreapply.PersistentVolumeClaim(DataName(in.Instance), in.Instance.Namespace).
+	claim := coreapply.PersistentVolumeClaim(DataClaimName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithLabels(ownLabel(in.Instance)).
+		WithLabels(instanceUIDLabels(in.Instance)).
 		WithSpec(spec)
-	if in.has(sparesData) {
-		claim.WithAnnotations(spareAnnotations())
+	if in.has(featureArgoCDAnnotations) {
+		claim.WithAnnotations(argoCDAnnotations())
 	}
-	if in.has(encrypts) && in.Encrypted {
+	if in.has(featureEncryption) && in.Encrypted {
 		claim.WithAnnotations(map[string]string{v1alpha1.EncryptedAnnotation: "true"})
 	}
 	return claim

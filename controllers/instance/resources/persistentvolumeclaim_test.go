@@ -35,7 +35,7 @@ func TestBuildPersistentVolumeClaim(t *testing.T) {
 		want string
 	}{
 		"the default storage class is left to the cluster": {
-			in: embedded(),
+			in: embeddedInput(),
 			want: claimMetadata + `
 spec:
   accessModes: [ReadWriteOnce]
@@ -43,7 +43,7 @@ spec:
 `,
 		},
 		"size and class of the spec": {
-			in: embedded(func(instance *v1alpha1.Instance) {
+			in: embeddedInput(func(instance *v1alpha1.Instance) {
 				instance.Spec.Storage.Embedded.Size = resource.MustParse("20Gi")
 				instance.Spec.Storage.Embedded.StorageClassName = &fast
 			}),
@@ -55,7 +55,7 @@ spec:
 `,
 		},
 		"a volume for one pod alone": {
-			in: embedded(func(instance *v1alpha1.Instance) {
+			in: embeddedInput(func(instance *v1alpha1.Instance) {
 				instance.Spec.Storage.Embedded.AccessMode = corev1.ReadWriteOncePod
 			}),
 			want: claimMetadata + `
@@ -65,7 +65,7 @@ spec:
 `,
 		},
 		"hibernation keeps the data": {
-			in: embedded(hibernated),
+			in: embeddedInput(withHibernate),
 			want: claimMetadata + `
 spec:
   accessModes: [ReadWriteOnce]
@@ -75,24 +75,24 @@ spec:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantYAML(t, BuildPersistentVolumeClaim(test.in), test.want)
+			assertYAML(t, BuildPersistentVolumeClaim(test.in), test.want)
 		})
 	}
 }
 
-func TestExternalStorageClaimsNoVolume(t *testing.T) {
+func TestExternalStorageHasNoClaim(t *testing.T) {
 	t.Parallel()
-	if claim := BuildPersistentVolumeClaim(external()); claim != nil {
-		t.Errorf("got a claim for external storage: %v", fields(t, claim))
+	if claim := BuildPersistentVolumeClaim(externalInput()); claim != nil {
+		t.Errorf("got a claim for external storage: %v", toMap(t, claim))
 	}
 }
 
-// TestClaimHasNoOwner holds under either policy: whether the data goes with the
-// Instance is decided when it is deleted, never by the garbage collector.
+// TestClaimHasNoOwner covers both deletion policies: whether the data is deleted with
+// the Instance is decided at deletion, never by the garbage collector.
 func TestClaimHasNoOwner(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyDelete} {
-		claim := BuildPersistentVolumeClaim(embedded(func(instance *v1alpha1.Instance) {
+		claim := BuildPersistentVolumeClaim(embeddedInput(func(instance *v1alpha1.Instance) {
 			instance.Spec.DeletionPolicy = policy
 		}))
 		if len(claim.OwnerReferences) != 0 {

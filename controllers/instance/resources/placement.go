@@ -11,10 +11,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// place says where a pod may run and by what credentials its image is pulled.
-// Only affinity to nodes is meant for every pod of an Instance: what a pod wants
-// of other pods is a matter of those that serve.
-func place(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
+// addPlacement sets a pod's node placement and image pull secrets. Every pod of an
+// Instance gets only the node affinity of the spec; pod affinity applies to the server's
+// pods alone.
+func addPlacement(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
 	if wanted == nil {
 		return pod
 	}
@@ -22,7 +22,7 @@ func place(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *cor
 		pod.WithImagePullSecrets(coreapply.LocalObjectReference().WithName(secret.Name))
 	}
 	for i := range wanted.Tolerations {
-		pod.WithTolerations(asApplied[coreapply.TolerationApplyConfiguration](&wanted.Tolerations[i]))
+		pod.WithTolerations(toApplyConfiguration[coreapply.TolerationApplyConfiguration](&wanted.Tolerations[i]))
 	}
 	if len(wanted.NodeSelector) > 0 {
 		pod.WithNodeSelector(wanted.NodeSelector)
@@ -32,14 +32,14 @@ func place(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *cor
 	}
 	if wanted.Affinity != nil && wanted.Affinity.NodeAffinity != nil {
 		pod.WithAffinity(coreapply.Affinity().WithNodeAffinity(
-			asApplied[coreapply.NodeAffinityApplyConfiguration](wanted.Affinity.NodeAffinity)))
+			toApplyConfiguration[coreapply.NodeAffinityApplyConfiguration](wanted.Affinity.NodeAffinity)))
 	}
 	return pod
 }
 
-// befriend says which pods the pods that serve want to be near to, or far from,
-// instead of the operator's own wish where both are of one kind.
-func befriend(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
+// addPodAffinity sets the pod affinity and anti-affinity of the server's pods. It
+// replaces the operator's own default of the same kind.
+func addPodAffinity(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
 	if wanted == nil || wanted.Affinity == nil {
 		return pod
 	}
@@ -47,24 +47,24 @@ func befriend(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *
 		pod.WithAffinity(coreapply.Affinity())
 	}
 	if wanted.Affinity.PodAffinity != nil {
-		pod.Affinity.WithPodAffinity(asApplied[coreapply.PodAffinityApplyConfiguration](wanted.Affinity.PodAffinity))
+		pod.Affinity.WithPodAffinity(toApplyConfiguration[coreapply.PodAffinityApplyConfiguration](wanted.Affinity.PodAffinity))
 	}
 	if wanted.Affinity.PodAntiAffinity != nil {
-		pod.Affinity.WithPodAntiAffinity(asApplied[coreapply.PodAntiAffinityApplyConfiguration](wanted.Affinity.PodAntiAffinity))
+		pod.Affinity.WithPodAntiAffinity(toApplyConfiguration[coreapply.PodAntiAffinityApplyConfiguration](wanted.Affinity.PodAntiAffinity))
 	}
 	return pod
 }
 
-// asApplied gives a part of a spec as it is applied: both have the same JSON, and
-// what is empty is left out.
-func asApplied[Applied, Typed any](typed *Typed) *Applied {
+// toApplyConfiguration converts a part of a spec into its apply configuration. Both have
+// the same JSON representation, and empty fields are omitted.
+func toApplyConfiguration[Applied, Typed any](typed *Typed) *Applied {
 	applied := new(Applied)
 	encoded, err := json.Marshal(typed)
 	if err == nil {
 		err = json.Unmarshal(encoded, applied)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("%T and %T are written alike: %v", typed, applied, err))
+		panic(fmt.Sprintf("converting %T to %T: %v", typed, applied, err))
 	}
 	return applied
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// pods reads spec.pods as people write it.
-func pods(text string) func(*v1alpha1.Instance) {
+// withPods parses spec.pods from YAML.
+func withPods(text string) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) {
 		instance.Spec.Pods = &v1alpha1.Pods{}
 		if err := yaml.UnmarshalStrict([]byte(text), instance.Spec.Pods); err != nil {
@@ -34,9 +34,9 @@ const (
   app.kubernetes.io/name: anamnesis, app.kubernetes.io/instance: acme, app.kubernetes.io/component: apiserver}}}}`
 )
 
-// TestPodsAreAsTheSpecSays has what each field makes of the pods that serve and
-// of the check before them, in every revision: a field that is set counts at once.
-func TestPodsAreAsTheSpecSays(t *testing.T) {
+// TestPodsFollowSpec checks the effect of each field on the server's pods and on the
+// preflight pod, in every revision: a set field applies immediately.
+func TestPodsFollowSpec(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		spec          string
@@ -69,17 +69,17 @@ func TestPodsAreAsTheSpecSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for revision := oldestRevision; revision <= Revision; revision++ {
-				plain, in := embedded(), embedded(pods(test.spec))
+				plain, in := embeddedInput(), embeddedInput(withPods(test.spec))
 				plain.Server.Revision, in.Server.Revision = revision, revision
-				wantMerged(t, "the server", fields(t, BuildDeployment(plain).Spec.Template.Spec), test.serves, fields(t, BuildDeployment(in).Spec.Template.Spec))
-				wantMerged(t, "the check", fields(t, BuildPreflightJob(plain).Spec.Template.Spec), test.check, fields(t, BuildPreflightJob(in).Spec.Template.Spec))
+				assertMerged(t, "the server", toMap(t, BuildDeployment(plain).Spec.Template.Spec), test.serves, toMap(t, BuildDeployment(in).Spec.Template.Spec))
+				assertMerged(t, "the check", toMap(t, BuildPreflightJob(plain).Spec.Template.Spec), test.check, toMap(t, BuildPreflightJob(in).Spec.Template.Spec))
 			}
 		})
 	}
 }
 
-// wantMerged compares a pod with a plain one and what is to be different in it.
-func wantMerged(t *testing.T, what string, plain map[string]any, change string, got map[string]any) {
+// assertMerged compares a pod with a plain pod merged with the expected change.
+func assertMerged(t *testing.T, what string, plain map[string]any, change string, got map[string]any) {
 	t.Helper()
 	merge(plain, parseYAML(t, change))
 	if diff := cmp.Diff(plain, got); diff != "" {
@@ -87,8 +87,8 @@ func wantMerged(t *testing.T, what string, plain map[string]any, change string, 
 	}
 }
 
-// merge puts fields into an object: objects are merged, lists appended to or, for
-// the one container, merged too, and null takes a field away.
+// merge merges fields into an object: objects are merged, lists are appended to or, for
+// the single container, merged too, and null removes a field.
 func merge(into, change map[string]any) {
 	for key, value := range change {
 		switch value := value.(type) {
@@ -112,8 +112,9 @@ func merge(into, change map[string]any) {
 	}
 }
 
-// TestAffinityReplacesOursOfItsKind leaves what the spec says nothing of.
-func TestAffinityReplacesOursOfItsKind(t *testing.T) {
+// TestSpecAffinityOverridesDefault checks that defaults stay where the spec sets
+// nothing.
+func TestSpecAffinityOverridesDefault(t *testing.T) {
 	t.Parallel()
 	nodes := `nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
   {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}]}}`
@@ -128,8 +129,8 @@ func TestAffinityReplacesOursOfItsKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pod := BuildDeployment(external(pods(test.spec))).Spec.Template.Spec
-			wantYAML(t, pod.Affinity, test.want)
+			pod := BuildDeployment(externalInput(withPods(test.spec))).Spec.Template.Spec
+			assertYAML(t, pod.Affinity, test.want)
 			if len(pod.TopologySpreadConstraints) != 1 {
 				t.Errorf("pods are no longer spread over zones")
 			}
@@ -137,37 +138,37 @@ func TestAffinityReplacesOursOfItsKind(t *testing.T) {
 	}
 }
 
-// TestLabelsAndAnnotationsOfTheSpec are for the pods that serve, and never instead
-// of those that the operator finds its pods by.
-func TestLabelsAndAnnotationsOfTheSpec(t *testing.T) {
+// TestSpecLabelsAndAnnotations checks that the spec's labels and annotations apply to
+// the server's pods and never override the operator's own.
+func TestSpecLabelsAndAnnotations(t *testing.T) {
 	t.Parallel()
-	in := embedded(pods(`{labels: {example.com/team: care, empty: "", app.kubernetes.io/instance: other},
+	in := embeddedInput(withPods(`{labels: {example.com/team: care, empty: "", app.kubernetes.io/instance: other},
   annotations: {example.com/note: "a: b", anamnesis.dev/template-hash: other}}`))
 	template := BuildDeployment(in).Spec.Template
-	wantLabels := podLabels(in.Instance, containerServer)
+	wantLabels := podLabels(in.Instance, serverContainerName)
 	wantLabels["example.com/team"], wantLabels["empty"] = "care", ""
 	if diff := cmp.Diff(wantLabels, template.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
-	wantAnnotations := BuildDeployment(embedded()).Spec.Template.Annotations
+	wantAnnotations := BuildDeployment(embeddedInput()).Spec.Template.Annotations
 	wantAnnotations["example.com/note"] = "a: b"
 	if diff := cmp.Diff(wantAnnotations, template.Annotations); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(fields(t, BuildPreflightJob(embedded()).Spec.Template), fields(t, BuildPreflightJob(in).Spec.Template)); diff != "" {
+	if diff := cmp.Diff(toMap(t, BuildPreflightJob(embeddedInput()).Spec.Template), toMap(t, BuildPreflightJob(in).Spec.Template)); diff != "" {
 		t.Errorf("the check gets them too (-without +with):\n%s", diff)
 	}
-	if diff := cmp.Diff(Selector(in.Instance), Selector(embedded().Instance)); diff != "" {
+	if diff := cmp.Diff(Selector(in.Instance), Selector(embeddedInput().Instance)); diff != "" {
 		t.Errorf("the selector changed:\n%s", diff)
 	}
 }
 
-// TestPlacementAsksNothingAgain has the same question whatever the pods get, also
-// in revisions that told checks apart by their pods.
-func TestPlacementAsksNothingAgain(t *testing.T) {
+// TestPlacementDoesNotRerunPreflight checks that placement does not change the identity
+// of a check, even in revisions that identified checks by their pods.
+func TestPlacementDoesNotRerunPreflight(t *testing.T) {
 	t.Parallel()
 	for revision := oldestRevision; revision <= Revision; revision++ {
-		plain, in := external(), external(pods(podsWithAll))
+		plain, in := externalInput(), externalInput(withPods(fullPodsYAML))
 		plain.Server.Revision, in.Server.Revision = revision, revision
 		if preflightHash(t, plain) != preflightHash(t, in) {
 			t.Errorf("revision %d asks again", revision)
@@ -175,7 +176,7 @@ func TestPlacementAsksNothingAgain(t *testing.T) {
 	}
 }
 
-const podsWithAll = `
+const fullPodsYAML = `
 imagePullSecrets: [{name: registry}]
 nodeSelector: {kubernetes.io/arch: amd64}
 tolerations: [{key: tenants, operator: Exists, effect: NoSchedule}]
@@ -187,19 +188,19 @@ logLevel: debug
 securityContext: {runAsUser: 1000680000}
 `
 
-// TestTypedPartsAreApplied compares what is sent with what the spec said, for the
-// parts that are handed on as they are.
-func TestTypedPartsAreApplied(t *testing.T) {
+// TestToApplyConfiguration compares the applied fields with the spec for the parts that
+// are copied unchanged.
+func TestToApplyConfiguration(t *testing.T) {
 	t.Parallel()
 	want := corev1.Toleration{Key: "a", Operator: corev1.TolerationOpEqual, Value: "b", Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(0))}
-	in := embedded(func(instance *v1alpha1.Instance) {
+	in := embeddedInput(func(instance *v1alpha1.Instance) {
 		instance.Spec.Pods = &v1alpha1.Pods{Tolerations: []corev1.Toleration{want}, Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 				TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{}, NamespaceSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"k"},
 			}},
 		}}}
 	})
-	pod := serverOf(t, in)
+	pod := serverPodSpec(t, in)
 	if diff := cmp.Diff([]corev1.Toleration{want}, pod.Tolerations); diff != "" {
 		t.Errorf("tolerations (-want +got):\n%s", diff)
 	}

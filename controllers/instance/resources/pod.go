@@ -10,30 +10,30 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// nonRootID is the user and group that the images are made for.
+// nonRootID is the user and group that the images run as.
 const nonRootID = 65532
 
-// podSpec is what every pod of an Instance has: it meets the restricted Pod
-// Security Standard, cannot talk to the Kubernetes API, and runs where the
-// Instance says.
+// podSpec returns the common part of every pod of an Instance. It meets the restricted
+// Pod Security Standard, mounts no token for the Kubernetes API, and uses the Instance's
+// placement.
 func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyConfiguration) *coreapply.PodSpecApplyConfiguration {
 	pod := coreapply.PodSpec().
 		WithServiceAccountName(ServerName(instance)).
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithSecurityContext(podSecurity(instance.Spec.Pods)).
+		WithSecurityContext(podSecurityContext(instance.Spec.Pods)).
 		WithContainers(container.
 			WithSecurityContext(coreapply.SecurityContext().
 				WithAllowPrivilegeEscalation(false).
 				WithReadOnlyRootFilesystem(true).
 				WithCapabilities(coreapply.Capabilities().WithDrop("ALL"))))
-	return place(pod, instance.Spec.Pods)
+	return addPlacement(pod, instance.Spec.Pods)
 }
 
-// podSecurity makes pods run without privileges, under the user of the spec: the
-// image's own where it says nothing, one of the platform's choosing where it
-// leaves the choice, with all groups.
-func podSecurity(wanted *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
+// podSecurityContext runs pods without privileges, as the user of the spec. Without a
+// security context in the spec, the user is the image's own. With a security context but
+// no user, the platform chooses user and groups.
+func podSecurityContext(wanted *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
 	security := coreapply.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
@@ -48,9 +48,9 @@ func podSecurity(wanted *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfig
 	return security.WithRunAsUser(user).WithRunAsGroup(nonRootID).WithFSGroup(nonRootID)
 }
 
-// defaultResources suit a small tenant. There is no limit on processor time: it
-// would slow down answers on a machine that is otherwise idle. The release file
-// is mapped and counts against memory only as cache.
+// defaultResources suit a small tenant. They set no CPU limit, which would slow down
+// responses on an otherwise idle machine. The release file is memory-mapped and counts
+// only as page cache.
 func defaultResources() *coreapply.ResourceRequirementsApplyConfiguration {
 	return coreapply.ResourceRequirements().
 		WithRequests(corev1.ResourceList{

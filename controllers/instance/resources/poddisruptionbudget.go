@@ -9,9 +9,9 @@ import (
 	policyapply "k8s.io/client-go/applyconfigurations/policy/v1"
 )
 
-// BuildPodDisruptionBudget lets node maintenance take one pod at a time. It is
-// wanted from two pods up: with one it could only forbid, and the node would
-// never drain. Pods that are not ready may always be evicted.
+// BuildPodDisruptionBudget lets node maintenance evict one pod at a time. It applies
+// from two pods up: with one pod, it could only block the node drain indefinitely. Pods
+// that are not ready may always be evicted.
 func BuildPodDisruptionBudget(in Input) *policyapply.PodDisruptionBudgetApplyConfiguration {
 	if replicas(in.Instance) < 2 {
 		return nil

@@ -29,22 +29,22 @@ spec:
 		in     Input
 		wanted bool
 	}{
-		"two replicas":             {external(), true},
-		"many replicas":            {external(replicated(9)), true},
-		"one replica":              {external(replicated(1)), false},
-		"embedded storage":         {embedded(), false},
-		"two replicas, hibernated": {external(hibernated), false},
+		"two replicas":             {externalInput(), true},
+		"many replicas":            {externalInput(withReplicas(9)), true},
+		"one replica":              {externalInput(withReplicas(1)), false},
+		"embedded storage":         {embeddedInput(), false},
+		"two replicas, hibernated": {externalInput(withHibernate), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			budget := BuildPodDisruptionBudget(test.in)
 			if !test.wanted {
 				if budget != nil {
-					t.Errorf("got a budget that could only forbid: %v", fields(t, budget))
+					t.Errorf("got a budget that could only forbid: %v", toMap(t, budget))
 				}
 				return
 			}
-			wantYAML(t, budget, want)
+			assertYAML(t, budget, want)
 		})
 	}
 }

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// PreflightContainer is the container whose termination message is the
-	// answer of the preflight check, as JSON.
+	// PreflightContainer is the name of the container whose termination message is the
+	// result of the preflight check, in JSON.
 	PreflightContainer = "model-check"
 
 	terminationLog = "/dev/termination-log"
 )
 
-// BuildPreflightJob checks that an image holds the models of the spec before
-// any running pod is touched. It has the image and security of the server's
-// pods and sees the same release files; the other volumes say nothing about
-// them, and the data has room for a single writer.
+// BuildPreflightJob checks that an image contains the models of the spec before any
+// running pod is changed. Its pod uses the image and the security settings of the
+// server's pods, and the same release files. It mounts no other volumes: they do not
+// affect the result, and the data allows only one writer.
 //
-// A check that says no is final, so the Job tries once; a pod that was moved
-// away before it could say anything is not counted. The Job has no end of its
-// own: it is the record of the answer until the reconciler deletes it, and one
-// whose image cannot be pulled says so until it can.
+// A negative result is final, so the Job tries only once; a pod that was evicted before
+// it had a result does not count. The Job has no TTL and no deadline: it records the
+// result until the reconciler deletes it, and while its image cannot be pulled, it
+// reports so and keeps trying.
 func BuildPreflightJob(in Input) *batchapply.JobApplyConfiguration {
-	return batchapply.Job(PreflightName(in.Instance, in.PreflightHash), in.Instance.Namespace).
+	return batchapply.Job(PreflightJobName(in.Instance, in.PreflightHash), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithSpec(batchapply.JobSpec().
 			WithBackoffLimit(0).
-			WithPodFailurePolicy(ignoreDisruption()).
+			WithPodFailurePolicy(ignoreDisruptionPolicy()).
 			WithTemplate(coreapply.PodTemplateSpec().
 				WithLabels(podLabels(in.Instance, PreflightContainer)).
 				WithSpec(podSpec(in.Instance, preflightContainer(in)).
@@ -52,34 +52,33 @@ func preflightContainer(in Input) *coreapply.ContainerApplyConfiguration {
 		WithResources(defaultResources())
 }
 
-// preflightQuestion is all that the answer of a preflight check depends on.
-type preflightQuestion struct {
+// preflightInputs are all inputs that affect the result of a preflight check.
+type preflightInputs struct {
 	Image     string   `json:"image"`
 	Arguments []string `json:"arguments"`
 }
 
-// PreflightQuestion tells preflight checks apart: those with the same question
-// have the same answer, whatever nodes, credentials for the image or resources
-// their pods get. The hash of its JSON is Input.PreflightHash; the question does
-// not depend on that.
-func PreflightQuestion(in Input) any {
-	if !in.has(knowsQuestions) {
-		return firstPreflightTemplate(in)
+// PreflightInputs returns the identity of a preflight check: checks with equal inputs
+// have the same result, whatever the nodes, pull secrets or resources of their pods.
+// Input.PreflightHash is the hash of its JSON, and is not itself an input.
+func PreflightInputs(in Input) any {
+	if !in.has(featurePreflightInputs) {
+		return legacyPreflightTemplate(in)
 	}
-	return preflightQuestion{in.Server.Image, modelArguments(in.Instance.Spec.Models)}
+	return preflightInputs{in.Server.Image, modelArguments(in.Instance.Spec.Models)}
 }
 
-// firstPreflightTemplate is what revisions 1 and 2 told checks apart by: the pod
-// template of the Job, which then depended on nothing else of the Instance.
-// Another value would make every tenant ask again.
-func firstPreflightTemplate(in Input) *coreapply.PodTemplateSpecApplyConfiguration {
+// legacyPreflightTemplate is the identity of a check in revisions 1 and 2: the Job's pod
+// template, which then depended on nothing else of the Instance. A different value would
+// make every tenant repeat the check.
+func legacyPreflightTemplate(in Input) *coreapply.PodTemplateSpecApplyConfiguration {
 	instance := &v1alpha1.Instance{}
 	instance.Name, instance.Namespace = in.Instance.Name, in.Instance.Namespace
 	instance.Spec.Models = in.Instance.Spec.Models
 	return BuildPreflightJob(Input{Instance: instance, Server: in.Server}).Spec.Template
 }
 
-func ignoreDisruption() *batchapply.PodFailurePolicyApplyConfiguration {
+func ignoreDisruptionPolicy() *batchapply.PodFailurePolicyApplyConfiguration {
 	return batchapply.PodFailurePolicy().WithRules(batchapply.PodFailurePolicyRule().
 		WithAction(batchv1.PodFailurePolicyActionIgnore).
 		WithOnPodConditions(batchapply.PodFailurePolicyOnPodConditionsPattern().

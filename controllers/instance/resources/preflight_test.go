@@ -8,32 +8,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/apply"
+	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// TestPreflightLeavesStorageAlone builds the same check whatever keeps the data,
-// whose volume has room for a single writer.
-func TestPreflightLeavesStorageAlone(t *testing.T) {
+// TestPreflightMountsNoStorage checks that the Job is the same for every kind of
+// storage, because a volume may allow only one writer.
+func TestPreflightMountsNoStorage(t *testing.T) {
 	t.Parallel()
-	want := fields(t, BuildPreflightJob(embedded()))
+	want := toMap(t, BuildPreflightJob(embeddedInput()))
 	for name, in := range map[string]Input{
-		"external storage": external(),
-		"hibernated":       embedded(hibernated),
+		"external storage": externalInput(),
+		"hibernated":       embeddedInput(withHibernate),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(want, fields(t, BuildPreflightJob(in))); diff != "" {
+			if diff := cmp.Diff(want, toMap(t, BuildPreflightJob(in))); diff != "" {
 				t.Errorf("another check than with embedded storage (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestPreflightAsksForTheSpec has a spec that leaves a version open while an
-// older one is pinned: the check must find the newest, not the pinned one.
-func TestPreflightAsksForTheSpec(t *testing.T) {
+// TestPreflightChecksSpecModels covers a spec without a version while an older version
+// is pinned: the check must find the newest version, not the pinned one.
+func TestPreflightChecksSpecModels(t *testing.T) {
 	t.Parallel()
-	in := embedded(func(instance *v1alpha1.Instance) {
+	in := embeddedInput(func(instance *v1alpha1.Instance) {
 		instance.Spec.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-10-01T00:00:00Z"}, {ID: "service-en"}}
 	})
 	got := BuildPreflightJob(in).Spec.Template.Spec.Containers[0].Args
@@ -46,12 +46,12 @@ func TestPreflightAsksForTheSpec(t *testing.T) {
 	}
 }
 
-// TestPreflightQuestion says what makes another check: only what the answer
-// depends on, and never its own hash, from which it gets its name.
-func TestPreflightQuestion(t *testing.T) {
+// TestPreflightInputs checks which changes cause another check: only those that affect
+// the result, and never its own hash, which is part of its name.
+func TestPreflightInputs(t *testing.T) {
 	t.Parallel()
 	edited := func(edit func(*Input)) Input {
-		in := external()
+		in := externalInput()
 		edit(&in)
 		return in
 	}
@@ -60,19 +60,19 @@ func TestPreflightQuestion(t *testing.T) {
 		another bool
 	}{
 		"another image":          {edited(func(in *Input) { in.Server.Image = "registry.example/apiserver:2" }), true},
-		"another model":          {external(func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-de" }), true},
-		"a version in the spec":  {external(func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = "2026-11-21T00:00:00Z" }), true},
+		"another model":          {externalInput(func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-de" }), true},
+		"a version in the spec":  {externalInput(func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = "2026-11-21T00:00:00Z" }), true},
 		"its own hash":           {edited(func(in *Input) { in.PreflightHash = "" }), false},
 		"the hash of a template": {edited(func(in *Input) { in.TemplateHash = "" }), false},
 		"the versions pinned":    {edited(func(in *Input) { in.Models = nil }), false},
 		"the database":           {edited(func(in *Input) { in.DatabaseChecksum = "" }), false},
-		"resources":              {external(func(i *v1alpha1.Instance) { i.Spec.Resources = memory("1Gi") }), false},
-		"scaling":                {external(replicated(9)), false},
+		"resources":              {externalInput(func(i *v1alpha1.Instance) { i.Spec.Resources = memoryRequirements("1Gi") }), false},
+		"scaling":                {externalInput(withReplicas(9)), false},
 		"a newer operator":       {edited(func(in *Input) { in.Server.Revision++ }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			another := preflightHash(t, test.in) != preflightHash(t, external())
+			another := preflightHash(t, test.in) != preflightHash(t, externalInput())
 			if another != test.another {
 				t.Errorf("another check: %t, want %t", another, test.another)
 			}
@@ -80,9 +80,9 @@ func TestPreflightQuestion(t *testing.T) {
 	}
 }
 
-// TestPreflightQuestionIsKept holds the hashes that operators computed which knew
-// no later revision: with another one they would ask every tenant's image again.
-func TestPreflightQuestionIsKept(t *testing.T) {
+// TestPreflightHashIsStable checks that the hashes of earlier revisions are unchanged.
+// Otherwise every tenant would repeat its check.
+func TestPreflightHashIsStable(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]string{
 		"embedded": "efe186285d89", "external": "efe186285d89", "hibernated": "efe186285d89",
@@ -90,7 +90,7 @@ func TestPreflightQuestionIsKept(t *testing.T) {
 	}
 	for name, want := range wanted {
 		in := revisionFixtures()[name].in
-		for in.Server.Revision = 1; in.Server.Revision < int32(knowsQuestions); in.Server.Revision++ {
+		for in.Server.Revision = 1; in.Server.Revision < int32(featurePreflightInputs); in.Server.Revision++ {
 			if got := preflightHash(t, in); got != want {
 				t.Errorf("%s, revision %d: hash %s, want %s", name, in.Server.Revision, got, want)
 			}
@@ -100,18 +100,18 @@ func TestPreflightQuestionIsKept(t *testing.T) {
 
 func preflightHash(t *testing.T, in Input) string {
 	t.Helper()
-	hash, err := apply.Hash(PreflightQuestion(in))
+	hash, err := ssa.Hash(PreflightInputs(in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return hash
 }
 
-// TestPreflightIsNoServer keeps a check's pod out of the Service, the budget
-// and the spread of the pods that serve.
-func TestPreflightIsNoServer(t *testing.T) {
+// TestPreflightPodIsNotSelectedAsServer checks that the Job's pod does not match the
+// Service, the disruption budget or the spread constraints of the server's pods.
+func TestPreflightPodIsNotSelectedAsServer(t *testing.T) {
 	t.Parallel()
-	in := embedded()
+	in := embeddedInput()
 	labels := BuildPreflightJob(in).Spec.Template.Labels
 	for key, value := range Selector(in.Instance) {
 		if labels[key] != value {

@@ -13,36 +13,36 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A revisionFixture is an Instance whose objects are kept in testdata, for every
+// A revisionFixture is an Instance whose objects are recorded in testdata, for every
 // revision from the first that knows its fields.
 type revisionFixture struct {
-	since int32
-	in    Input
+	sinceRevision int32
+	in            Input
 }
 
-// revisionFixtures are by the name of their file. Those of a released revision
-// never change: what is new gets a fixture of its own.
+// revisionFixtures maps file names to fixtures. Fixtures of a released revision never
+// change: new fields get a fixture of their own.
 func revisionFixtures() map[string]revisionFixture {
 	return map[string]revisionFixture{
-		"embedded":   {1, embedded()},
-		"external":   {1, external()},
-		"hibernated": {1, embedded(hibernated, onFastVolume)},
-		"everything": {1, everythingSet()},
+		"embedded":   {1, embeddedInput()},
+		"external":   {1, externalInput()},
+		"hibernated": {1, embeddedInput(withHibernate, withFastVolume)},
+		"everything": {1, fullInput()},
 
-		"embedded-placed": {3, embedded(forOnePod, pods(podsWithAll))},
-		"external-placed": {3, everythingPlaced()},
+		"embedded-placed": {3, embeddedInput(withReadWriteOncePod, withPods(fullPodsYAML))},
+		"external-placed": {3, fullPlacementInput()},
 
-		"embedded-encrypted": {4, encrypted(embedded())},
-		"external-public":    {4, sending(encrypted(external(public)))},
+		"embedded-encrypted": {4, withEncryption(embeddedInput())},
+		"external-public":    {4, withNotificationPorts(withEncryption(externalInput(withPublicURL)))},
 
-		"embedded-webhooks": {5, embedded(webhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CertificateReference{Name: "receivers-ca"}}))},
-		"embedded-page":     {5, looking(embedded(paged))},
-		"external-webhooks": {5, besideTheAPI(sending(guarded(webhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))))},
+		"embedded-webhooks": {5, embeddedInput(withWebhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CABundleReference{Name: "receivers-ca"}}))},
+		"embedded-page":     {5, withBranding(embeddedInput(withPage))},
+		"external-webhooks": {5, withBlockedWebhookAPI(withNotificationPorts(externalInputWithBlockedAPI(withWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))))},
 	}
 }
 
-// public is reached from outside, and takes up what another left.
-func public(instance *v1alpha1.Instance) {
+// withPublicURL sets a public URL and adopts the data of another Instance.
+func withPublicURL(instance *v1alpha1.Instance) {
 	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "0d7c1e52"}
 	instance.Spec.URL = "https://acme.example"
 	instance.Spec.Notifications = &v1alpha1.Notifications{
@@ -52,19 +52,19 @@ func public(instance *v1alpha1.Instance) {
 	instance.Spec.TrustedProxies = []v1alpha1.CIDR{"10.0.0.0/8", "2001:db8::/32"}
 }
 
-// webhooks may be sent so, and are remembered for a week.
-func webhooks(wanted *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
+// withWebhooks sets the webhook settings, and a retention of one week for deliveries.
+func withWebhooks(wanted *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) {
 		instance.Spec.Webhooks = wanted
 		instance.Spec.Retention = &v1alpha1.Retention{Deliveries: "7d"}
 	}
 }
 
-// paged has pages that say all they can.
-func paged(instance *v1alpha1.Instance) {
+// withPage sets every page field.
+func withPage(instance *v1alpha1.Instance) {
 	instance.Spec.Page = &v1alpha1.Page{
 		Name:            "Acme Health",
-		Logo:            &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.LogoReference{Name: "acme-logo"}},
+		Logo:            &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}},
 		Colors:          &v1alpha1.PageColors{Primary: "#1d1d1d", Accent: "#767676"},
 		PrivacyURL:      "https://acme.example/privacy",
 		HelpURL:         "tel:+49-30-1234567",
@@ -73,37 +73,37 @@ func paged(instance *v1alpha1.Instance) {
 	}
 }
 
-// looking is where colours and logo of the spec are good.
-func looking(in Input) Input {
-	in.Look = Look{Logo: "data:image/png;base64,iVBORw0KGgo=", Colors: in.Instance.Spec.Page.Colors}
+// withBranding sets valid colors and a valid logo from the spec.
+func withBranding(in Input) Input {
+	in.Branding = Branding{Logo: "data:image/png;base64,iVBORw0KGgo=", Colors: in.Instance.Spec.Page.Colors}
 	return in
 }
 
-// besideTheAPI is where the Kubernetes API serves on a port of webhooks.
-func besideTheAPI(in Input) Input {
-	in.ClosedToWebhooks = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
-	in.WebhookAuthorities = "-----BEGIN CERTIFICATE-----\n"
+// withBlockedWebhookAPI makes the Kubernetes API serve on a webhook port.
+func withBlockedWebhookAPI(in Input) Input {
+	in.WebhookBlockedNetworks = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
+	in.WebhookCABundle = "-----BEGIN CERTIFICATE-----\n"
 	return in
 }
 
-func sending(in Input) Input {
+func withNotificationPorts(in Input) Input {
 	in.NotificationPorts = []int32{443, 587}
 	return in
 }
 
-func encrypted(in Input) Input {
+func withEncryption(in Input) Input {
 	in.Encrypted = true
 	return in
 }
 
-func onFastVolume(instance *v1alpha1.Instance) {
+func withFastVolume(instance *v1alpha1.Instance) {
 	instance.Spec.Storage.Embedded.Size = resource.MustParse("20Gi")
 	instance.Spec.Storage.Embedded.StorageClassName = new("fast")
 }
 
-// everythingSet says something in every field that revision 1 knew.
-func everythingSet() Input {
-	in := external(func(instance *v1alpha1.Instance) {
+// fullInput sets every field that revision 1 knew.
+func fullInput() Input {
+	in := externalInput(func(instance *v1alpha1.Instance) {
 		spec := &instance.Spec
 		spec.Models = []v1alpha1.Model{{ID: "service-de", Version: "2026-10-01T00:00:00Z"}, {ID: "service-en"}}
 		spec.Replicas = 5
@@ -122,16 +122,16 @@ func everythingSet() Input {
 	return in
 }
 
-func forOnePod(instance *v1alpha1.Instance) {
+func withReadWriteOncePod(instance *v1alpha1.Instance) {
 	instance.Spec.Storage.Embedded.AccessMode = corev1.ReadWriteOncePod
 }
 
-// everythingPlaced says something in every field that came with revision 3.
-func everythingPlaced() Input {
-	in := guarded(
-		pods(podsWithAll),
-		within("10.20.0.0/16", "10.96.0.0/12", "2001:db8::/32"),
-		trusting(v1alpha1.CertificateReference{Kind: "ConfigMap", Name: "rds", Key: "global-bundle.pem"}),
+// fullPlacementInput sets every field that revision 3 introduced.
+func fullPlacementInput() Input {
+	in := externalInputWithBlockedAPI(
+		withPods(fullPodsYAML),
+		withCIDRs("10.20.0.0/16", "10.96.0.0/12", "2001:db8::/32"),
+		withCARef(v1alpha1.CABundleReference{Kind: "ConfigMap", Name: "rds", Key: "global-bundle.pem"}),
 		func(instance *v1alpha1.Instance) {
 			instance.Spec.Storage.External.SecretRef.Key = "uri"
 			instance.Spec.Storage.External.AllowInsecure = true
@@ -139,9 +139,9 @@ func everythingPlaced() Input {
 				Deadline: metav1.Duration{Duration: 20 * time.Minute},
 				Pause:    true,
 				Image:    "registry.example/apiserver:1",
-				Window:   &v1alpha1.Window{Start: "22:00", End: "05:00", TimeZone: "Europe/Berlin"},
+				Window:   &v1alpha1.MaintenanceWindow{Start: "22:00", End: "05:00", TimeZone: "Europe/Berlin"},
 			}
 		})
-	in.PutBackPorts = []int32{6432}
+	in.RollbackPorts = []int32{6432}
 	return in
 }

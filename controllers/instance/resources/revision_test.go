@@ -31,18 +31,18 @@ var update = flag.Bool("update", false, "write the objects of the newest revisio
 //	sha256sum revision-9/*.yaml >> released.sums
 const releasedSums = "testdata/released.sums"
 
-// oldestRevision is the first that an Instance may still be pinned to.
+// oldestRevision is the first revision that an Instance may still be pinned to.
 const oldestRevision int32 = 1
 
-// TestRevisions builds every revision and compares it with what it built when it
-// was made. A difference would replace the pods of all tenants pinned to it as
-// soon as the operator is upgraded.
+// TestRevisions builds every revision and compares it with its recorded objects. A
+// difference would replace the pods of all tenants pinned to that revision as soon as
+// the operator is upgraded.
 func TestRevisions(t *testing.T) {
 	t.Parallel()
-	released := released(t)
+	released := readReleasedSums(t)
 	for revision := oldestRevision; revision <= Revision; revision++ {
 		for name, fixture := range revisionFixtures() {
-			if revision < fixture.since {
+			if revision < fixture.sinceRevision {
 				continue
 			}
 			file := goldenFile(revision, name)
@@ -50,13 +50,13 @@ func TestRevisions(t *testing.T) {
 			in.Server.Revision = revision
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
-				checkRevision(t, file, released[file] != "", everything(in))
+				checkRevision(t, file, released[file] != "", buildAll(in))
 			})
 		}
 	}
 }
 
-// goldenFile is the path within testdata.
+// goldenFile returns the path within testdata.
 func goldenFile(revision int32, fixture string) string {
 	return fmt.Sprintf("revision-%d/%s.yaml", revision, fixture)
 }
@@ -72,9 +72,9 @@ func checkRevision(t *testing.T, file string, released bool, objects []Object) {
 	}
 	var got []map[string]any
 	for _, object := range objects {
-		got = append(got, fields(t, object))
+		got = append(got, toMap(t, object))
 	}
-	diff := cmp.Diff(documents(t, content), got)
+	diff := cmp.Diff(readDocuments(t, content), got)
 	switch {
 	case diff != "" && released:
 		t.Errorf("a builder gives tenants of this revision something else, so that an upgrade of the operator would replace "+
@@ -102,8 +102,8 @@ func writeGolden(t *testing.T, path string, objects []Object) {
 	}
 }
 
-// documents are the objects of a file.
-func documents(t *testing.T, content []byte) []map[string]any {
+// readDocuments returns the objects in a file.
+func readDocuments(t *testing.T, content []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
@@ -119,8 +119,9 @@ func documents(t *testing.T, content []byte) []map[string]any {
 	}
 }
 
-// released are the sums of released files by their paths within testdata.
-func released(t *testing.T) map[string]string {
+// readReleasedSums returns the checksums of released files by their paths within
+// testdata.
+func readReleasedSums(t *testing.T) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(releasedSums)
 	if err != nil {
@@ -137,11 +138,11 @@ func released(t *testing.T) map[string]string {
 	return sums
 }
 
-// TestReleasedRevisionsStay refuses to let what tenants run be rewritten to fit a
-// builder that was changed.
-func TestReleasedRevisionsStay(t *testing.T) {
+// TestReleasedRevisionsAreUnchanged prevents the recorded objects of released revisions
+// from being rewritten to match a changed builder.
+func TestReleasedRevisionsAreUnchanged(t *testing.T) {
 	t.Parallel()
-	sums := released(t)
+	sums := readReleasedSums(t)
 	for file, want := range sums {
 		content, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {
@@ -153,12 +154,12 @@ func TestReleasedRevisionsStay(t *testing.T) {
 			t.Errorf("testdata/%s was changed, and tenants run what it said: put it back, and add a revision instead, as revision.go says", file)
 		}
 	}
-	wantReleased(t, sums)
+	assertReleased(t, sums)
 }
 
-// wantReleased asks for the files of every revision but the newest, which may
-// still be made.
-func wantReleased(t *testing.T, sums map[string]string) {
+// assertReleased checks that the files of every revision but the newest, which may still
+// be in development, are released.
+func assertReleased(t *testing.T, sums map[string]string) {
 	files, err := filepath.Glob("testdata/revision-*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +173,7 @@ func wantReleased(t *testing.T, sums map[string]string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(revisionFixtures())) {
 		fixture := revisionFixtures()[name]
-		for revision := max(fixture.since, oldestRevision); revision < Revision; revision++ {
+		for revision := max(fixture.sinceRevision, oldestRevision); revision < Revision; revision++ {
 			if file := goldenFile(revision, name); sums[file] == "" {
 				t.Errorf("testdata/%s is not listed in %s", file, releasedSums)
 			}

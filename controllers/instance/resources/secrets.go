@@ -22,13 +22,13 @@ const (
 	ApplicationURLKey = "url"
 )
 
-// TLSAuthorityKey is the key of a TLS Secret whose value is the certificate of
-// the authority that clients must trust.
-const TLSAuthorityKey = corev1.ServiceAccountRootCAKey
+// TLSCAKey is the key of a TLS Secret that holds the certificate of the CA that clients
+// must trust.
+const TLSCAKey = corev1.ServiceAccountRootCAKey
 
-// allScopes is what an application may do that names no scopes. They are
-// written out, so that the server never has to guess what an empty list means.
-var allScopes = []v1alpha1.Scope{
+// defaultScopes are the scopes of an application that names none. They are written out,
+// so that the server never has to interpret an empty list.
+var defaultScopes = []v1alpha1.Scope{
 	"knowledge:read",
 	"question:read", "question:write",
 	"survey:read", "survey:write",
@@ -37,46 +37,47 @@ var allScopes = []v1alpha1.Scope{
 	"patient:read", "patient:write",
 }
 
-// Applications are those of the spec, or the one that an Instance has when its
-// spec names none. Scopes that are left out are filled in.
+// Applications returns the applications of the spec, or the default application if the
+// spec names none. It fills in default scopes.
 func Applications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	if len(instance.Spec.Applications) == 0 {
-		return []v1alpha1.Application{withScopes(v1alpha1.Application{Name: "default"})}
+		return []v1alpha1.Application{withDefaultScopes(v1alpha1.Application{Name: "default"})}
 	}
 	applications := make([]v1alpha1.Application, len(instance.Spec.Applications))
 	for i, application := range instance.Spec.Applications {
-		applications[i] = withScopes(application)
+		applications[i] = withDefaultScopes(application)
 	}
 	return applications
 }
 
-// OperatorName is the id of the application by which the server knows the operator.
-// No application of a spec is called so.
-const OperatorName = "operator"
+// OperatorApplicationName is the id under which the server knows the operator. No
+// application of a spec may use it.
+const OperatorApplicationName = "operator"
 
-// KnownApplications are those that the server is told of: the Instance's, and the
-// operator itself, which may look after configurations and do nothing else.
-func KnownApplications(in Input) []v1alpha1.Application {
+// ServerApplications returns the applications configured on the server: the Instance's,
+// and the operator itself, which may only manage configurations.
+func ServerApplications(in Input) []v1alpha1.Application {
 	applications := Applications(in.Instance)
-	if !in.has(sendsWebhooks) {
+	if !in.has(featureWebhooks) {
 		return applications
 	}
-	return append(applications, v1alpha1.Application{Name: OperatorName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
+	return append(applications, v1alpha1.Application{Name: OperatorApplicationName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
 }
 
-func withScopes(application v1alpha1.Application) v1alpha1.Application {
+func withDefaultScopes(application v1alpha1.Application) v1alpha1.Application {
 	if len(application.Scopes) == 0 {
-		application.Scopes = allScopes
+		application.Scopes = defaultScopes
 	}
 	return application
 }
 
-// defaultKeyOverlap is how long a key stays good after another one is shown, where
-// the spec says nothing else: clients read their Secret again once a day.
+// defaultKeyOverlap is how long a key stays valid after its replacement is published,
+// unless the spec sets a duration. Clients are expected to reread their Secret once a
+// day.
 const defaultKeyOverlap = 24 * time.Hour
 
-// KeyOverlap is how long a key of an application stays good after another one is
-// shown in its place; zero revokes it at once.
+// KeyOverlap returns how long an application's key stays valid after its replacement is
+// published. Zero revokes the old key immediately.
 func KeyOverlap(instance *v1alpha1.Instance) time.Duration {
 	if instance.Spec.KeyOverlap == nil {
 		return defaultKeyOverlap
@@ -84,63 +85,63 @@ func KeyOverlap(instance *v1alpha1.Instance) time.Duration {
 	return instance.Spec.KeyOverlap.Duration
 }
 
-// BuildApplicationSecret tells the people and clients behind one application
-// its id and key, where the Instance is, and by which authority it proves itself,
-// where that is none of the public ones.
+// BuildApplicationSecret provides an application's id and key to its users and clients,
+// with the Instance's URL and, unless the certificate is from a public CA, the CA to
+// trust.
 func BuildApplicationSecret(in Input, application v1alpha1.Application, key string) *coreapply.SecretApplyConfiguration {
 	content := map[string][]byte{
 		ApplicationIDKey:  []byte(application.Name),
 		ApplicationKeyKey: []byte(key),
 	}
-	if in.has(tellsClients) {
+	if in.has(featureClientInfo) {
 		content[ApplicationURLKey] = []byte(PublicURL(in.Instance))
-		if len(in.Authority) > 0 {
-			content[TLSAuthorityKey] = in.Authority
+		if len(in.CABundle) > 0 {
+			content[TLSCAKey] = in.CABundle
 		}
 	}
-	return secret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
+	return newSecret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
 }
 
 // credentialFile is one file of the server's --credentials-dir.
 type credentialFile struct {
 	ID  string `json:"id"`
 	Key string `json:"key"`
-	// Keys are further ones that are good.
+	// Keys are further valid keys.
 	Keys   []string         `json:"keys,omitempty"`
 	Scopes []v1alpha1.Scope `json:"scopes"`
 	Plan   string           `json:"plan,omitempty"`
-	// DevMode is left out unless it is set: what is written to tenants that do not
-	// use it stays as it was.
+	// DevMode is omitted unless set, so that the Secrets of tenants that do not use it stay
+	// unchanged.
 	DevMode bool `json:"devMode,omitempty"`
 }
 
-// BuildCredentialsSecret tells the server who may call it: one file for each of
-// KnownApplications, with its keys by application name. An application
-// without a key is left out, since an empty key must never open anything. notes are
-// annotations, which must hold no key.
+// BuildCredentialsSecret holds the server's credentials: one file for each of
+// ServerApplications, with its keys by application name. Applications without a key are
+// omitted, because an empty key must never grant access. notes are annotations, which
+// must contain no key.
 func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
-	for _, application := range KnownApplications(in) {
-		if known := keys[application.Name]; known.Key != "" {
+	for _, application := range ServerApplications(in) {
+		if known := keys[application.Name]; known.Current != "" {
 			files[application.Name+".json"] = encodeCredential(application, known)
 		}
 	}
-	return noted(asData(in, secret(in, CredentialsName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
+	return withAnnotations(markRetained(in, newSecret(in, CredentialsSecretName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
 }
 
-// KeysIn are the keys of an application in the content of the credentials Secret;
-// empty for none.
-func KeysIn(content map[string][]byte, application string) pki.ApplicationKeys {
+// ParseApplicationKeys returns an application's keys from the content of the credentials
+// Secret, or the zero value.
+func ParseApplicationKeys(content map[string][]byte, application string) pki.ApplicationKeys {
 	var credential credentialFile
 	if json.Unmarshal(content[application+".json"], &credential) != nil {
 		return pki.ApplicationKeys{}
 	}
-	return pki.ApplicationKeys{Key: credential.Key, Others: credential.Keys}
+	return pki.ApplicationKeys{Current: credential.Key, Additional: credential.Keys}
 }
 
-// noted is a Secret with annotations, leaving out those without a value.
-func noted(secret *coreapply.SecretApplyConfiguration, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	if notes = annotations(maps.Clone(notes)); len(notes) == 0 {
+// withAnnotations returns a Secret with annotations, omitting those without a value.
+func withAnnotations(secret *coreapply.SecretApplyConfiguration, notes map[string]string) *coreapply.SecretApplyConfiguration {
+	if notes = dropEmpty(maps.Clone(notes)); len(notes) == 0 {
 		return secret
 	}
 	return secret.WithAnnotations(notes)
@@ -149,37 +150,36 @@ func noted(secret *coreapply.SecretApplyConfiguration, notes map[string]string) 
 func encodeCredential(application v1alpha1.Application, known pki.ApplicationKeys) []byte {
 	encoded, err := json.Marshal(credentialFile{
 		ID:      application.Name,
-		Key:     known.Key,
-		Keys:    known.Others,
+		Key:     known.Current,
+		Keys:    known.Additional,
 		Scopes:  application.Scopes,
 		Plan:    application.Plan,
 		DevMode: application.DevMode,
 	})
 	if err != nil {
-		panic(fmt.Sprintf("strings can always be encoded: %v", err))
+		panic(fmt.Sprintf("encoding strings: %v", err))
 	}
 	return encoded
 }
 
-// BuildSigningKeysSecret holds the keys that sign tokens: PKCS#8 in PEM, by
-// file name <kid>.pem. All verify; which of several signs, their headers say, else
-// their names. notes are annotations.
+// BuildSigningKeysSecret holds the keys that sign tokens, as PKCS#8 in PEM, in files
+// named <kid>.pem. The server verifies with all of them. Their PEM headers, or else
+// their names, determine which one signs. notes are annotations.
 func BuildSigningKeysSecret(in Input, files map[string][]byte, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	return noted(asData(in, secret(in, SigningKeysName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
+	return withAnnotations(markRetained(in, newSecret(in, SigningKeysSecretName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
 }
 
-// BuildTLSSecret holds what the server proves itself by, in PEM: certificate
-// chain, private key, and the authority that clients must trust, which is left
-// out when there is none.
+// BuildTLSSecret holds the server's TLS files in PEM: the certificate chain, the private
+// key, and the CA that clients must trust, which is omitted if empty.
 func BuildTLSSecret(in Input, certificate, key, authority []byte) *coreapply.SecretApplyConfiguration {
 	files := map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
 	if len(authority) > 0 {
-		files[TLSAuthorityKey] = authority
+		files[TLSCAKey] = authority
 	}
-	return secret(in, TLSName(in.Instance), corev1.SecretTypeTLS, files)
+	return newSecret(in, TLSSecretName(in.Instance), corev1.SecretTypeTLS, files)
 }
 
-func secret(in Input, name string, kind corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {
+func newSecret(in Input, name string, kind corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {
 	return coreapply.Secret(name, in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithType(kind).

@@ -23,8 +23,8 @@ var everyScope = []v1alpha1.Scope{
 	"user:read", "user:write", "patient:read", "patient:write",
 }
 
-func applications(applications ...v1alpha1.Application) func(*v1alpha1.Instance) {
-	return func(instance *v1alpha1.Instance) { instance.Spec.Applications = applications }
+func withApplications(withApplications ...v1alpha1.Application) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) { instance.Spec.Applications = withApplications }
 }
 
 func TestApplications(t *testing.T) {
@@ -34,15 +34,15 @@ func TestApplications(t *testing.T) {
 		want []v1alpha1.Application
 	}{
 		"none: one with all scopes": {
-			in:   embedded(),
+			in:   embeddedInput(),
 			want: []v1alpha1.Application{{Name: "default", Scopes: everyScope}},
 		},
 		"no scopes: all": {
-			in:   embedded(applications(v1alpha1.Application{Name: "portal", Plan: "trial"})),
+			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Plan: "trial"})),
 			want: []v1alpha1.Application{{Name: "portal", Scopes: everyScope, Plan: "trial"}},
 		},
 		"scopes as they are": {
-			in: embedded(applications(
+			in: embeddedInput(withApplications(
 				v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}},
 				v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
 			want: []v1alpha1.Application{
@@ -60,9 +60,9 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-func TestApplicationsLeaveTheSpecAlone(t *testing.T) {
+func TestApplicationsDoNotModifySpec(t *testing.T) {
 	t.Parallel()
-	in := embedded(applications(v1alpha1.Application{Name: "portal"}))
+	in := embeddedInput(withApplications(v1alpha1.Application{Name: "portal"}))
 	before := in.Instance.DeepCopy()
 	Applications(in.Instance)
 	if diff := cmp.Diff(before, in.Instance); diff != "" {
@@ -72,47 +72,48 @@ func TestApplicationsLeaveTheSpecAlone(t *testing.T) {
 
 func TestBuildApplicationSecret(t *testing.T) {
 	t.Parallel()
-	trusted, earlier := embedded(), embedded()
-	trusted.Authority = []byte("authority")
-	earlier.Authority, earlier.Server.Revision = []byte("authority"), int32(tellsClients)-1
+	trusted, earlier := embeddedInput(), embeddedInput()
+	trusted.CABundle = []byte("authority")
+	earlier.CABundle, earlier.Server.Revision = []byte("authority"), int32(featureClientInfo)-1
 	for name, test := range map[string]struct {
 		in   Input
 		want map[string]string
 	}{
-		"by a public authority":    {embedded(), map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret"}},
+		"by a public authority":    {embeddedInput(), map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret"}},
 		"by one of our own":        {trusted, map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret", "ca.crt": "authority"}},
-		"at an address of its own": {embedded(public), map[string]string{"url": "https://acme.example", "id": "portal", "key": "s3cret"}},
+		"at an address of its own": {embeddedInput(withPublicURL), map[string]string{"url": "https://acme.example", "id": "portal", "key": "s3cret"}},
 		"of an earlier revision":   {earlier, map[string]string{"id": "portal", "key": "s3cret"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := BuildApplicationSecret(test.in, v1alpha1.Application{Name: "portal"}, "s3cret")
-			wantSecret(t, got, "acme-app-portal", corev1.SecretTypeOpaque)
-			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
+			assertSecret(t, got, "acme-app-portal", corev1.SecretTypeOpaque)
+			if diff := cmp.Diff(test.want, toStrings(got.Data)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestOperatorIsKnown to servers that have webhooks, by a key of its own, with what
-// it needs and no more; it is none of the applications that people are shown.
-func TestOperatorIsKnown(t *testing.T) {
+// TestOperatorApplicationIsIncluded checks that servers with webhooks get an application
+// for the operator, with its own key and the minimal scopes, and that users do not see
+// it.
+func TestOperatorApplicationIsIncluded(t *testing.T) {
 	t.Parallel()
-	keys := map[string]pki.ApplicationKeys{"default": {Key: "k1"}, OperatorName: {Key: "k2", Others: []string{"k1"}}}
-	got := texts(BuildCredentialsSecret(embedded(), keys, nil).Data)
+	keys := map[string]pki.ApplicationKeys{"default": {Current: "k1"}, OperatorApplicationName: {Current: "k2", Additional: []string{"k1"}}}
+	got := toStrings(BuildCredentialsSecret(embeddedInput(), keys, nil).Data)
 	if diff := cmp.Diff(`{"id":"operator","key":"k2","keys":["k1"],"scopes":["config:read","config:write"]}`, got["operator.json"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, known := texts(BuildCredentialsSecret(ofRevision(4, embedded()), keys, nil).Data)["operator.json"]; known {
+	if _, known := toStrings(BuildCredentialsSecret(withRevision(4, embeddedInput()), keys, nil).Data)["operator.json"]; known {
 		t.Error("a server without webhooks is told of the operator")
 	}
-	if diff := cmp.Diff([]string{"default"}, names(Applications(embedded().Instance))); diff != "" {
+	if diff := cmp.Diff([]string{"default"}, applicationNames(Applications(embeddedInput().Instance))); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
 }
 
-func names(applications []v1alpha1.Application) []string {
+func applicationNames(applications []v1alpha1.Application) []string {
 	all := make([]string, len(applications))
 	for i, application := range applications {
 		all[i] = application.Name
@@ -128,62 +129,62 @@ func TestBuildCredentialsSecret(t *testing.T) {
 		want map[string]string
 	}{
 		"the default application": {
-			in:   embedded(),
-			keys: map[string]pki.ApplicationKeys{"default": {Key: "k1"}},
+			in:   embeddedInput(),
+			keys: map[string]pki.ApplicationKeys{"default": {Current: "k1"}},
 			want: map[string]string{
 				"default.json": `{"id":"default","key":"k1","scopes":["knowledge:read","question:read","question:write","survey:read","survey:write","config:read","config:write","user:read","user:write","patient:read","patient:write"]}`,
 			},
 		},
 		"several, with scopes and plan": {
-			in: embedded(applications(
+			in: embeddedInput(withApplications(
 				v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read", "survey:write"}, Plan: "trial"},
 				v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
-			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1"}, "reports": {Key: "k2"}},
+			keys: map[string]pki.ApplicationKeys{"portal": {Current: "k1"}, "reports": {Current: "k2"}},
 			want: map[string]string{
 				"portal.json":  `{"id":"portal","key":"k1","scopes":["survey:read","survey:write"],"plan":"trial"}`,
 				"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`,
 			},
 		},
 		"an application without a key opens nothing": {
-			in:   embedded(applications(v1alpha1.Application{Name: "portal"}, v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
-			keys: map[string]pki.ApplicationKeys{"portal": {Key: ""}, "reports": {Key: "k2"}},
+			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal"}, v1alpha1.Application{Name: "reports", Scopes: []v1alpha1.Scope{"config:read"}})),
+			keys: map[string]pki.ApplicationKeys{"portal": {Current: ""}, "reports": {Current: "k2"}},
 			want: map[string]string{"reports.json": `{"id":"reports","key":"k2","scopes":["config:read"]}`},
 		},
 		"a key without an application opens nothing": {
-			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
-			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1"}, "gone": {Key: "k3"}},
+			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]pki.ApplicationKeys{"portal": {Current: "k1"}, "gone": {Current: "k3"}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","scopes":["survey:read"]}`},
 		},
 		"a key that is good beside the one that is shown": {
-			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
-			keys: map[string]pki.ApplicationKeys{"portal": {Key: "k1", Others: []string{"k2"}}},
+			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]pki.ApplicationKeys{"portal": {Current: "k1", Additional: []string{"k2"}}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","keys":["k2"],"scopes":["survey:read"]}`},
 		},
 		"a key of odd characters stays itself": {
-			in:   embedded(applications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
-			keys: map[string]pki.ApplicationKeys{"portal": {Key: "a\"b\\c"}},
+			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
+			keys: map[string]pki.ApplicationKeys{"portal": {Current: "a\"b\\c"}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"a\"b\\c","scopes":["survey:read"]}`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := BuildCredentialsSecret(test.in, test.keys, nil)
-			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
+			if diff := cmp.Diff(test.want, toStrings(got.Data)); diff != "" {
 				t.Errorf("credentials (-want +got):\n%s", diff)
 			}
-			wantSecret(t, got, "acme-credentials", corev1.SecretTypeOpaque)
+			assertSecret(t, got, "acme-credentials", corev1.SecretTypeOpaque)
 		})
 	}
 }
 
-func TestCredentialsReadBack(t *testing.T) {
+func TestApplicationKeysRoundTrip(t *testing.T) {
 	t.Parallel()
-	in := embedded(applications(v1alpha1.Application{Name: "portal", Plan: "trial"}))
+	in := embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Plan: "trial"}))
 	var got struct {
 		ID, Key, Plan string
 		Scopes        []v1alpha1.Scope
 	}
-	if err := json.Unmarshal(BuildCredentialsSecret(in, map[string]pki.ApplicationKeys{"portal": {Key: "<k&1>"}}, nil).Data["portal.json"], &got); err != nil {
+	if err := json.Unmarshal(BuildCredentialsSecret(in, map[string]pki.ApplicationKeys{"portal": {Current: "<k&1>"}}, nil).Data["portal.json"], &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.ID != "portal" || got.Key != "<k&1>" || got.Plan != "trial" || !slices.Equal(got.Scopes, everyScope) {
@@ -194,8 +195,8 @@ func TestCredentialsReadBack(t *testing.T) {
 func TestBuildSigningKeysSecret(t *testing.T) {
 	t.Parallel()
 	files := map[string][]byte{"2026-11-21.pem": []byte("new"), "2026-05-21.pem": []byte("old")}
-	got := BuildSigningKeysSecret(embedded(), files, map[string]string{"anamnesis.dev/rotated": "1", "anamnesis.dev/retiring": ""})
-	wantSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
+	got := BuildSigningKeysSecret(embeddedInput(), files, map[string]string{"anamnesis.dev/rotated": "1", "anamnesis.dev/retiring": ""})
+	assertSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
 	if _, empty := got.Annotations["anamnesis.dev/retiring"]; empty || got.Annotations["anamnesis.dev/rotated"] != "1" {
 		t.Errorf("notes are %v, want those that have a value", got.Annotations)
 	}
@@ -206,7 +207,7 @@ func TestBuildSigningKeysSecret(t *testing.T) {
 
 func TestBuildTLSSecret(t *testing.T) {
 	t.Parallel()
-	brought := embedded(func(instance *v1alpha1.Instance) {
+	brought := embeddedInput(func(instance *v1alpha1.Instance) {
 		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
 	})
 	for name, test := range map[string]struct {
@@ -214,22 +215,22 @@ func TestBuildTLSSecret(t *testing.T) {
 		authority []byte
 		want      map[string]string
 	}{
-		"issued by the operator":       {embedded(), []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
+		"issued by the operator":       {embeddedInput(), []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
 		"brought by the tenant":        {brought, []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
 		"brought without an authority": {brought, nil, map[string]string{"tls.crt": "chain", "tls.key": "private"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := BuildTLSSecret(test.in, []byte("chain"), []byte("private"), test.authority)
-			wantSecret(t, got, "acme-serving-tls", corev1.SecretTypeTLS)
-			if diff := cmp.Diff(test.want, texts(got.Data)); diff != "" {
+			assertSecret(t, got, "acme-serving-tls", corev1.SecretTypeTLS)
+			if diff := cmp.Diff(test.want, toStrings(got.Data)); diff != "" {
 				t.Errorf("certificate (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func texts(data map[string][]byte) map[string]string {
+func toStrings(data map[string][]byte) map[string]string {
 	texts := make(map[string]string, len(data))
 	for name, value := range data {
 		texts[name] = string(value)
@@ -237,30 +238,30 @@ func texts(data map[string][]byte) map[string]string {
 	return texts
 }
 
-func wantSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name string, kind corev1.SecretType) {
+func assertSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name string, kind corev1.SecretType) {
 	t.Helper()
 	if *secret.Name != name || *secret.Namespace != "tenants" || *secret.Type != kind {
 		t.Errorf("got Secret %s/%s of type %s, want tenants/%s of type %s", *secret.Namespace, *secret.Name, *secret.Type, name, kind)
 	}
-	want := Labels(embedded().Instance)
-	if slices.Contains(DataSecrets(embedded().Instance), name) {
-		maps.Copy(want, ownLabel(embedded().Instance))
+	want := Labels(embeddedInput().Instance)
+	if slices.Contains(RetainedSecretNames(embeddedInput().Instance), name) {
+		maps.Copy(want, instanceUIDLabels(embeddedInput().Instance))
 	}
 	if diff := cmp.Diff(want, secret.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 }
 
-func TestKeysReadBack(t *testing.T) {
+func TestKeysetsRoundTrip(t *testing.T) {
 	t.Parallel()
-	in := embedded(applications(v1alpha1.Application{Name: "portal"}))
-	for _, want := range []pki.ApplicationKeys{{Key: "k1"}, {Key: "k1", Others: []string{"k2"}}, {}} {
+	in := embeddedInput(withApplications(v1alpha1.Application{Name: "portal"}))
+	for _, want := range []pki.ApplicationKeys{{Current: "k1"}, {Current: "k1", Additional: []string{"k2"}}, {}} {
 		content := BuildCredentialsSecret(in, map[string]pki.ApplicationKeys{"portal": want}, nil).Data
-		if diff := cmp.Diff(want, KeysIn(content, "portal")); diff != "" {
+		if diff := cmp.Diff(want, ParseApplicationKeys(content, "portal")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if diff := cmp.Diff(pki.ApplicationKeys{}, KeysIn(map[string][]byte{"portal.json": []byte("rubbish")}, "portal")); diff != "" {
+	if diff := cmp.Diff(pki.ApplicationKeys{}, ParseApplicationKeys(map[string][]byte{"portal.json": []byte("rubbish")}, "portal")); diff != "" {
 		t.Errorf("rubbish has keys:\n%s", diff)
 	}
 }
@@ -268,7 +269,7 @@ func TestKeysReadBack(t *testing.T) {
 func TestKeyOverlap(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[time.Duration]*metav1.Duration{24 * time.Hour: nil, 0: {}, time.Hour: {Duration: time.Hour}} {
-		in := embedded(func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = spec })
+		in := embeddedInput(func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = spec })
 		if got := KeyOverlap(in.Instance); got != want {
 			t.Errorf("%v: got %s, want %s", spec, got, want)
 		}

@@ -8,11 +8,11 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// ServicePort is where clients inside the cluster find the Instance.
+// ServicePort is the port of the Instance's Service.
 const ServicePort = 443
 
-// BuildService gives the pods of an Instance one address. The admin port is not
-// behind it: it is scraped pod by pod.
+// BuildService gives the pods of an Instance one address. It does not expose the admin
+// port, which is scraped per pod.
 func BuildService(in Input) *coreapply.ServiceApplyConfiguration {
 	return coreapply.Service(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
@@ -20,9 +20,9 @@ func BuildService(in Input) *coreapply.ServiceApplyConfiguration {
 			WithType(corev1.ServiceTypeClusterIP).
 			WithSelector(Selector(in.Instance)).
 			WithPorts(coreapply.ServicePort().
-				WithName(portTenant).
+				WithName(tenantPortName).
 				WithProtocol(corev1.ProtocolTCP).
 				WithAppProtocol("https").
 				WithPort(ServicePort).
-				WithTargetPort(intstr.FromString(portTenant))))
+				WithTargetPort(intstr.FromString(tenantPortName))))
 }

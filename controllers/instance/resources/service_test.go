@@ -26,13 +26,13 @@ spec:
     - {name: https, protocol: TCP, appProtocol: https, port: 443, targetPort: https}
 `
 	for name, in := range map[string]Input{
-		"embedded storage": embedded(),
-		"external storage": external(),
-		"hibernated":       embedded(hibernated),
+		"embedded storage": embeddedInput(),
+		"external storage": externalInput(),
+		"hibernated":       embeddedInput(withHibernate),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantYAML(t, BuildService(in), want)
+			assertYAML(t, BuildService(in), want)
 		})
 	}
 }

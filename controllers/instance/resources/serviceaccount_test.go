@@ -19,12 +19,12 @@ metadata:
 automountServiceAccountToken: false
 `
 	for name, in := range map[string]Input{
-		"embedded storage": embedded(),
-		"external storage": external(),
+		"embedded storage": embeddedInput(),
+		"external storage": externalInput(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantYAML(t, BuildServiceAccount(in), want)
+			assertYAML(t, BuildServiceAccount(in), want)
 		})
 	}
 }

@@ -8,23 +8,24 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Storage is what an Instance's kind of storage means for everything that is not
-// about that kind. Each kind says so in a file of its own.
+// Storage defines how an Instance's kind of storage affects its other objects. Each kind
+// has a file of its own.
 type Storage struct {
-	// Kind is its name, as kubectl get shows it: one of the constants below, or
-	// empty for a spec that names none.
+	// Kind is the name of the kind, as kubectl get shows it: one of the constants below, or
+	// empty if the spec selects none.
 	Kind string
-	// SingleWriter says that the data has room for one pod at a time, which ends
-	// before the next one starts.
+	// SingleWriter reports whether only one pod may use the data at a time, so that it must
+	// stop before the next one starts.
 	SingleWriter bool
-	// Secrets that the spec refers to for it.
-	Secrets []string
+	// SecretNames are the Secrets that the spec references for the storage.
+	SecretNames []string
 
-	// arguments, variables and mounts are those of the server's container.
-	arguments []string
-	variables []*coreapply.EnvVarApplyConfiguration
-	mounts    []mount
-	// database is what pods reach over the network; nil for data on a volume.
+	// args, env and mounts are added to the server's container.
+	args   []string
+	env    []*coreapply.EnvVarApplyConfiguration
+	mounts []mount
+	// database is the database that pods reach over the network. It is nil for data on a
+	// volume.
 	database *database
 }
 
@@ -34,13 +35,13 @@ const (
 	StorageExternal = "External"
 )
 
-// A database is where pods reach it: in these networks, or anywhere if there are
-// none.
+// A database holds the networks where pods reach the database. If empty, they may reach
+// it anywhere.
 type database struct{ networks []v1alpha1.CIDR }
 
-// StorageOf tells kinds of storage apart. It is the only place that does: all
-// else asks what a kind means, or for its name.
-func StorageOf(instance *v1alpha1.Instance) Storage {
+// StorageFor returns the storage of an Instance. It is the only place that distinguishes
+// the kinds; all other code uses the fields of Storage.
+func StorageFor(instance *v1alpha1.Instance) Storage {
 	switch kind := instance.Spec.Storage; {
 	case kind.Embedded != nil:
 		return embeddedStorage(instance)

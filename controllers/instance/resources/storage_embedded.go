@@ -4,12 +4,12 @@ package resources
 
 import "github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 
-// embeddedStorage is a file on a volume of the Instance's own.
+// embeddedStorage returns the storage in a file on a volume of the Instance's own.
 func embeddedStorage(instance *v1alpha1.Instance) Storage {
 	return Storage{
 		Kind:         StorageEmbedded,
 		SingleWriter: true,
-		arguments:    []string{"--data-dir=" + dataDirectory},
-		mounts:       []mount{{claimVolume("data", DataName(instance)), dataDirectory, false}},
+		args:         []string{"--data-dir=" + dataDirectory},
+		mounts:       []mount{{claimVolume("data", DataClaimName(instance)), dataDirectory, false}},
 	}
 }

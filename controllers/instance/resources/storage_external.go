@@ -11,56 +11,56 @@ import (
 )
 
 const (
-	// DatabaseURLKey is the key of the Secret of external storage whose value is
-	// the database's URL, where the Instance names no other.
+	// DatabaseURLKey is the default key of the database's URL in the Secret of external
+	// storage.
 	DatabaseURLKey = "url"
 
-	// DatabaseAuthorityKey is the key of the Secret or ConfigMap with the
-	// authorities of the database, where the Instance names no other.
-	DatabaseAuthorityKey = "ca.crt"
+	// DatabaseCAKey is the default key of the database's CA bundle in its Secret or
+	// ConfigMap.
+	DatabaseCAKey = "ca.crt"
 
-	databaseVariable = "ANAMNESIS_DATABASE"
+	databaseURLEnv = "ANAMNESIS_DATABASE"
 
-	// databaseAuthorityVariable names the file with the authorities to the
-	// server's PostgreSQL library. A sslrootcert in the URL counts instead.
-	databaseAuthorityVariable = "PGSSLROOTCERT"
-	databaseAuthorityFile     = "ca.crt"
+	// databaseCAEnv passes the path of the CA bundle to the server's PostgreSQL library. A
+	// sslrootcert parameter in the URL takes precedence.
+	databaseCAEnv  = "PGSSLROOTCERT"
+	databaseCAFile = "ca.crt"
 )
 
-// externalStorage is a PostgreSQL database that somebody else manages. The server
-// is told where it is, and by whose certificates it proves itself.
+// externalStorage returns the storage in a PostgreSQL database that is managed outside
+// the operator. It passes the URL and the CA bundle to the server.
 func externalStorage(spec v1alpha1.ExternalStorage) Storage {
 	storage := Storage{
-		Kind:    StorageExternal,
-		Secrets: []string{spec.SecretRef.Name},
-		variables: []*coreapply.EnvVarApplyConfiguration{
-			coreapply.EnvVar().WithName(databaseVariable).
+		Kind:        StorageExternal,
+		SecretNames: []string{spec.SecretRef.Name},
+		env: []*coreapply.EnvVarApplyConfiguration{
+			coreapply.EnvVar().WithName(databaseURLEnv).
 				WithValueFrom(coreapply.EnvVarSource().WithSecretKeyRef(coreapply.SecretKeySelector().
 					WithName(spec.SecretRef.Name).WithKey(cmp.Or(spec.SecretRef.Key, DatabaseURLKey)))),
 		},
 		database: &database{networks: spec.CIDRs},
 	}
 	if spec.CARef != nil {
-		storage.trust(spec.CARef)
+		storage.addCABundle(spec.CARef)
 	}
 	return storage
 }
 
-// trust has the server trust the authorities of a Secret or ConfigMap.
-func (s *Storage) trust(reference *v1alpha1.CertificateReference) {
+// addCABundle makes the server trust the CA bundle in a Secret or ConfigMap.
+func (s *Storage) addCABundle(reference *v1alpha1.CABundleReference) {
 	if reference.Kind != "ConfigMap" {
-		s.Secrets = append(s.Secrets, reference.Name)
+		s.SecretNames = append(s.SecretNames, reference.Name)
 	}
-	s.variables = append(s.variables, coreapply.EnvVar().WithName(databaseAuthorityVariable).
-		WithValue(databaseAuthorityDirectory+"/"+databaseAuthorityFile))
-	s.mounts = append(s.mounts, mount{databaseAuthorityVolume(reference), databaseAuthorityDirectory, true})
+	s.env = append(s.env, coreapply.EnvVar().WithName(databaseCAEnv).
+		WithValue(databaseCADirectory+"/"+databaseCAFile))
+	s.mounts = append(s.mounts, mount{databaseCAVolume(reference), databaseCADirectory, true})
 }
 
-// databaseAuthorityVolume holds the authorities of an external database under one
-// name, whatever object and key they are in.
-func databaseAuthorityVolume(reference *v1alpha1.CertificateReference) *coreapply.VolumeApplyConfiguration {
+// databaseCAVolume mounts the CA bundle of an external database under a fixed file name,
+// whatever its object and key.
+func databaseCAVolume(reference *v1alpha1.CABundleReference) *coreapply.VolumeApplyConfiguration {
 	volume := coreapply.Volume().WithName("database-ca")
-	file := coreapply.KeyToPath().WithKey(cmp.Or(reference.Key, DatabaseAuthorityKey)).WithPath(databaseAuthorityFile)
+	file := coreapply.KeyToPath().WithKey(cmp.Or(reference.Key, DatabaseCAKey)).WithPath(databaseCAFile)
 	if reference.Kind == "ConfigMap" {
 		return volume.WithConfigMap(coreapply.ConfigMapVolumeSource().WithName(reference.Name).WithItems(file))
 	}

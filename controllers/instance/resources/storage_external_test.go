@@ -21,30 +21,30 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-func trusting(reference v1alpha1.CertificateReference) func(*v1alpha1.Instance) {
+func withCARef(reference v1alpha1.CABundleReference) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.CARef = &reference }
 }
 
-// serverOf is the pod of a Deployment as the API server decodes it.
-func serverOf(t *testing.T, in Input) corev1.PodSpec {
+// serverPodSpec returns the pod spec of the Deployment as the API server decodes it.
+func serverPodSpec(t *testing.T, in Input) corev1.PodSpec {
 	t.Helper()
 	var template corev1.PodTemplateSpec
 	decode(t, BuildDeployment(in).Spec.Template, &template)
 	return template.Spec
 }
 
-func TestDatabaseURLComesFromTheKey(t *testing.T) {
+func TestDatabaseURLSecretKey(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{"": "url", "url": "url", "uri": "uri"} {
-		in := external(func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.SecretRef.Key = key })
-		reference := environmentOf(serverOf(t, in))["ANAMNESIS_DATABASE"].ValueFrom.SecretKeyRef
+		in := externalInput(func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.SecretRef.Key = key })
+		reference := containerEnv(serverPodSpec(t, in))["ANAMNESIS_DATABASE"].ValueFrom.SecretKeyRef
 		if reference.Name != "acme-db" || reference.Key != want {
 			t.Errorf("key %q: the URL comes from %s of %s", key, reference.Key, reference.Name)
 		}
 	}
 }
 
-func environmentOf(pod corev1.PodSpec) map[string]corev1.EnvVar {
+func containerEnv(pod corev1.PodSpec) map[string]corev1.EnvVar {
 	variables := map[string]corev1.EnvVar{}
 	for _, variable := range pod.Containers[0].Env {
 		variables[variable.Name] = variable
@@ -52,27 +52,27 @@ func environmentOf(pod corev1.PodSpec) map[string]corev1.EnvVar {
 	return variables
 }
 
-// TestDatabaseAuthorityIsMounted in every revision: it is a wish of the Instance.
-func TestDatabaseAuthorityIsMounted(t *testing.T) {
+// TestDatabaseCAIsMounted covers every revision, because the CA is part of the spec.
+func TestDatabaseCAIsMounted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		reference v1alpha1.CertificateReference
+		reference v1alpha1.CABundleReference
 		want      corev1.VolumeSource
 	}{
 		"a Secret": {
-			v1alpha1.CertificateReference{Name: "ca"},
+			v1alpha1.CABundleReference{Name: "ca"},
 			corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 				SecretName: "ca", Items: []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, DefaultMode: new(int32(0o440)),
 			}},
 		},
 		"a Secret, defaulted": {
-			v1alpha1.CertificateReference{Kind: "Secret", Name: "ca", Key: "ca.crt"},
+			v1alpha1.CABundleReference{Kind: "Secret", Name: "ca", Key: "ca.crt"},
 			corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 				SecretName: "ca", Items: []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, DefaultMode: new(int32(0o440)),
 			}},
 		},
 		"a ConfigMap under another key": {
-			v1alpha1.CertificateReference{Kind: "ConfigMap", Name: "rds", Key: "global-bundle.pem"},
+			v1alpha1.CABundleReference{Kind: "ConfigMap", Name: "rds", Key: "global-bundle.pem"},
 			corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: "rds"}, Items: []corev1.KeyToPath{{Key: "global-bundle.pem", Path: "ca.crt"}},
 			}},
@@ -81,9 +81,9 @@ func TestDatabaseAuthorityIsMounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for revision := oldestRevision; revision <= Revision; revision++ {
-				in := external(trusting(test.reference))
+				in := externalInput(withCARef(test.reference))
 				in.Server.Revision = revision
-				pod := serverOf(t, in)
+				pod := serverPodSpec(t, in)
 				got := map[string]corev1.VolumeSource{}
 				for _, volume := range pod.Volumes {
 					got[volume.Name] = volume.VolumeSource
@@ -96,11 +96,11 @@ func TestDatabaseAuthorityIsMounted(t *testing.T) {
 	}
 }
 
-// TestServerTrustsTheAuthority follows the variable to the file that is mounted,
-// and has the server's PostgreSQL library read both as it does in a pod.
-func TestServerTrustsTheAuthority(t *testing.T) {
-	pod := serverOf(t, external(trusting(v1alpha1.CertificateReference{Name: "ca"})))
-	variable := environmentOf(pod)["PGSSLROOTCERT"]
+// TestServerTrustsDatabaseCA follows the environment variable to the mounted file, and
+// lets the server's PostgreSQL library read both as it does in a pod.
+func TestServerTrustsDatabaseCA(t *testing.T) {
+	pod := serverPodSpec(t, externalInput(withCARef(v1alpha1.CABundleReference{Name: "ca"})))
+	variable := containerEnv(pod)["PGSSLROOTCERT"]
 	mounted := ""
 	for _, mount := range pod.Containers[0].VolumeMounts {
 		if mount.Name == "database-ca" && mount.ReadOnly {
@@ -116,7 +116,7 @@ func TestServerTrustsTheAuthority(t *testing.T) {
 	if err := os.WriteFile(file, encoded, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	forgetPostgres(t.Setenv, t.TempDir())
+	clearPostgresEnv(t.Setenv, t.TempDir())
 	t.Setenv(variable.Name, file)
 	config, err := pgconn.ParseConfig("postgres://user@db.example/acme?sslmode=verify-full")
 	if err != nil {

@@ -8,93 +8,94 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/pods"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/podstatus"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Findings are what can be known about pods that do not become ready.
+// Findings are the observed state of pods that do not become ready.
 type Findings struct {
-	// Pods that were made from the template.
+	// Pods are the pods created from the template.
 	Pods []corev1.Pod
-	// Creation is what keeps pods from being made at all.
-	Creation pods.Trouble
-	// Volume is why the data has no place yet; nil when it has one.
-	Volume *problem.Problem
-	// Embedded says that the data is in a file of the pods' own.
+	// CreationFailure describes why pods could not be created.
+	CreationFailure podstatus.Failure
+	// VolumePending describes why the volume is not bound yet. It is nil if the volume is
+	// bound.
+	VolumePending *problem.Error
+	// Embedded reports whether the pods keep the data in a file of their own.
 	Embedded bool
 	Now      time.Time
 }
 
-// A Trouble is what keeps the pods of a template from becoming ready.
-type Trouble struct {
-	// Message says it in the words of the scheduler or the kubelet; empty when
-	// nothing is known.
+// A Diagnosis explains why the pods of a template do not become ready.
+type Diagnosis struct {
+	// Message repeats the message of the scheduler or the kubelet. It is empty if nothing is
+	// known.
 	Message string
-	// Cause says whose trouble it is; empty when that cannot be told.
+	// Cause attributes the failure. It is empty if the cause is unknown.
 	Cause v1alpha1.FailureCause
-	// Hopeless says that the rest of the deadline would be waited for in vain.
-	Hopeless bool
+	// Unrecoverable reports whether waiting for the rest of the deadline is pointless.
+	Unrecoverable bool
 }
 
 const (
-	// hopelessRestarts is after how many restarts a container is not expected to
-	// run for good any more.
-	hopelessRestarts = 3
-	// hopelessAfter is how long a pod may wait for a node, a quota, an image or a
-	// Secret before that is not expected to come in time.
-	hopelessAfter = time.Minute
-	// loading is how long a server that runs may take to load its models before it
-	// is its database that it waits for.
-	loading = 30 * time.Second
-	// foreignDatabase is the exit code of a server whose database holds the data of
-	// another Instance. It says so as its last words.
-	foreignDatabase = 3
+	// maxRestarts is the number of restarts after which a container is not expected to
+	// recover.
+	maxRestarts = 3
+	// stuckPodTimeout is how long a pod may wait for a node, a quota, an image or a Secret
+	// before it is not expected to start in time.
+	stuckPodTimeout = time.Minute
+	// modelLoadTimeout is how long a running server may take to load its models before the
+	// failure is attributed to its database.
+	modelLoadTimeout = 30 * time.Second
+	// foreignDatabaseExitCode is the server's exit code if its database holds the data of
+	// another Instance. The server reports this as its last message.
+	foreignDatabaseExitCode = 3
 )
 
-// Diagnose says what keeps pods from becoming ready, and whose trouble it is.
+// Diagnose returns why pods do not become ready and attributes the cause.
 //
-// A container that ends, or an image that cannot be had, is trouble of the
-// server. Pods that run, answer and do not report ready wait for the one thing
-// that readiness asks for and a server cannot mend: a database elsewhere. That is
-// said once a server has had the time to load its models. A server ends when it
-// cannot open a file of its own, so with embedded storage it is the server's own
-// trouble. The kubelet does not pass on what a server answers; nothing more can be
-// told of it here.
-func Diagnose(findings Findings) Trouble {
-	found := pods.Find(findings.Pods)
-	if found.Kind == pods.None {
-		found = findings.Creation
+// A crashing container or an unavailable image is a failure of the server. Pods that run
+// and answer without becoming ready wait for the only readiness dependency that the
+// server cannot fix: an external database. Diagnose attributes the failure to the
+// database once the server has had time to load its models. The server exits if it
+// cannot open a file of its own, so with embedded storage the failure is attributed to
+// the server. The kubelet does not expose the body of a probe response, so no further
+// detail is available here.
+func Diagnose(findings Findings) Diagnosis {
+	found := podstatus.FindFailure(findings.Pods)
+	if found.Kind == podstatus.None {
+		found = findings.CreationFailure
 	}
-	trouble := Trouble{Message: found.Message, Cause: v1alpha1.FailureCauseTenant}
-	waited := !found.Since.IsZero() && findings.Now.Sub(found.Since) > hopelessAfter
+	trouble := Diagnosis{Message: found.Message, Cause: v1alpha1.FailureCauseInstance}
+	waited := !found.Since.IsZero() && findings.Now.Sub(found.Since) > stuckPodTimeout
 	switch found.Kind {
-	case pods.Crashing:
-		if found.ExitCode == foreignDatabase {
-			trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseForeignDatabase, true
+	case podstatus.Crashing:
+		if found.ExitCode == foreignDatabaseExitCode {
+			trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseDatabaseOwnership, true
 			break
 		}
-		trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseServer, found.Restarts >= hopelessRestarts
-	case pods.ImageMissing:
-		trouble.Cause, trouble.Hopeless = v1alpha1.FailureCauseServer, waited
-	case pods.Unscheduled, pods.Misconfigured, pods.Unmade:
-		trouble.Hopeless = waited
-	case pods.Unready:
-		trouble.Cause = causeOfUnready(findings.Embedded, found.Since, findings.Now)
-	case pods.None:
-		if findings.Volume == nil {
-			return Trouble{}
+		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseServer, found.Restarts >= maxRestarts
+	case podstatus.ImageUnavailable:
+		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseServer, waited
+	case podstatus.Unschedulable, podstatus.Misconfigured, podstatus.NotCreated:
+		trouble.Unrecoverable = waited
+	case podstatus.Unready:
+		trouble.Cause = unreadyCause(findings.Embedded, found.Since, findings.Now)
+	case podstatus.None:
+		if findings.VolumePending == nil {
+			return Diagnosis{}
 		}
-		trouble.Message = findings.Volume.Message
+		trouble.Message = findings.VolumePending.Message
 	}
 	return trouble
 }
 
-func causeOfUnready(embedded bool, since, now time.Time) v1alpha1.FailureCause {
+func unreadyCause(embedded bool, since, now time.Time) v1alpha1.FailureCause {
 	switch {
 	case embedded:
 		return v1alpha1.FailureCauseServer
-	case !since.IsZero() && now.Sub(since) > loading:
+	case !since.IsZero() && now.Sub(since) > modelLoadTimeout:
 		return v1alpha1.FailureCauseDatabase
 	}
-	return v1alpha1.FailureCauseTenant
+	return v1alpha1.FailureCauseInstance
 }

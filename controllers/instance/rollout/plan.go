@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollout decides which pod template an Instance's Deployment is to have,
-// and judges how far the Deployment has come with it.
+// Package rollout decides which pod template an Instance's Deployment should have and
+// evaluates the rollout's progress.
 //
-// The wish is the template that the spec asks for. One that did not become ready
-// in time is given up, and what was ready before is put back. It is tried again
-// when the spec changes, when somebody asks for it, and by itself where the cause
-// may pass. All of it is pure: what is known goes in as Facts, and the Plan comes
-// out.
+// The desired template is the one that the spec asks for. If it does not become ready in
+// time, the rollout fails and the last ready template is restored. The desired template
+// is retried when the spec changes, when a user requests it, and automatically if the
+// cause may be transient. All functions are pure: Facts go in and a Plan comes out.
+// Reading and writing objects belongs to package phases.
 package rollout
 
 import (
@@ -17,156 +17,155 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Facts are what the choice of a pod template depends on.
+// Facts are the inputs to the choice of a pod template.
 type Facts struct {
 	Now time.Time
-	// Wish is the hash of the template that the spec asks for, and Generation
-	// that of the spec.
-	Wish       string
+	// Desired is the hash of the template that the spec asks for, and Generation the
+	// generation of the spec.
+	Desired    string
 	Generation int64
-	// Server is the build that the wish is made with.
-	Server v1alpha1.ServerPin
-	// Retry is the value of the annotation that asks to try again; empty for none.
+	// Server is the server build that the desired template uses.
+	Server v1alpha1.ServerBuild
+	// Retry is the value of the annotation that requests a retry. It is empty if unset.
 	Retry string
-	// Interrupts says that earlier pods end before new ones start: nobody is
-	// served while a template is tried.
-	Interrupts bool
+	// Disruptive reports whether old pods stop before new ones start, so that the Instance
+	// is down while a template is tried.
+	Disruptive bool
 	// Deadline is how long pods may take to become ready.
 	Deadline time.Duration
-	// Live is the hash of the template that the Deployment has, Pods how many it
-	// is to have of it, State how far it has come, and Trouble what keeps the
-	// pods of it from becoming ready, where they are not.
-	Live    string
-	Pods    int32
-	State   State
-	Trouble Trouble
-	// Memory of earlier visits.
-	Memory v1alpha1.Rollout
+	// Live is the hash of the Deployment's current template, Replicas its desired number of
+	// pods, State its progress, and Diagnosis why its pods are not ready, if they are not.
+	Live      string
+	Replicas  int32
+	State     State
+	Diagnosis Diagnosis
+	// Status is the rollout state saved by earlier reconciles.
+	Status v1alpha1.RolloutStatus
 }
 
-// A Plan says which template the Deployment is to have.
+// A Plan determines which template the Deployment should have.
 type Plan struct {
-	Wish string
-	// Failed says that the wish was tried and did not become ready in time.
+	Desired string
+	// Failed reports whether the desired template did not become ready in time.
 	Failed bool
-	// PutBack says to go back to the template remembered as last ready, and
-	// InVain that this does not become ready either.
-	PutBack, InVain bool
-	// RetryAt is when the wish is tried again by itself; zero for never.
+	// RollBack reports whether to restore the last ready template, and RollbackFailed
+	// whether that template does not become ready either.
+	RollBack, RollbackFailed bool
+	// RetryAt is when the desired template is retried automatically. Zero means never.
 	RetryAt time.Time
-	// LookAt is when to decide again although nothing happened; zero for never.
-	LookAt time.Time
-	Memory v1alpha1.Rollout
+	// RequeueAt is when to decide again even if nothing changes. Zero means never.
+	RequeueAt time.Time
+	Status    v1alpha1.RolloutStatus
 }
 
-// Decide decides. A wish that did not become ready in time is given up until the
-// spec, or something else that it is made of, changes, or until it is tried again
-// as it is; what was ready before is put back, where there was something. Without
-// a Deployment there is nothing to go back to, and the wish is tried again.
+// Decide returns the plan for the given facts. A desired template that did not become
+// ready in time stays failed until the spec or another input of the template changes, or
+// until it is retried; meanwhile, the last ready template is restored, if one exists. If
+// the Deployment does not exist, a remembered failure is cleared and the desired
+// template is tried again.
 func Decide(facts Facts) Plan {
-	memory := facts.Memory
-	noteReady(&memory, facts)
-	noteFailure(&memory, facts)
-	if !isFailed(memory, facts) {
-		forgetFailure(&memory)
+	memory := facts.Status
+	recordReady(&memory, facts)
+	recordFailure(&memory, facts)
+	if !isDesiredFailed(memory, facts) {
+		clearFailure(&memory)
 	}
-	if memory.Failed == "" && facts.Live != facts.Wish {
+	if memory.Failed == "" && facts.Live != facts.Desired {
 		memory.Tries = 0
 	}
-	inVain := memory.Failed != "" && isInVain(memory, facts)
-	if inVain && !memory.FailedCause.IsOwn() {
-		memory.FailedCause = v1alpha1.FailureCauseTenant
+	inVain := memory.Failed != "" && isRollbackFailed(memory, facts)
+	if inVain && !memory.FailedCause.IsInstanceSpecific() {
+		memory.FailedCause = v1alpha1.FailureCauseInstance
 	}
-	tryAgain(&memory, facts, inVain)
-	plan := Plan{Wish: facts.Wish, Memory: memory}
+	resetForRetry(&memory, facts, inVain)
+	plan := Plan{Desired: facts.Desired, Status: memory}
 	plan.Failed = memory.Failed != ""
-	plan.PutBack = plan.Failed && memory.LastReady != ""
-	plan.InVain = plan.PutBack && inVain
-	plan.RetryAt = retryAt(memory, facts.Interrupts)
-	plan.LookAt = lookAt(plan, facts)
+	plan.RollBack = plan.Failed && memory.LastReady != ""
+	plan.RollbackFailed = plan.RollBack && inVain
+	plan.RetryAt = nextRetry(memory, facts.Disruptive)
+	plan.RequeueAt = requeueAt(plan, facts)
 	return plan
 }
 
-// noteReady remembers what became ready.
-func noteReady(memory *v1alpha1.Rollout, facts Facts) {
-	if facts.State != Settled || facts.Live == "" {
+// recordReady records which template became ready.
+func recordReady(memory *v1alpha1.RolloutStatus, facts Facts) {
+	if facts.State != Complete || facts.Live == "" {
 		return
 	}
-	if facts.Pods > 0 {
+	if facts.Replicas > 0 {
 		memory.LastReady = facts.Live
 	}
-	if facts.Live != facts.Wish {
+	if facts.Live != facts.Desired {
 		return
 	}
 	if memory.ProvenAt == nil || memory.ProvenServer != facts.Server {
-		memory.ProvenAt = timeOf(facts.Now)
+		memory.ProvenAt = statusTime(facts.Now)
 	}
 	memory.ProvenServer, memory.Tries = facts.Server, 0
 }
 
-// noteFailure remembers that the wish did not become ready, once for each
+// recordFailure records that the desired template did not become ready, once per
 // generation of the spec.
-func noteFailure(memory *v1alpha1.Rollout, facts Facts) {
-	known := memory.Failed == facts.Wish && memory.FailedGeneration == facts.Generation
-	if known || facts.Live != facts.Wish || memory.LastReady == facts.Wish || !isGivenUp(facts) {
+func recordFailure(memory *v1alpha1.RolloutStatus, facts Facts) {
+	known := memory.Failed == facts.Desired && memory.FailedGeneration == facts.Generation
+	if known || facts.Live != facts.Desired || memory.LastReady == facts.Desired || !isAbandoned(facts) {
 		return
 	}
-	memory.Failed, memory.FailedGeneration = facts.Wish, facts.Generation
-	memory.FailedServer, memory.FailedAt = facts.Server, timeOf(facts.Now)
-	memory.FailedBecause, memory.FailedCause = facts.Trouble.Message, causeOf(facts)
+	memory.Failed, memory.FailedGeneration = facts.Desired, facts.Generation
+	memory.FailedServer, memory.FailedAt = facts.Server, statusTime(facts.Now)
+	memory.FailedBecause, memory.FailedCause = facts.Diagnosis.Message, failureCause(facts)
 }
 
-// isGivenUp says whether the live template is waited for no longer: its deadline
-// has passed, or the rest of it would be an interruption in vain that putting back
-// what was ready ends.
-func isGivenUp(facts Facts) bool {
-	early := facts.State == Progressing && facts.Trouble.Hopeless && facts.Interrupts && facts.Memory.LastReady != ""
-	return facts.State == Overdue || early
+// isAbandoned reports whether to stop waiting for the live template: its deadline has
+// passed, or waiting longer would only extend an outage that a rollback ends.
+func isAbandoned(facts Facts) bool {
+	early := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReady != ""
+	return facts.State == DeadlineExceeded || early
 }
 
-// causeOf says whose trouble it is that the wish failed. Where the pods do not
-// tell, it is that of a build which this Instance was never well with.
-func causeOf(facts Facts) v1alpha1.FailureCause {
+// failureCause returns the cause of the failure. If the pods do not reveal it, the cause
+// is the server build, unless this Instance was already ready with that build.
+func failureCause(facts Facts) v1alpha1.FailureCause {
 	switch {
-	case facts.Trouble.Cause != "":
-		return facts.Trouble.Cause
-	case facts.Memory.ProvenServer == facts.Server:
-		return v1alpha1.FailureCauseTenant
+	case facts.Diagnosis.Cause != "":
+		return facts.Diagnosis.Cause
+	case facts.Status.ProvenServer == facts.Server:
+		return v1alpha1.FailureCauseInstance
 	}
 	return v1alpha1.FailureCauseServer
 }
 
-// isFailed says whether the failure that is remembered is that of the wish.
-func isFailed(memory v1alpha1.Rollout, facts Facts) bool {
-	return memory.Failed == facts.Wish && memory.FailedGeneration == facts.Generation &&
-		memory.LastReady != facts.Wish && facts.State != Absent
+// isDesiredFailed reports whether the recorded failure belongs to the desired template.
+func isDesiredFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
+	return memory.Failed == facts.Desired && memory.FailedGeneration == facts.Generation &&
+		memory.LastReady != facts.Desired && facts.State != Absent
 }
 
-// isInVain says whether what was put back does not become ready either: then it
-// was not the new server's fault. What is told of its pods counts within the
-// deadline, because they may fall ill long after they were ready; afterwards a
-// Deployment that is overdue has never been ready since, and before that it may
-// speak of the template that failed.
-func isInVain(memory v1alpha1.Rollout, facts Facts) bool {
-	if memory.FailedAt == nil || facts.Live != memory.LastReady || facts.Live == facts.Wish {
+// isRollbackFailed reports whether the restored template does not become ready either,
+// in which case the new server is not at fault. Within the deadline, the diagnosis of
+// its pods counts, because they may fail long after they were ready, and the
+// Deployment's status may still describe the failed template. After the deadline, an
+// exceeded progress deadline means that the restored template never became ready.
+func isRollbackFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
+	if memory.FailedAt == nil || facts.Live != memory.LastReady || facts.Live == facts.Desired {
 		return false
 	}
 	if facts.Now.Before(memory.FailedAt.Add(facts.Deadline)) {
-		return facts.State != Settled && facts.Trouble.Hopeless
+		return facts.State != Complete && facts.Diagnosis.Unrecoverable
 	}
-	return facts.State == Overdue
+	return facts.State == DeadlineExceeded
 }
 
-func forgetFailure(memory *v1alpha1.Rollout) {
+func clearFailure(memory *v1alpha1.RolloutStatus) {
 	memory.Failed, memory.FailedGeneration, memory.FailedBecause = "", 0, ""
-	memory.FailedServer, memory.FailedAt, memory.FailedCause = v1alpha1.ServerPin{}, nil, ""
+	memory.FailedServer, memory.FailedAt, memory.FailedCause = v1alpha1.ServerBuild{}, nil, ""
 }
 
-// lookAt is when to decide again: soon while pods that are not watched are put
-// back, and when the wish is to be tried again.
-func lookAt(plan Plan, facts Facts) time.Time {
-	if plan.PutBack && (facts.State != Settled || facts.Live != plan.Memory.LastReady) {
-		return facts.Now.Add(problem.LookAgain)
+// requeueAt returns when to decide again: soon during a rollback, because pods are not
+// watched, and otherwise when a retry is due.
+func requeueAt(plan Plan, facts Facts) time.Time {
+	if plan.RollBack && (facts.State != Complete || facts.Live != plan.Status.LastReady) {
+		return facts.Now.Add(problem.DefaultRequeueAfter)
 	}
 	return plan.RetryAt
 }

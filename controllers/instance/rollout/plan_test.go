@@ -16,282 +16,283 @@ import (
 
 const deadline = 10 * time.Minute
 
-// proven is the memory of an Instance that was well with a template.
-func proven(lastReady string) v1alpha1.Rollout {
-	return v1alpha1.Rollout{LastReady: lastReady, ProvenServer: pin, ProvenAt: timeOf(noon.Add(-24 * time.Hour))}
+// provenStatus returns the saved state of an Instance that was ready with a template.
+func provenStatus(lastReady string) v1alpha1.RolloutStatus {
+	return v1alpha1.RolloutStatus{LastReady: lastReady, ProvenServer: pin, ProvenAt: statusTime(noon.Add(-24 * time.Hour))}
 }
 
-// failing is the memory of one whose wish failed some time ago.
-func failing(lastReady string, cause v1alpha1.FailureCause, ago time.Duration, changes ...func(*v1alpha1.Rollout)) v1alpha1.Rollout {
-	memory := v1alpha1.Rollout{}
+// failedStatus returns the saved state of an Instance whose desired template failed some
+// time ago.
+func failedStatus(lastReady string, cause v1alpha1.FailureCause, ago time.Duration, changes ...func(*v1alpha1.RolloutStatus)) v1alpha1.RolloutStatus {
+	memory := v1alpha1.RolloutStatus{}
 	if lastReady != "" {
-		memory = proven(lastReady)
+		memory = provenStatus(lastReady)
 	}
 	memory.Failed, memory.FailedGeneration, memory.FailedBecause = "new", 3, "why"
-	memory.FailedServer, memory.FailedAt, memory.FailedCause = pin, timeOf(noon.Add(-ago)), cause
+	memory.FailedServer, memory.FailedAt, memory.FailedCause = pin, statusTime(noon.Add(-ago)), cause
 	for _, change := range changes {
 		change(&memory)
 	}
 	return memory
 }
 
-func tries(count int32) func(*v1alpha1.Rollout) {
-	return func(memory *v1alpha1.Rollout) { memory.Tries = count }
+func withTries(count int32) func(*v1alpha1.RolloutStatus) {
+	return func(memory *v1alpha1.RolloutStatus) { memory.Tries = count }
 }
 
-func with(memory v1alpha1.Rollout, changes ...func(*v1alpha1.Rollout)) v1alpha1.Rollout {
+func withChanges(memory v1alpha1.RolloutStatus, changes ...func(*v1alpha1.RolloutStatus)) v1alpha1.RolloutStatus {
 	for _, change := range changes {
 		change(&memory)
 	}
 	return memory
 }
 
-func TestDecideRemembersWhatBecameReady(t *testing.T) {
+func TestDecideRecordsReadyTemplate(t *testing.T) {
 	t.Parallel()
-	now := func(memory v1alpha1.Rollout) v1alpha1.Rollout {
-		memory.ProvenAt = timeOf(noon)
+	now := func(memory v1alpha1.RolloutStatus) v1alpha1.RolloutStatus {
+		memory.ProvenAt = statusTime(noon)
 		return memory
 	}
-	other := v1alpha1.ServerPin{Image: "before", Revision: 1}
+	other := v1alpha1.ServerBuild{Image: "before", Revision: 1}
 	for name, test := range map[string]struct {
 		facts Facts
-		want  v1alpha1.Rollout
+		want  v1alpha1.RolloutStatus
 	}{
-		"the first":                      {Facts{}, v1alpha1.Rollout{}},
-		"the first is ready":             {Facts{Live: "new", State: Settled, Pods: 1}, now(proven("new"))},
-		"it still is":                    {Facts{Live: "new", State: Settled, Pods: 1, Memory: proven("new")}, proven("new")},
-		"a change":                       {Facts{Live: "old", State: Settled, Pods: 1, Memory: proven("older")}, proven("old")},
-		"on its way":                     {Facts{Live: "new", State: Progressing, Pods: 1, Memory: proven("old")}, proven("old")},
-		"ready with the same build":      {Facts{Live: "new", State: Settled, Pods: 1, Memory: proven("old")}, proven("new")},
-		"ready with another build":       {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("old"), func(m *v1alpha1.Rollout) { m.ProvenServer = other })}, now(proven("new"))},
-		"proven before that was noted":   {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("new"), func(m *v1alpha1.Rollout) { m.ProvenAt = nil })}, now(proven("new"))},
-		"asleep":                         {Facts{Live: "new", State: Settled, Memory: v1alpha1.Rollout{LastReady: "old"}}, now(proven("old"))},
-		"ready at last":                  {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(proven("old"), tries(4))}, proven("new")},
-		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Pods: 1, Memory: with(proven("old"), tries(4))}, with(proven("old"), tries(4))},
-		"another wish after many tries":  {Facts{Live: "old", State: Settled, Pods: 1, Memory: with(proven("old"), tries(4))}, proven("old")},
-		"an older template is overdue":   {Facts{Live: "old", State: Overdue, Pods: 1, Memory: proven("older")}, proven("older")},
-		"what was ready once is overdue": {Facts{Live: "new", State: Overdue, Pods: 1, Memory: proven("new")}, proven("new")},
+		"the first":                      {Facts{}, v1alpha1.RolloutStatus{}},
+		"the first is ready":             {Facts{Live: "new", State: Complete, Replicas: 1}, now(provenStatus("new"))},
+		"it still is":                    {Facts{Live: "new", State: Complete, Replicas: 1, Status: provenStatus("new")}, provenStatus("new")},
+		"a change":                       {Facts{Live: "old", State: Complete, Replicas: 1, Status: provenStatus("older")}, provenStatus("old")},
+		"on its way":                     {Facts{Live: "new", State: Progressing, Replicas: 1, Status: provenStatus("old")}, provenStatus("old")},
+		"ready with the same build":      {Facts{Live: "new", State: Complete, Replicas: 1, Status: provenStatus("old")}, provenStatus("new")},
+		"ready with another build":       {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), func(m *v1alpha1.RolloutStatus) { m.ProvenServer = other })}, now(provenStatus("new"))},
+		"proven before that was noted":   {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("new"), func(m *v1alpha1.RolloutStatus) { m.ProvenAt = nil })}, now(provenStatus("new"))},
+		"asleep":                         {Facts{Live: "new", State: Complete, Status: v1alpha1.RolloutStatus{LastReady: "old"}}, now(provenStatus("old"))},
+		"ready at last":                  {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("new")},
+		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, withChanges(provenStatus("old"), withTries(4))},
+		"another wish after many tries":  {Facts{Live: "old", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("old")},
+		"an older template is overdue":   {Facts{Live: "old", State: DeadlineExceeded, Replicas: 1, Status: provenStatus("older")}, provenStatus("older")},
+		"what was ready once is overdue": {Facts{Live: "new", State: DeadlineExceeded, Replicas: 1, Status: provenStatus("new")}, provenStatus("new")},
 	} {
-		got := Decide(filled(test.facts))
-		if diff := cmp.Diff(Plan{Wish: "new", Memory: test.want}, got); diff != "" {
+		got := Decide(withDefaults(test.facts))
+		if diff := cmp.Diff(Plan{Desired: "new", Status: test.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func filled(facts Facts) Facts {
-	facts.Now, facts.Wish, facts.Generation, facts.Server, facts.Deadline = noon, "new", 3, pin, deadline
+func withDefaults(facts Facts) Facts {
+	facts.Now, facts.Desired, facts.Generation, facts.Server, facts.Deadline = noon, "new", 3, pin, deadline
 	return facts
 }
 
-func TestDecideGivesUp(t *testing.T) {
+func TestDecideRecordsFailure(t *testing.T) {
 	t.Parallel()
-	crash, hopeless, unready := Trouble{"why", server, false}, Trouble{"why", server, true}, Trouble{"why", tenant, false}
-	because := func(what string) func(*v1alpha1.Rollout) {
-		return func(memory *v1alpha1.Rollout) { memory.FailedBecause = what }
+	crash, hopeless, unready := Diagnosis{"why", server, false}, Diagnosis{"why", server, true}, Diagnosis{"why", tenant, false}
+	because := func(what string) func(*v1alpha1.RolloutStatus) {
+		return func(memory *v1alpha1.RolloutStatus) { memory.FailedBecause = what }
 	}
-	unproven := func(memory *v1alpha1.Rollout) {
-		memory.ProvenServer, memory.ProvenAt = v1alpha1.ServerPin{}, nil
+	unproven := func(memory *v1alpha1.RolloutStatus) {
+		memory.ProvenServer, memory.ProvenAt = v1alpha1.ServerBuild{}, nil
 	}
 	for name, test := range map[string]struct {
 		facts Facts
 		want  Plan
 	}{
-		"the first":                        {Facts{Live: "new", State: Overdue, Trouble: crash}, Plan{Failed: true, Memory: failing("", server, 0)}},
-		"a change that crashes":            {Facts{Live: "new", State: Overdue, Trouble: crash, Memory: proven("old")}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: failing("old", server, 0)}},
-		"a change that is not ready":       {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: proven("old")}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0)}},
-		"nobody knows, of a proven build":  {Facts{Live: "new", State: Overdue, Memory: proven("old")}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0, because(""))}},
-		"nobody knows, of another build":   {Facts{Live: "new", State: Overdue, Memory: with(proven("old"), unproven)}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: with(failing("old", server, 0, because("")), unproven)}},
-		"early, where waiting interrupts":  {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("old")}, Plan{Failed: true, PutBack: true, LookAt: noon.Add(problem.LookAgain), Memory: failing("old", server, 0)}},
-		"not early, where others serve":    {Facts{Live: "new", State: Progressing, Trouble: hopeless, Memory: proven("old")}, Plan{Memory: proven("old")}},
-		"not early, while there is hope":   {Facts{Live: "new", State: Progressing, Trouble: crash, Interrupts: true, Memory: proven("old")}, Plan{Memory: proven("old")}},
-		"not early, with nothing before":   {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true}, Plan{}},
-		"not early, where it was ready":    {Facts{Live: "new", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("new")}, Plan{Memory: proven("new")}},
-		"not of another template":          {Facts{Live: "old", State: Progressing, Trouble: hopeless, Interrupts: true, Memory: proven("older")}, Plan{Memory: proven("older")}},
-		"again, after a retry":             {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: with(proven("old"), tries(3))}, Plan{Failed: true, PutBack: true, RetryAt: noon.Add(8 * time.Minute), LookAt: noon.Add(problem.LookAgain), Memory: failing("old", tenant, 0, tries(3))}},
-		"the first, known since long":      {Facts{Live: "new", State: Overdue, Trouble: unready, Memory: failing("", server, time.Hour)}, Plan{Failed: true, Memory: failing("", server, time.Hour)}},
-		"in another generation":            {Facts{Live: "new", State: Overdue, Trouble: crash, Memory: failing("", tenant, time.Hour, func(m *v1alpha1.Rollout) { m.FailedGeneration = 2 })}, Plan{Failed: true, Memory: failing("", server, 0)}},
-		"of an operator that told no time": {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", "", 0, func(m *v1alpha1.Rollout) { m.FailedAt = nil })}, Plan{Failed: true, PutBack: true, Memory: failing("old", "", 0, func(m *v1alpha1.Rollout) { m.FailedAt = nil })}},
+		"the first":                        {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: crash}, Plan{Failed: true, Status: failedStatus("", server, 0)}},
+		"a change that crashes":            {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: crash, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", server, 0)}},
+		"a change that is not ready":       {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: unready, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0)}},
+		"nobody knows, of a proven build":  {Facts{Live: "new", State: DeadlineExceeded, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0, because(""))}},
+		"nobody knows, of another build":   {Facts{Live: "new", State: DeadlineExceeded, Status: withChanges(provenStatus("old"), unproven)}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: withChanges(failedStatus("old", server, 0, because("")), unproven)}},
+		"early, where waiting interrupts":  {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Disruptive: true, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", server, 0)}},
+		"not early, where others serve":    {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Status: provenStatus("old")}, Plan{Status: provenStatus("old")}},
+		"not early, while there is hope":   {Facts{Live: "new", State: Progressing, Diagnosis: crash, Disruptive: true, Status: provenStatus("old")}, Plan{Status: provenStatus("old")}},
+		"not early, with nothing before":   {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Disruptive: true}, Plan{}},
+		"not early, where it was ready":    {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Disruptive: true, Status: provenStatus("new")}, Plan{Status: provenStatus("new")}},
+		"not of another template":          {Facts{Live: "old", State: Progressing, Diagnosis: hopeless, Disruptive: true, Status: provenStatus("older")}, Plan{Status: provenStatus("older")}},
+		"again, after a retry":             {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: unready, Status: withChanges(provenStatus("old"), withTries(3))}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(8 * time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0, withTries(3))}},
+		"the first, known since long":      {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: unready, Status: failedStatus("", server, time.Hour)}, Plan{Failed: true, Status: failedStatus("", server, time.Hour)}},
+		"in another generation":            {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: crash, Status: failedStatus("", tenant, time.Hour, func(m *v1alpha1.RolloutStatus) { m.FailedGeneration = 2 })}, Plan{Failed: true, Status: failedStatus("", server, 0)}},
+		"of an operator that told no time": {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", "", 0, func(m *v1alpha1.RolloutStatus) { m.FailedAt = nil })}, Plan{Failed: true, RollBack: true, Status: failedStatus("old", "", 0, func(m *v1alpha1.RolloutStatus) { m.FailedAt = nil })}},
 	} {
-		test.want.Wish = "new"
-		if diff := cmp.Diff(test.want, Decide(filled(test.facts))); diff != "" {
+		test.want.Desired = "new"
+		if diff := cmp.Diff(test.want, Decide(withDefaults(test.facts))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestDecideAfterAFailure(t *testing.T) {
+func TestDecideAfterFailure(t *testing.T) {
 	t.Parallel()
-	soon := noon.Add(problem.LookAgain)
-	stays := func(memory v1alpha1.Rollout) Plan {
-		return Plan{Failed: true, PutBack: true, RetryAt: retryAt(memory, false), LookAt: retryAt(memory, false), Memory: memory}
+	soon := noon.Add(problem.DefaultRequeueAfter)
+	stays := func(memory v1alpha1.RolloutStatus) Plan {
+		return Plan{Failed: true, RollBack: true, RetryAt: nextRetry(memory, false), RequeueAt: nextRetry(memory, false), Status: memory}
 	}
-	watched := func(plan Plan) Plan { plan.LookAt = soon; return plan }
-	inVain := func(plan Plan) Plan { plan.InVain = true; return watched(plan) }
-	retried := func(value string) func(*v1alpha1.Rollout) {
-		return func(memory *v1alpha1.Rollout) { memory.Retried = value }
+	watched := func(plan Plan) Plan { plan.RequeueAt = soon; return plan }
+	inVain := func(plan Plan) Plan { plan.RollbackFailed = true; return watched(plan) }
+	retried := func(value string) func(*v1alpha1.RolloutStatus) {
+		return func(memory *v1alpha1.RolloutStatus) { memory.Retried = value }
 	}
-	hopeless := Trouble{"why", server, true}
+	hopeless := Diagnosis{"why", server, true}
 	for name, test := range map[string]struct {
 		facts Facts
 		want  Plan
 	}{
-		"is put back":                           {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, time.Hour)}, stays(failing("old", server, time.Hour))},
-		"is being put back":                     {Facts{Live: "old", State: Progressing, Pods: 1, Memory: failing("old", server, 0)}, watched(stays(failing("old", server, 0)))},
-		"was deleted":                           {Facts{State: Absent, Memory: failing("old", server, 0)}, Plan{Memory: proven("old")}},
-		"in another generation":                 {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, 0, tries(5), func(m *v1alpha1.Rollout) { m.FailedGeneration = 2 })}, Plan{Memory: proven("old")}},
-		"what failed gets ready":                {Facts{Live: "new", State: Settled, Pods: 1, Memory: with(failing("", tenant, time.Hour), func(m *v1alpha1.Rollout) { m.ProvenServer, m.ProvenAt = pin, timeOf(noon) })}, Plan{Memory: v1alpha1.Rollout{LastReady: "new", ProvenServer: pin, ProvenAt: timeOf(noon)}}},
-		"not due yet":                           {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, 59*time.Second)}, stays(failing("old", tenant, 59*time.Second))},
-		"due":                                   {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, time.Minute)}, Plan{Memory: with(proven("old"), tries(1))}},
-		"due for the sixth time":                {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", tenant, 30*time.Minute, tries(5))}, Plan{Memory: with(proven("old"), tries(6))}},
-		"due, and not put back yet":             {Facts{Live: "old", State: Progressing, Pods: 1, Memory: failing("old", tenant, 5*time.Minute)}, watched(stays(failing("old", tenant, 5*time.Minute)))},
-		"due, and not written yet":              {Facts{Live: "new", State: Overdue, Pods: 1, Memory: failing("old", tenant, 5*time.Minute)}, watched(stays(failing("old", tenant, 5*time.Minute)))},
-		"never due":                             {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, 240*time.Hour)}, stays(failing("old", server, 240*time.Hour))},
-		"asked for":                             {Facts{Live: "old", State: Settled, Pods: 1, Retry: "1", Memory: failing("old", server, time.Hour, tries(5))}, Plan{Memory: with(proven("old"), retried("1"))}},
-		"asked for, while it is put back":       {Facts{Live: "old", State: Progressing, Pods: 1, Retry: "1", Memory: failing("old", server, 0)}, Plan{Memory: with(proven("old"), retried("1"))}},
-		"asked for, and heeded":                 {Facts{Live: "old", State: Settled, Pods: 1, Retry: "1", Memory: failing("old", server, time.Hour, retried("1"))}, stays(failing("old", server, time.Hour, retried("1")))},
-		"asked for anew":                        {Facts{Live: "old", State: Settled, Pods: 1, Retry: "2", Memory: failing("old", server, time.Hour, retried("1"))}, Plan{Memory: with(proven("old"), retried("2"))}},
-		"asked for no more":                     {Facts{Live: "old", State: Settled, Pods: 1, Memory: failing("old", server, time.Hour, retried("1"))}, stays(failing("old", server, time.Hour))},
-		"asked for before anything failed":      {Facts{Live: "new", State: Progressing, Pods: 1, Retry: "1", Memory: proven("old")}, Plan{Memory: with(proven("old"), retried("1"))}},
-		"asked for with nothing put back":       {Facts{Live: "new", State: Overdue, Pods: 1, Retry: "1", Memory: failing("", server, time.Hour)}, Plan{Failed: true, Memory: failing("", server, time.Hour, retried("1"))}},
-		"what is put back is hopeless too":      {Facts{Live: "old", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, 0)}, inVain(stays(failing("old", tenant, 0)))},
-		"hopeless for a moment, long after":     {Facts{Live: "old", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, time.Hour)}, watched(stays(failing("old", server, time.Hour)))},
-		"overdue from before it was put back":   {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, time.Second)}, watched(stays(failing("old", server, time.Second)))},
-		"what is put back is overdue too":       {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, deadline, tries(5))}, inVain(stays(failing("old", tenant, deadline, tries(5))))},
-		"what is put back is overdue, and due":  {Facts{Live: "old", State: Overdue, Pods: 1, Memory: failing("old", server, deadline)}, Plan{Memory: with(proven("old"), tries(1))}},
-		"what failed is not what was put back":  {Facts{Live: "new", State: Progressing, Pods: 1, Trouble: hopeless, Memory: failing("old", server, 0)}, watched(stays(failing("old", server, 0)))},
-		"due where each try is an interruption": {Facts{Live: "old", State: Settled, Pods: 1, Interrupts: true, Memory: failing("old", tenant, 64*time.Minute, tries(6))}, Plan{Memory: with(proven("old"), tries(7))}},
-		"not due where a try is an interruption ": {Facts{Live: "old", State: Settled, Pods: 1, Interrupts: true, Memory: failing("old", tenant, 63*time.Minute, tries(6))}, func() Plan {
-			p := stays(failing("old", tenant, 63*time.Minute, tries(6)))
+		"is put back":                           {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, time.Hour)}, stays(failedStatus("old", server, time.Hour))},
+		"is being put back":                     {Facts{Live: "old", State: Progressing, Replicas: 1, Status: failedStatus("old", server, 0)}, watched(stays(failedStatus("old", server, 0)))},
+		"was deleted":                           {Facts{State: Absent, Status: failedStatus("old", server, 0)}, Plan{Status: provenStatus("old")}},
+		"in another generation":                 {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, 0, withTries(5), func(m *v1alpha1.RolloutStatus) { m.FailedGeneration = 2 })}, Plan{Status: provenStatus("old")}},
+		"what failed gets ready":                {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(failedStatus("", tenant, time.Hour), func(m *v1alpha1.RolloutStatus) { m.ProvenServer, m.ProvenAt = pin, statusTime(noon) })}, Plan{Status: v1alpha1.RolloutStatus{LastReady: "new", ProvenServer: pin, ProvenAt: statusTime(noon)}}},
+		"not due yet":                           {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, 59*time.Second)}, stays(failedStatus("old", tenant, 59*time.Second))},
+		"due":                                   {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, time.Minute)}, Plan{Status: withChanges(provenStatus("old"), withTries(1))}},
+		"due for the sixth time":                {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, 30*time.Minute, withTries(5))}, Plan{Status: withChanges(provenStatus("old"), withTries(6))}},
+		"due, and not put back yet":             {Facts{Live: "old", State: Progressing, Replicas: 1, Status: failedStatus("old", tenant, 5*time.Minute)}, watched(stays(failedStatus("old", tenant, 5*time.Minute)))},
+		"due, and not written yet":              {Facts{Live: "new", State: DeadlineExceeded, Replicas: 1, Status: failedStatus("old", tenant, 5*time.Minute)}, watched(stays(failedStatus("old", tenant, 5*time.Minute)))},
+		"never due":                             {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, 240*time.Hour)}, stays(failedStatus("old", server, 240*time.Hour))},
+		"asked for":                             {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "1", Status: failedStatus("old", server, time.Hour, withTries(5))}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
+		"asked for, while it is put back":       {Facts{Live: "old", State: Progressing, Replicas: 1, Retry: "1", Status: failedStatus("old", server, 0)}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
+		"asked for, and heeded":                 {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "1", Status: failedStatus("old", server, time.Hour, retried("1"))}, stays(failedStatus("old", server, time.Hour, retried("1")))},
+		"asked for anew":                        {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "2", Status: failedStatus("old", server, time.Hour, retried("1"))}, Plan{Status: withChanges(provenStatus("old"), retried("2"))}},
+		"asked for no more":                     {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, time.Hour, retried("1"))}, stays(failedStatus("old", server, time.Hour))},
+		"asked for before anything failed":      {Facts{Live: "new", State: Progressing, Replicas: 1, Retry: "1", Status: provenStatus("old")}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
+		"asked for with nothing put back":       {Facts{Live: "new", State: DeadlineExceeded, Replicas: 1, Retry: "1", Status: failedStatus("", server, time.Hour)}, Plan{Failed: true, Status: failedStatus("", server, time.Hour, retried("1"))}},
+		"what is put back is hopeless too":      {Facts{Live: "old", State: Progressing, Replicas: 1, Diagnosis: hopeless, Status: failedStatus("old", server, 0)}, inVain(stays(failedStatus("old", tenant, 0)))},
+		"hopeless for a moment, long after":     {Facts{Live: "old", State: Progressing, Replicas: 1, Diagnosis: hopeless, Status: failedStatus("old", server, time.Hour)}, watched(stays(failedStatus("old", server, time.Hour)))},
+		"overdue from before it was put back":   {Facts{Live: "old", State: DeadlineExceeded, Replicas: 1, Status: failedStatus("old", server, time.Second)}, watched(stays(failedStatus("old", server, time.Second)))},
+		"what is put back is overdue too":       {Facts{Live: "old", State: DeadlineExceeded, Replicas: 1, Status: failedStatus("old", server, deadline, withTries(5))}, inVain(stays(failedStatus("old", tenant, deadline, withTries(5))))},
+		"what is put back is overdue, and due":  {Facts{Live: "old", State: DeadlineExceeded, Replicas: 1, Status: failedStatus("old", server, deadline)}, Plan{Status: withChanges(provenStatus("old"), withTries(1))}},
+		"what failed is not what was put back":  {Facts{Live: "new", State: Progressing, Replicas: 1, Diagnosis: hopeless, Status: failedStatus("old", server, 0)}, watched(stays(failedStatus("old", server, 0)))},
+		"due where each try is an interruption": {Facts{Live: "old", State: Complete, Replicas: 1, Disruptive: true, Status: failedStatus("old", tenant, 64*time.Minute, withTries(6))}, Plan{Status: withChanges(provenStatus("old"), withTries(7))}},
+		"not due where a try is an interruption ": {Facts{Live: "old", State: Complete, Replicas: 1, Disruptive: true, Status: failedStatus("old", tenant, 63*time.Minute, withTries(6))}, func() Plan {
+			p := stays(failedStatus("old", tenant, 63*time.Minute, withTries(6)))
 			p.RetryAt = noon.Add(time.Minute)
-			p.LookAt = p.RetryAt
+			p.RequeueAt = p.RetryAt
 			return p
 		}()},
 	} {
-		test.want.Wish = "new"
-		if diff := cmp.Diff(test.want, Decide(filled(test.facts))); diff != "" {
+		test.want.Desired = "new"
+		if diff := cmp.Diff(test.want, Decide(withDefaults(test.facts))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// A life is that of an Instance: its spec is edited, its database is away at
-// times, and a Deployment does what it is told.
-type life struct {
+// A simulation simulates an Instance: its spec changes, its database has outages, and
+// its Deployment follows the plan.
+type simulation struct {
 	facts Facts
-	// good are the templates that become ready, unless during an outage.
-	good   map[string]bool
-	outage bool
-	// since is when the live template was written, and reached whether its pods
-	// were ready since; both of what everReady were so at some time.
-	since     time.Time
-	reached   bool
+	// healthyTemplates are the templates that become ready, except during an outage.
+	healthyTemplates map[string]bool
+	outage           bool
+	// liveSince is when the live template was written, and wasReady reports whether its pods
+	// have been ready since.
+	liveSince time.Time
+	wasReady  bool
 	everReady map[string]bool
-	// barred is the template that failed for the server's sake in a generation
+	// rejected identifies the template that failed because of the server, in a generation
 	// and for a value of the annotation.
-	barred string
+	rejected string
 }
 
-func (l *life) state() State {
+func (l *simulation) state() State {
 	if l.facts.Live == "" {
 		return Absent
 	}
 	switch {
-	case l.reached && !l.facts.Interrupts, l.good[l.facts.Live] && !l.outage:
-		l.reached = true
+	case l.wasReady && !l.facts.Disruptive, l.healthyTemplates[l.facts.Live] && !l.outage:
+		l.wasReady = true
 		l.everReady[l.facts.Live] = true
-		return Settled
-	case l.facts.Now.Sub(l.since) >= l.facts.Deadline:
-		return Overdue
+		return Complete
+	case l.facts.Now.Sub(l.liveSince) >= l.facts.Deadline:
+		return DeadlineExceeded
 	}
 	return Progressing
 }
 
-func (l *life) trouble() Trouble {
+func (l *simulation) diagnosis() Diagnosis {
 	switch {
-	case l.facts.State == Settled || l.facts.Live == "":
-		return Trouble{}
-	case !l.good[l.facts.Live]:
-		return Trouble{"crashes", server, l.facts.Now.Sub(l.since) > time.Minute}
+	case l.facts.State == Complete || l.facts.Live == "":
+		return Diagnosis{}
+	case !l.healthyTemplates[l.facts.Live]:
+		return Diagnosis{"crashes", server, l.facts.Now.Sub(l.liveSince) > time.Minute}
 	}
-	return Trouble{"no database", tenant, false}
+	return Diagnosis{"no database", tenant, false}
 }
 
-// visit lets some time pass, decides and applies.
-func (l *life) visit(t *rapid.T, later time.Duration) Plan {
+// reconcile lets time pass, decides and applies the plan.
+func (l *simulation) reconcile(t *rapid.T, later time.Duration) Plan {
 	l.facts.Now = l.facts.Now.Add(later)
 	l.facts.State = l.state()
-	l.facts.Trouble = l.trouble()
+	l.facts.Diagnosis = l.diagnosis()
 	plan := Decide(l.facts)
-	asked := l.facts.Retry != l.facts.Memory.Retried
-	l.facts.Memory = plan.Memory
-	live := plan.Wish
-	if plan.PutBack {
-		live = plan.Memory.LastReady
+	asked := l.facts.Retry != l.facts.Status.Retried
+	l.facts.Status = plan.Status
+	live := plan.Desired
+	if plan.RollBack {
+		live = plan.Status.LastReady
 	}
-	excused := l.facts.State == Overdue && l.facts.Live != plan.Wish // what was put back is not ready either
-	if live != l.facts.Live && live == plan.Wish && l.barredNow() == l.barred && !asked && !excused {
+	excused := l.facts.State == DeadlineExceeded && l.facts.Live != plan.Desired // the restored template is not ready either
+	if live != l.facts.Live && live == plan.Desired && l.attempt() == l.rejected && !asked && !excused {
 		t.Fatalf("%s is tried again, although it failed for the server's sake", live)
 	}
-	if plan.Failed && plan.Memory.FailedCause == server {
-		l.barred = l.barredNow()
+	if plan.Failed && plan.Status.FailedCause == server {
+		l.rejected = l.attempt()
 	} else if plan.Failed {
-		l.barred = ""
+		l.rejected = ""
 	}
 	if live != l.facts.Live {
-		l.facts.Live, l.since, l.reached = live, l.facts.Now, false
+		l.facts.Live, l.liveSince, l.wasReady = live, l.facts.Now, false
 	}
-	if !plan.RetryAt.IsZero() && plan.LookAt.IsZero() {
+	if !plan.RetryAt.IsZero() && plan.RequeueAt.IsZero() {
 		t.Fatalf("nobody looks when it is to be tried again: %+v", plan)
 	}
 	return plan
 }
 
-func (l *life) barredNow() string { return fmt.Sprint(l.facts.Wish, "@", l.facts.Generation) }
+func (l *simulation) attempt() string { return fmt.Sprint(l.facts.Desired, "@", l.facts.Generation) }
 
-// TestDecideAlwaysServesWhatWasReady lives through random lives of an Instance:
-// whatever is wished for, fails and passes, once something was ready a bad wish
-// never stays, and a good one is served in the end.
-func TestDecideAlwaysServesWhatWasReady(t *testing.T) {
+// TestDecideAlwaysServesReadyTemplate runs random simulations: once a template was
+// ready, a bad desired template is always rolled back, and a good one is eventually
+// served, despite edits and outages.
+func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 	t.Parallel()
 	templates := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 	rapid.Check(t, func(t *rapid.T) {
-		l := &life{good: map[string]bool{}, everReady: map[string]bool{}, facts: Facts{
-			Now: noon, Generation: 1, Pods: 1, Server: pin, Deadline: deadline, Interrupts: rapid.Bool().Draw(t, "interrupts"),
+		l := &simulation{healthyTemplates: map[string]bool{}, everReady: map[string]bool{}, facts: Facts{
+			Now: noon, Generation: 1, Replicas: 1, Server: pin, Deadline: deadline, Disruptive: rapid.Bool().Draw(t, "interrupts"),
 		}}
 		for _, wish := range []string{"a", "b", "c", "d"} {
-			l.good[wish] = rapid.Bool().Draw(t, "good "+wish)
+			l.healthyTemplates[wish] = rapid.Bool().Draw(t, "good "+wish)
 		}
-		l.facts.Wish = templates.Draw(t, "first wish")
+		l.facts.Desired = templates.Draw(t, "first wish")
 		for i := range rapid.IntRange(1, 40).Draw(t, "events") {
 			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
-				l.facts.Wish = templates.Draw(t, "wish")
+				l.facts.Desired = templates.Draw(t, "wish")
 				l.facts.Generation++
 			case 1:
 				l.outage = !l.outage
 			case 2:
 				l.facts.Retry = fmt.Sprint(i)
 			}
-			l.visit(t, time.Duration(rapid.IntRange(0, 900).Draw(t, "seconds"))*time.Second)
+			l.reconcile(t, time.Duration(rapid.IntRange(0, 900).Draw(t, "seconds"))*time.Second)
 		}
 		l.outage = false
 		var plan Plan
 		for range 400 {
-			plan = l.visit(t, 5*time.Minute)
+			plan = l.reconcile(t, 5*time.Minute)
 		}
-		switch wish := l.facts.Wish; {
-		case l.good[wish] && (plan.Failed || l.facts.Live != wish):
+		switch wish := l.facts.Desired; {
+		case l.healthyTemplates[wish] && (plan.Failed || l.facts.Live != wish):
 			t.Fatalf("the good wish %s is not served: %+v", wish, plan)
-		case !l.good[wish] && !plan.Failed && l.facts.Live == wish:
+		case !l.healthyTemplates[wish] && !plan.Failed && l.facts.Live == wish:
 			t.Fatalf("the bad wish %s is not given up: %+v", wish, plan)
-		case plan.PutBack && !l.everReady[plan.Memory.LastReady]:
-			t.Fatalf("%s is put back and was never ready", plan.Memory.LastReady)
-		case len(l.everReady) > 0 && !l.good[l.facts.Live]:
+		case plan.RollBack && !l.everReady[plan.Status.LastReady]:
+			t.Fatalf("%s is put back and was never ready", plan.Status.LastReady)
+		case len(l.everReady) > 0 && !l.healthyTemplates[l.facts.Live]:
 			t.Fatalf("%s is asked for and does not serve, although %v were ready", l.facts.Live, l.everReady)
 		}
-		before := l.facts.Memory
-		if diff := cmp.Diff(before, l.visit(t, time.Second).Memory); diff != "" {
+		before := l.facts.Status
+		if diff := cmp.Diff(before, l.reconcile(t, time.Second).Status); diff != "" {
 			t.Fatalf("at rest something is remembered otherwise (-before +after):\n%s", diff)
 		}
 	})

@@ -12,52 +12,52 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Reasons of Ready while pods are replaced.
+// Ready reasons while pods are replaced.
 const (
 	ReasonProgressing = "RolloutProgressing"
 	ReasonFailed      = "RolloutFailed"
 )
 
-// JudgeProgress says what is left of an Instance's rollout, or nil. trouble is
-// what keeps pods from running, and volume what keeps the data from having a
-// place, where that is known.
-func JudgeProgress(instance types.NamespacedName, plan Plan, state State, message, trouble string, volume *problem.Problem) error {
+// CheckProgress returns the problem that keeps an Instance's rollout from completing, or
+// nil. If known, trouble describes why pods do not run and volume why the volume is not
+// bound.
+func CheckProgress(instance types.NamespacedName, plan Plan, state State, message, trouble string, volume *problem.Error) error {
 	switch {
 	case volume != nil && volume.Stalled:
 		return volume
 	case plan.Failed:
 		return problem.Stalled("", ReasonFailed, "%s", failureMessage(instance, plan))
-	case volume != nil && state != Settled:
+	case volume != nil && state != Complete:
 		return volume
-	case state == Settled:
+	case state == Complete:
 		return nil
 	}
 	if trouble != "" {
 		message += ": " + trouble
 	}
-	if state == Overdue {
+	if state == DeadlineExceeded {
 		return problem.Stalled("", ReasonFailed, "%s", message)
 	}
 	return problem.Waiting("", ReasonProgressing, "%s", message)
 }
 
-// failureMessage says what failed and what becomes of it. It is the same in every
-// visit until something changes.
+// failureMessage describes the failure and what the operator does about it. The message
+// is stable across reconciles until something changes.
 func failureMessage(instance types.NamespacedName, plan Plan) string {
 	message := "the pods did not become ready in time"
-	if plan.Memory.FailedBecause != "" {
-		message += " (" + plan.Memory.FailedBecause + ")"
+	if plan.Status.FailedBecause != "" {
+		message += " (" + plan.Status.FailedBecause + ")"
 	}
-	if !plan.PutBack {
-		return message + " and go on trying: change the spec, or what it refers to"
+	if !plan.RollBack {
+		return message + " and keep restarting: fix the spec or the objects it references"
 	}
-	message += ": those that were ready before are put back"
-	if plan.InVain {
-		message += ", and do not become ready either"
+	message += ": rolled back to the last ready pods"
+	if plan.RollbackFailed {
+		message += ", which did not become ready either"
 	}
 	if !plan.RetryAt.IsZero() {
-		message += "; it is tried again by itself after " + plan.RetryAt.UTC().Format(time.RFC3339)
+		message += "; the next retry is after " + plan.RetryAt.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s; to try at once, change the spec or run: kubectl annotate instance -n %s %s %s=$(date +%%s) --overwrite",
+	return fmt.Sprintf("%s; to retry now, change the spec or run: kubectl annotate instance -n %s %s %s=$(date +%%s) --overwrite",
 		message, instance.Namespace, instance.Name, v1alpha1.RetryAnnotation)
 }

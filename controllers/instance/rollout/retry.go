@@ -9,51 +9,50 @@ import (
 )
 
 const (
-	// firstPause is how long after a failure a template is tried again by itself;
-	// each pause is twice the one before.
-	firstPause = time.Minute
-	// longestPause is where the pauses stop to grow, and longestInterruptionPause
-	// where they do for an Instance that serves nobody meanwhile.
-	longestPause             = 30 * time.Minute
-	longestInterruptionPause = 24 * time.Hour
+	// initialRetryDelay is the delay before the first automatic retry of a failed template.
+	// The delay doubles with every retry.
+	initialRetryDelay = time.Minute
+	// maxRetryDelay caps the retry delay, and maxDisruptiveRetryDelay caps it for an
+	// Instance that is down during a retry.
+	maxRetryDelay           = 30 * time.Minute
+	maxDisruptiveRetryDelay = 24 * time.Hour
 )
 
-// Pause is how long to wait after a failure before a template is tried again by
-// itself, having been tried again so many times already. interrupts says that each
-// try is an interruption.
-func Pause(tries int32, interrupts bool) time.Duration {
-	longest := longestPause
+// RetryDelay returns the delay before the next automatic retry of a template, given the
+// number of earlier tries. interrupts reports whether a retry interrupts service.
+func RetryDelay(tries int32, interrupts bool) time.Duration {
+	longest := maxRetryDelay
 	if interrupts {
-		longest = longestInterruptionPause
+		longest = maxDisruptiveRetryDelay
 	}
-	pause := firstPause
+	pause := initialRetryDelay
 	for ; tries > 0 && pause < longest; tries-- {
 		pause *= 2
 	}
 	return min(pause, longest)
 }
 
-// retryAt is when what failed is tried again by itself: where the cause may pass,
-// and something was put back. Without that the pods of the wish are still there
-// and go on trying.
-func retryAt(memory v1alpha1.Rollout, interrupts bool) time.Time {
-	if !memory.FailedCause.IsOwn() || memory.FailedAt == nil || memory.LastReady == "" {
+// nextRetry returns when the failed template is retried automatically. It returns zero
+// unless the cause may be transient and another template was restored: without a
+// rollback, the pods of the desired template still exist and keep trying.
+func nextRetry(memory v1alpha1.RolloutStatus, interrupts bool) time.Time {
+	if !memory.FailedCause.IsInstanceSpecific() || memory.FailedAt == nil || memory.LastReady == "" {
 		return time.Time{}
 	}
-	return memory.FailedAt.Add(Pause(memory.Tries, interrupts))
+	return memory.FailedAt.Add(RetryDelay(memory.Tries, interrupts))
 }
 
-// tryAgain forgets a failure where the wish is to be tried again: at once when
-// somebody asks for it, and by itself when it is due and what was put back has
-// either become ready or does not, so that nobody waits longer for that.
-func tryAgain(memory *v1alpha1.Rollout, facts Facts, inVain bool) {
+// resetForRetry clears a failure if the desired template should be retried: immediately
+// if a user requests it, or automatically once a retry is due and the rollback has
+// either completed or failed, so that the retry does not cut a rollback short.
+func resetForRetry(memory *v1alpha1.RolloutStatus, facts Facts, inVain bool) {
 	asked := facts.Retry != "" && facts.Retry != memory.Retried
 	memory.Retried = facts.Retry
 	if memory.Failed == "" || memory.LastReady == "" {
 		return
 	}
-	due := retryAt(*memory, facts.Interrupts)
-	arrived := facts.Live == memory.LastReady && (facts.State == Settled || inVain)
+	due := nextRetry(*memory, facts.Disruptive)
+	arrived := facts.Live == memory.LastReady && (facts.State == Complete || inVain)
 	switch {
 	case asked:
 		memory.Tries = 0
@@ -62,5 +61,5 @@ func tryAgain(memory *v1alpha1.Rollout, facts Facts, inVain bool) {
 	default:
 		return
 	}
-	forgetFailure(memory)
+	clearFailure(memory)
 }

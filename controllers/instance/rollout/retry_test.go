@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPause(t *testing.T) {
+func TestRetryDelay(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		tries      int32
@@ -25,25 +25,25 @@ func TestPause(t *testing.T) {
 		"longest interruption":  {11, true, 24 * time.Hour},
 		"interruption for ever": {1 << 30, true, 24 * time.Hour},
 	} {
-		if got := Pause(test.tries, test.interrupts); got != test.want {
+		if got := RetryDelay(test.tries, test.interrupts); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
 }
 
-// TestPausesGrow: no pause is shorter than the one before, none is longer than
-// twice of it, and an interruption is never risked sooner.
-func TestPausesGrow(t *testing.T) {
+// TestRetryDelayIncreases checks that no delay is shorter than the previous one or
+// longer than twice the previous one, and that a disruptive retry never comes sooner.
+func TestRetryDelayIncreases(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		tries := rapid.Int32Range(0, 1<<31-2).Draw(t, "tries")
 		for _, interrupts := range []bool{false, true} {
-			pause, next := Pause(tries, interrupts), Pause(tries+1, interrupts)
-			if next < pause || next > 2*pause || pause < firstPause {
+			pause, next := RetryDelay(tries, interrupts), RetryDelay(tries+1, interrupts)
+			if next < pause || next > 2*pause || pause < initialRetryDelay {
 				t.Fatalf("%s is followed by %s", pause, next)
 			}
 		}
-		if Pause(tries, true) < Pause(tries, false) {
+		if RetryDelay(tries, true) < RetryDelay(tries, false) {
 			t.Fatal("an interruption is risked sooner")
 		}
 	})

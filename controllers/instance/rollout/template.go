@@ -15,10 +15,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// ReplicaSetOf gives the ReplicaSet that a Deployment made of a template, or
-// nil. Where somebody changed the template by hand, which leaves its hash, there
-// are several: the first one made is that of what the operator wrote.
-func ReplicaSetOf(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash string) *appsv1.ReplicaSet {
+// FindReplicaSet returns the ReplicaSet that a Deployment created for a template, or
+// nil. If a user edited the template by hand, which does not change its hash, several
+// ReplicaSets match: the oldest one holds the template that the operator wrote.
+func FindReplicaSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash string) *appsv1.ReplicaSet {
 	var first *appsv1.ReplicaSet
 	for i := range sets {
 		set := &sets[i]
@@ -32,16 +32,16 @@ func ReplicaSetOf(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash 
 	return first
 }
 
-// PodsOf gives those of a Deployment's pods that were made from a template and are
-// not about to end.
-func PodsOf(pods []corev1.Pod, hash string) []corev1.Pod {
+// FilterPods returns the pods that were created from a template and are not terminating.
+func FilterPods(pods []corev1.Pod, hash string) []corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Annotations[resources.TemplateHashAnnotation] != hash
 	})
 }
 
-// TemplateToApply makes a ReplicaSet's template one for a Deployment again.
-func TemplateToApply(live corev1.PodTemplateSpec) (*coreapply.PodTemplateSpecApplyConfiguration, error) {
+// ToApplyConfiguration converts the template of a ReplicaSet into a template for the
+// Deployment.
+func ToApplyConfiguration(live corev1.PodTemplateSpec) (*coreapply.PodTemplateSpecApplyConfiguration, error) {
 	live = *live.DeepCopy()
 	delete(live.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
 	encoded, err := json.Marshal(live)

@@ -14,13 +14,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-func TestTemplateToApplyIsATemplateAgain(t *testing.T) {
+func TestToApplyConfigurationRoundTrip(t *testing.T) {
 	t.Parallel()
 	live := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b", appsv1.DefaultDeploymentUniqueLabelKey: "123"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "apiserver", Image: "i"}}},
 	}
-	restored, err := TemplateToApply(live)
+	restored, err := ToApplyConfiguration(live)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestTemplateToApplyIsATemplateAgain(t *testing.T) {
 	}
 }
 
-func TestReplicaSetOf(t *testing.T) {
+func TestFindReplicaSet(t *testing.T) {
 	t.Parallel()
 	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
 	theirs := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
@@ -53,15 +53,15 @@ func TestReplicaSetOf(t *testing.T) {
 		set("tampered", ours, "hash", time.Hour),
 		set("first", ours, "hash", 2*time.Hour),
 	}
-	if got := ReplicaSetOf(ours, sets, "hash"); got == nil || got.Name != "first" {
+	if got := FindReplicaSet(ours, sets, "hash"); got == nil || got.Name != "first" {
 		t.Errorf("got %v", got)
 	}
-	if got := ReplicaSetOf(ours, sets, "none"); got != nil {
+	if got := FindReplicaSet(ours, sets, "none"); got != nil {
 		t.Errorf("of a template that is not there: got %s", got.Name)
 	}
 }
 
-func TestPodsOf(t *testing.T) {
+func TestFilterPods(t *testing.T) {
 	t.Parallel()
 	pod := func(name, hash string) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{resources.TemplateHashAnnotation: hash}}}
@@ -69,7 +69,7 @@ func TestPodsOf(t *testing.T) {
 	ending := pod("ending", "new")
 	ending.DeletionTimestamp = &metav1.Time{Time: noon}
 	all := []corev1.Pod{pod("old", "old"), ending, pod("new", "new")}
-	if got := PodsOf(all, "new"); len(got) != 1 || got[0].Name != "new" {
+	if got := FilterPods(all, "new"); len(got) != 1 || got[0].Name != "new" {
 		t.Errorf("got %v", got)
 	}
 	if all[0].Name != "old" || len(all) != 3 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rotation reads from annotations which keys somebody asks to be turned.
+// Package rotation parses the annotation that requests key rotations. It does not rotate
+// keys; packages phases and pki do.
 package rotation
 
 import (
@@ -8,75 +9,75 @@ import (
 	"strings"
 )
 
-// Annotation asks for keys to be turned: words with a value each, such as
-// "keys:1,signing-keys:2". Each new value of a word is met once.
+// Annotation requests key rotations as a list of targets with a value each, such as
+// "keys:1,signing-keys:2". Each new value of a target triggers one rotation.
 const Annotation = "anamnesis.dev/rotate"
 
-// Annotations by which the Secret that holds keys remembers how far they turned.
+// Annotations in which the Secret that holds keys stores the state of a rotation.
 const (
-	// MetAnnotation is the value that was last met.
-	MetAnnotation = "anamnesis.dev/rotated"
-	// NextSinceAnnotation is since when others know of the key that comes next.
+	// RotatedAnnotation holds the last value that was handled.
+	RotatedAnnotation = "anamnesis.dev/rotated"
+	// NextSinceAnnotation holds the time since which the next key has been published.
 	NextSinceAnnotation = "anamnesis.dev/next-since"
-	// PreviousSinceAnnotation is since when the key that was before is used no more.
+	// PreviousSinceAnnotation holds the time since which the previous key has no longer been
+	// used.
 	PreviousSinceAnnotation = "anamnesis.dev/previous-since"
-	// RetiringAnnotation names, with commas between them, the files of keys that sign
-	// no more.
+	// RetiringAnnotation lists, separated by commas, the files of keys that no longer sign.
 	RetiringAnnotation = "anamnesis.dev/retiring"
 )
 
-// The words, and what is turned by them.
+// The rotation targets.
 const (
-	// Authority is the authority that issues certificates: on its own Secret that of
-	// the operator, on an Instance the one of its own.
-	Authority = "authority"
-	// Keys are those of the applications.
-	Keys = "keys"
-	// Keysets are what the server encrypts by.
+	// CA is the certificate authority: on the Secret of the operator's CA, the operator's;
+	// on an Instance, the Instance's own.
+	CA = "authority"
+	// ApplicationKeys are the applications' keys.
+	ApplicationKeys = "keys"
+	// Keysets are the keysets that the server encrypts with.
 	Keysets = "keysets"
-	// SigningKeys are what the server signs tokens by.
+	// SigningKeys are the keys that the server signs tokens with.
 	SigningKeys = "signing-keys"
 )
 
-var words = []string{Authority, Keys, Keysets, SigningKeys}
+var targets = []string{CA, ApplicationKeys, Keysets, SigningKeys}
 
-// Words are those that may be asked for, in their order.
-func Words() []string { return slices.Clone(words) }
+// Targets returns the rotation targets in order.
+func Targets() []string { return slices.Clone(targets) }
 
-// Request is the value that stands behind a word in the annotation; empty for
-// none. Of several the last counts.
+// Request returns the requested value for a target, or an empty string. If the target
+// occurs several times, the last value wins.
 func Request(annotations map[string]string, word string) string {
 	request := ""
-	for _, asked := range split(annotations) {
-		if asked.word == word && asked.value != "" {
+	for _, asked := range parseEntries(annotations) {
+		if asked.target == word && asked.value != "" {
 			request = asked.value
 		}
 	}
 	return request
 }
 
-// Unknown are the parts of the annotation that ask for nothing, as they are
-// written: their word is none of Words, or has no value.
-func Unknown(annotations map[string]string) []string {
+// InvalidEntries returns the entries of the annotation, as written, that name an unknown
+// target or have no value.
+func InvalidEntries(annotations map[string]string) []string {
 	var unknown []string
-	for _, asked := range split(annotations) {
-		if asked.value == "" || !slices.Contains(words, asked.word) {
+	for _, asked := range parseEntries(annotations) {
+		if asked.value == "" || !slices.Contains(targets, asked.target) {
 			unknown = append(unknown, asked.text)
 		}
 	}
 	return unknown
 }
 
-type part struct{ text, word, value string }
+type entry struct{ text, target, value string }
 
-func split(annotations map[string]string) []part {
-	var parts []part
+func parseEntries(annotations map[string]string) []entry {
+	var parts []entry
 	for text := range strings.SplitSeq(annotations[Annotation], ",") {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
 		word, value, _ := strings.Cut(text, ":")
-		parts = append(parts, part{text, word, value})
+		parts = append(parts, entry{text, word, value})
 	}
 	return parts
 }

@@ -15,19 +15,19 @@ func TestRequest(t *testing.T) {
 		unknown []string
 	}{
 		"":                             {},
-		"keys:1":                       {asked: map[string]string{Keys: "1"}},
-		"keys:1,signing-keys:2":        {asked: map[string]string{Keys: "1", SigningKeys: "2"}},
-		" keys:a , keysets:b,":         {asked: map[string]string{Keys: "a", Keysets: "b"}},
-		"authority:2026-11-22T10:00Z":  {asked: map[string]string{Authority: "2026-11-22T10:00Z"}},
-		"keys:1,keys:2":                {asked: map[string]string{Keys: "2"}},
+		"keys:1":                       {asked: map[string]string{ApplicationKeys: "1"}},
+		"keys:1,signing-keys:2":        {asked: map[string]string{ApplicationKeys: "1", SigningKeys: "2"}},
+		" keys:a , keysets:b,":         {asked: map[string]string{ApplicationKeys: "a", Keysets: "b"}},
+		"authority:2026-11-22T10:00Z":  {asked: map[string]string{CA: "2026-11-22T10:00Z"}},
+		"keys:1,keys:2":                {asked: map[string]string{ApplicationKeys: "2"}},
 		"key:1":                        {unknown: []string{"key:1"}},
 		"keys":                         {unknown: []string{"keys"}},
 		"keys:,signing-keys:2,Keys:1":  {asked: map[string]string{SigningKeys: "2"}, unknown: []string{"keys:", "Keys:1"}},
-		"keys:1, please turn them all": {asked: map[string]string{Keys: "1"}, unknown: []string{"please turn them all"}},
+		"keys:1, please turn them all": {asked: map[string]string{ApplicationKeys: "1"}, unknown: []string{"please turn them all"}},
 	} {
 		annotations := map[string]string{Annotation: annotation}
 		asked := map[string]string{}
-		for _, word := range Words() {
+		for _, word := range Targets() {
 			if request := Request(annotations, word); request != "" {
 				asked[word] = request
 			}
@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 		if diff := cmp.Diff(want.asked, asked); diff != "" {
 			t.Errorf("%q: asked for (-want +got):\n%s", annotation, diff)
 		}
-		if diff := cmp.Diff(want.unknown, Unknown(annotations)); diff != "" {
+		if diff := cmp.Diff(want.unknown, InvalidEntries(annotations)); diff != "" {
 			t.Errorf("%q: unknown (-want +got):\n%s", annotation, diff)
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package status sums up in an Instance's conditions how a visit ended, as kstatus
-// reads them, and says which events that is worth.
+// Package status summarizes a reconcile in an Instance's conditions, following the
+// kstatus conventions, and decides which events to emit.
 package status
 
 import (
@@ -17,23 +17,23 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Reasons of Ready and Available when nothing is wrong.
+// Reasons of Ready and Available for a healthy Instance.
 const (
 	ReasonReady      = "Ready"
 	ReasonHibernated = "Hibernated"
 	ReasonSuspended  = "Suspended"
 	ReasonServing    = "Serving"
 	ReasonNoPodReady = "NoPodReady"
-	// ReasonHeldOtherwise is that of Diverged.
-	ReasonHeldOtherwise = "HeldOtherwise"
+	// ReasonFieldsOverridden is the reason of the Drifted condition.
+	ReasonFieldsOverridden = "FieldsOverridden"
 )
 
-// Mark sets a condition of an Instance as of its generation and a time.
-func Mark(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
-	set(&instance.Status.Conditions, instance.Generation, now, kind, status, reason, message)
+// SetCondition sets a condition of an Instance for its current generation.
+func SetCondition(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+	setCondition(&instance.Status.Conditions, instance.Generation, now, kind, status, reason, message)
 }
 
-func set(conditions *[]metav1.Condition, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+func setCondition(conditions *[]metav1.Condition, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type:               kind,
 		Status:             status,
@@ -44,39 +44,38 @@ func set(conditions *[]metav1.Condition, generation int64, now time.Time, kind s
 	})
 }
 
-// transientGrace is how long an Instance that was ready is believed to be so
-// while the operator meets transient errors.
-const transientGrace = 2 * time.Minute
+// transientGracePeriod is how long a ready Instance keeps its Ready condition while the
+// operator encounters transient errors.
+const transientGracePeriod = 2 * time.Minute
 
-// Summarize says in Ready, Reconciling and Stalled how a visit ended, by the
-// worst of what kept its steps from coming to their end.
+// Summarize sets Ready, Reconciling and Stalled from the worst failure of the phases.
 func Summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
 	instance.Status.ObservedGeneration = instance.Generation
 	for _, failure := range failures {
-		if found := problem.Of(failure); found != nil && found.Condition != "" {
-			Mark(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+		if found := problem.FromError(failure); found != nil && found.Condition != "" {
+			SetCondition(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
 		}
 	}
-	reason, message := readiness(instance)
-	Conclude(&instance.Status.Conditions, instance.Generation, now, problem.Worst(failures), reason, message)
+	reason, message := readyReason(instance)
+	SetReady(&instance.Status.Conditions, instance.Generation, now, problem.Worst(failures), reason, message)
 }
 
-// Conclude says in Ready, Reconciling and Stalled of an object's conditions how a
-// visit ended, as of its generation: by the worst of what was met, else by why it
-// is ready. Of Reconciling and Stalled at most one is there, and none when all is
-// well, as kstatus reads them.
-func Conclude(conditions *[]metav1.Condition, generation int64, now time.Time, worst error, reason, message string) {
+// SetReady sets Ready, Reconciling and Stalled in an object's conditions, for its
+// generation: from the worst failure, or else from the given reason and message. As
+// kstatus requires, at most one of Reconciling and Stalled is present, and neither if
+// the object is healthy.
+func SetReady(conditions *[]metav1.Condition, generation int64, now time.Time, worst error, reason, message string) {
 	mark := func(kind string, status metav1.ConditionStatus, reason, message string) {
-		set(conditions, generation, now, kind, status, reason, message)
+		setCondition(conditions, generation, now, kind, status, reason, message)
 	}
-	found := problem.Of(worst)
+	found := problem.FromError(worst)
 	switch {
 	case worst == nil:
 		mark(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	case found == nil:
-		meetAccident(conditions, generation, now, worst)
+		setTransientError(conditions, generation, now, worst)
 	case found.Stalled:
 		mark(v1alpha1.ConditionReady, metav1.ConditionFalse, found.Reason, found.Message)
 		mark(v1alpha1.ConditionStalled, metav1.ConditionTrue, found.Reason, found.Message)
@@ -88,58 +87,57 @@ func Conclude(conditions *[]metav1.Condition, generation int64, now time.Time, w
 	}
 }
 
-// meetAccident says that a transient error was met. Ready says what was known
-// before, until the errors have lasted for transientGrace.
-func meetAccident(conditions *[]metav1.Condition, generation int64, now time.Time, err error) {
-	set(conditions, generation, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
+// setTransientError reports a transient error in Reconciling. A true Ready condition
+// keeps its value until the errors have lasted for transientGracePeriod.
+func setTransientError(conditions *[]metav1.Condition, generation int64, now time.Time, err error) {
+	setCondition(conditions, generation, now, v1alpha1.ConditionReconciling, metav1.ConditionTrue, problem.ReasonTransient, err.Error())
 	meta.RemoveStatusCondition(conditions, v1alpha1.ConditionStalled)
 	since := meta.FindStatusCondition(*conditions, v1alpha1.ConditionReconciling).LastTransitionTime
-	if meta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionReady) && now.Sub(since.Time) < transientGrace {
+	if meta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionReady) && now.Sub(since.Time) < transientGracePeriod {
 		return
 	}
-	set(conditions, generation, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
+	setCondition(conditions, generation, now, v1alpha1.ConditionReady, metav1.ConditionUnknown, problem.ReasonTransient, err.Error())
 }
 
-func readiness(instance *v1alpha1.Instance) (reason, message string) {
+func readyReason(instance *v1alpha1.Instance) (reason, message string) {
 	if instance.Spec.Hibernate {
 		return ReasonHibernated, "no pods run; the data is kept"
 	}
-	return ReasonReady, "serves as the spec says"
+	return ReasonReady, "running as specified"
 }
 
-// Suspend says that changes of the spec wait, and how far what runs goes on:
-// failures are what kept that from being observed or renewed.
-func Suspend(instance *v1alpha1.Instance, now time.Time, failures []error) {
+// SetSuspended reports that spec changes are on hold and that the Instance otherwise
+// keeps running. failures are those of the maintenance phases.
+func SetSuspended(instance *v1alpha1.Instance, now time.Time, failures []error) {
 	Summarize(instance, now, failures)
-	message := "suspended: changes of the spec wait"
+	message := "suspended: spec changes are not applied"
 	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady)
 	if len(failures) > 0 {
 		message += "; " + problem.Worst(failures).Error()
 	}
-	Mark(instance, now, v1alpha1.ConditionReady, ready.Status, ReasonSuspended, message)
+	SetCondition(instance, now, v1alpha1.ConditionReady, ready.Status, ReasonSuspended, message)
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionReconciling)
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
 }
 
-// Diverge says which objects somebody holds otherwise than they are sent. They
-// say so themselves, in a fixed order.
-func Diverge(instance *v1alpha1.Instance, now time.Time, divergences []string) {
+// SetDrifted reports the objects whose fields another writer overrides. The messages
+// come in a stable order.
+func SetDrifted(instance *v1alpha1.Instance, now time.Time, divergences []string) {
 	if len(divergences) == 0 {
-		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDiverged)
+		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDrifted)
 		return
 	}
 	message := strings.Join(divergences, "; ")
-	if len(message) > longestMessage {
-		message = strings.ToValidUTF8(message[:longestMessage], "") + " and more"
+	if len(message) > maxMessageLength {
+		message = strings.ToValidUTF8(message[:maxMessageLength], "") + " and more"
 	}
-	Mark(instance, now, v1alpha1.ConditionDiverged, metav1.ConditionTrue, ReasonHeldOtherwise, message)
+	SetCondition(instance, now, v1alpha1.ConditionDrifted, metav1.ConditionTrue, ReasonFieldsOverridden, message)
 }
 
-// longestMessage keeps a condition within what the API takes and people read.
-const longestMessage = 2000
+// maxMessageLength keeps a condition's message within the API's limit and readable.
+const maxMessageLength = 2000
 
-// ObservePods reports the pods that there are, whether or not they are as the
-// spec says.
+// ObservePods reports the existing pods, whether or not they match the spec.
 func ObservePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.Deployment) {
 	instance.Status.Replicas, instance.Status.ReadyReplicas = 0, 0
 	if deployment != nil {
@@ -148,15 +146,15 @@ func ObservePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.
 	}
 	switch {
 	case deployment != nil && deployment.Status.AvailableReplicas > 0:
-		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ReasonServing, "at least one pod serves")
+		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ReasonServing, "at least one pod is available")
 	case instance.Spec.Hibernate:
-		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonHibernated, "no pods run")
+		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonHibernated, "no pods run")
 	default:
-		Mark(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonNoPodReady, "no pod serves")
+		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonNoPodReady, "no pod is available")
 	}
 }
 
-// ModelIDs gives the ids of models in one line.
+// ModelIDs returns the ids of models, separated by commas.
 func ModelIDs(models []v1alpha1.Model) string {
 	ids := make([]string, len(models))
 	for i, model := range models {
@@ -165,14 +163,13 @@ func ModelIDs(models []v1alpha1.Model) string {
 	return strings.Join(ids, ",")
 }
 
-// A Note is an event to be written: Normal or Warning, with a reason and a
-// message.
-type Note struct{ Type, Reason, Message string }
+// An Event is an event to record: Normal or Warning, with a reason and a message.
+type Event struct{ Type, Reason, Message string }
 
-// Transitions are the events between two statuses: one when the Instance became
-// ready, stalled, or started to wait for something else. The same trouble again
-// is none.
-func Transitions(before, after []metav1.Condition) []Note {
+// TransitionEvents returns the events for the difference between two sets of conditions:
+// one event if the Instance became ready, stalled, or waits for something else. An
+// unchanged problem returns none.
+func TransitionEvents(before, after []metav1.Condition) []Event {
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
 	if is == nil {
 		return nil
@@ -183,7 +180,7 @@ func Transitions(before, after []metav1.Condition) []Note {
 		return nil
 	}
 	if isStalled {
-		return []Note{{corev1.EventTypeWarning, is.Reason, is.Message}}
+		return []Event{{corev1.EventTypeWarning, is.Reason, is.Message}}
 	}
-	return []Note{{corev1.EventTypeNormal, is.Reason, is.Message}}
+	return []Event{{corev1.EventTypeNormal, is.Reason, is.Message}}
 }

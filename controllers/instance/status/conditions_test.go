@@ -29,8 +29,8 @@ func acme() *v1alpha1.Instance {
 	return &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "tenants", UID: "new", Generation: 3}}
 }
 
-// lines gives the conditions of an Instance, one line each, in order.
-func lines(instance *v1alpha1.Instance) []string {
+// conditionLines returns the conditions of an Instance, one per line, in order.
+func conditionLines(instance *v1alpha1.Instance) []string {
 	var all []string
 	for _, condition := range instance.Status.Conditions {
 		all = append(all, fmt.Sprintf("%s=%s %s@%d", condition.Type, condition.Status, condition.Reason, condition.ObservedGeneration))
@@ -39,14 +39,14 @@ func lines(instance *v1alpha1.Instance) []string {
 	return all
 }
 
-func failures(err error) []error {
+func errorList(err error) []error {
 	if err == nil {
 		return nil
 	}
 	return []error{err}
 }
 
-func kstatusOf(t *testing.T, instance *v1alpha1.Instance) kstatus.Status {
+func computeKstatus(t *testing.T, instance *v1alpha1.Instance) kstatus.Status {
 	t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(instance)
 	if err != nil {
@@ -59,7 +59,7 @@ func kstatusOf(t *testing.T, instance *v1alpha1.Instance) kstatus.Status {
 	return result.Status
 }
 
-// TestSummarize goes from every end of a visit to every other one.
+// TestSummarize covers the transitions between every pair of reconcile results.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type end struct {
@@ -78,31 +78,31 @@ func TestSummarize(t *testing.T) {
 		for after, second := range ends {
 			instance := acme()
 			instance.Spec.Hibernate = first.hibernate
-			Summarize(instance, noon, failures(first.err))
+			Summarize(instance, noon, errorList(first.err))
 			instance.Spec.Hibernate = second.hibernate
-			Summarize(instance, noon.Add(transientGrace), failures(second.err))
-			if diff := cmp.Diff(second.want, lines(instance)); diff != "" {
+			Summarize(instance, noon.Add(transientGracePeriod), errorList(second.err))
+			if diff := cmp.Diff(second.want, conditionLines(instance)); diff != "" {
 				t.Errorf("from %s to %s (-want +got):\n%s", before, after, diff)
 			}
-			if got := kstatusOf(t, instance); got != second.kstatus {
+			if got := computeKstatus(t, instance); got != second.kstatus {
 				t.Errorf("from %s to %s: kstatus %s, want %s", before, after, got, second.kstatus)
 			}
 		}
 	}
 }
 
-func TestProblemMarksTheConditionItBelongsTo(t *testing.T) {
+func TestErrorSetsItsCondition(t *testing.T) {
 	t.Parallel()
 	instance := acme()
-	Mark(instance, noon, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, "VolumeBound", "")
+	SetCondition(instance, noon, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, "VolumeBound", "")
 	Summarize(instance, noon, []error{problem.Stalled(v1alpha1.ConditionStorageReady, "VolumeLost", "gone")})
 	want := []string{"Ready=False VolumeLost@3", "Stalled=True VolumeLost@3", "StorageReady=False VolumeLost@3"}
-	if diff := cmp.Diff(want, lines(instance)); diff != "" {
+	if diff := cmp.Diff(want, conditionLines(instance)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestSameEndLeavesTheTimeOfTransition(t *testing.T) {
+func TestUnchangedConditionKeepsTransitionTime(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	Summarize(instance, noon, nil)
@@ -113,7 +113,7 @@ func TestSameEndLeavesTheTimeOfTransition(t *testing.T) {
 	}
 }
 
-func TestSuspend(t *testing.T) {
+func TestSetSuspended(t *testing.T) {
 	t.Parallel()
 	expired := problem.Stalled("", "TLSSecretInvalid", "the certificate expired")
 	for name, test := range map[string]struct {
@@ -122,31 +122,31 @@ func TestSuspend(t *testing.T) {
 		says        string
 		kstatus     kstatus.Status
 	}{
-		"well":               {nil, nil, "Ready=True Suspended@3", "changes of the spec wait", kstatus.CurrentStatus},
-		"was stalled":        {expired, nil, "Ready=True Suspended@3", "changes of the spec wait", kstatus.CurrentStatus},
+		"well":               {nil, nil, "Ready=True Suspended@3", "spec changes are not applied", kstatus.CurrentStatus},
+		"was stalled":        {expired, nil, "Ready=True Suspended@3", "spec changes are not applied", kstatus.CurrentStatus},
 		"cannot renew":       {nil, expired, "Ready=False Suspended@3", "the certificate expired", kstatus.InProgressStatus},
 		"meets an accident":  {nil, errors.New("no answer"), "Ready=True Suspended@3", "no answer", kstatus.CurrentStatus},
 		"waits for its pods": {nil, problem.Waiting("", "RolloutProgressing", "0 of 1"), "Ready=False Suspended@3", "0 of 1", kstatus.InProgressStatus},
 	} {
 		instance := acme()
-		Summarize(instance, noon, failures(test.before))
+		Summarize(instance, noon, errorList(test.before))
 		instance.Status.ObservedGeneration = -1
-		Suspend(instance, noon, failures(test.now))
-		if diff := cmp.Diff([]string{test.want}, lines(instance)); diff != "" {
+		SetSuspended(instance, noon, errorList(test.now))
+		if diff := cmp.Diff([]string{test.want}, conditionLines(instance)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if message := meta.FindStatusCondition(instance.Status.Conditions, "Ready").Message; !strings.Contains(message, test.says) {
 			t.Errorf("%s: says %q, want %q in it", name, message, test.says)
 		}
-		if got := kstatusOf(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
+		if got := computeKstatus(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
 			t.Errorf("%s: kstatus %s at generation %d, want %s", name, got, instance.Status.ObservedGeneration, test.kstatus)
 		}
 	}
 }
 
-// TestOneAccidentDoesNotMakeReadyUnknown: one transient error is told in
-// Reconciling only; when errors last, nobody knows any more.
-func TestOneAccidentDoesNotMakeReadyUnknown(t *testing.T) {
+// TestSingleTransientErrorKeepsReady checks that a single transient error shows only in
+// Reconciling, and that Ready becomes Unknown if errors persist.
+func TestSingleTransientErrorKeepsReady(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	Summarize(instance, noon, nil)
@@ -156,32 +156,33 @@ func TestOneAccidentDoesNotMakeReadyUnknown(t *testing.T) {
 		want  []string
 	}{
 		{0, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
-		{transientGrace - time.Second, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
-		{transientGrace, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}},
+		{transientGracePeriod - time.Second, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
+		{transientGracePeriod, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}},
 	} {
 		Summarize(instance, noon.Add(test.after), accident)
-		if diff := cmp.Diff(test.want, lines(instance)); diff != "" {
+		if diff := cmp.Diff(test.want, conditionLines(instance)); diff != "" {
 			t.Errorf("after %s (-want +got):\n%s", test.after, diff)
 		}
 	}
 }
 
-func TestDiverge(t *testing.T) {
+func TestSetDrifted(t *testing.T) {
 	t.Parallel()
 	instance := acme()
-	Diverge(instance, noon, []string{"Deployment acme is not as sent: x", strings.Repeat("y", 3000)})
-	found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDiverged)
-	if found == nil || found.Status != metav1.ConditionTrue || !strings.HasPrefix(found.Message, "Deployment acme") || len(found.Message) > 2*longestMessage {
+	SetDrifted(instance, noon, []string{"Deployment acme has drifted: x", strings.Repeat("y", 3000)})
+	found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDrifted)
+	if found == nil || found.Status != metav1.ConditionTrue || !strings.HasPrefix(found.Message, "Deployment acme") || len(found.Message) > 2*maxMessageLength {
 		t.Errorf("got %+v", found)
 	}
-	// The API server would mend half a character, and the status differ ever after.
+	// The API server would replace a truncated character, and the status would differ
+	// forever.
 	for shift := range 3 {
-		Diverge(instance, noon, []string{strings.Repeat("y", shift) + strings.Repeat("…", 1000)})
-		if found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDiverged); !utf8.ValidString(found.Message) {
+		SetDrifted(instance, noon, []string{strings.Repeat("y", shift) + strings.Repeat("…", 1000)})
+		if found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDrifted); !utf8.ValidString(found.Message) {
 			t.Errorf("shifted by %d, the message ends within a character", shift)
 		}
 	}
-	if Diverge(instance, noon, nil); len(instance.Status.Conditions) > 0 {
+	if SetDrifted(instance, noon, nil); len(instance.Status.Conditions) > 0 {
 		t.Errorf("nothing diverges any more: %+v", instance.Status.Conditions)
 	}
 }
@@ -204,7 +205,7 @@ func TestObservePods(t *testing.T) {
 		instance.Spec.Hibernate = test.hibernate
 		instance.Status.Replicas = 7
 		ObservePods(instance, noon, test.deployment)
-		if diff := cmp.Diff([]string{test.want}, lines(instance)); diff != "" {
+		if diff := cmp.Diff([]string{test.want}, conditionLines(instance)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if instance.Status.Replicas != test.replicas {
@@ -213,28 +214,28 @@ func TestObservePods(t *testing.T) {
 	}
 }
 
-func TestTransitions(t *testing.T) {
+func TestTransitionEvents(t *testing.T) {
 	t.Parallel()
 	after := func(err error) []metav1.Condition {
 		instance := acme()
-		Summarize(instance, noon, failures(err))
+		Summarize(instance, noon, errorList(err))
 		return instance.Status.Conditions
 	}
 	for name, test := range map[string]struct {
 		before, after []metav1.Condition
-		want          []Note
+		want          []Event
 	}{
-		"becomes ready":                {nil, after(nil), []Note{{"Normal", "Ready", "serves as the spec says"}}},
+		"becomes ready":                {nil, after(nil), []Event{{"Normal", "Ready", "running as specified"}}},
 		"stays ready":                  {after(nil), after(nil), nil},
-		"waits":                        {after(nil), after(problem.Waiting("", "SecretNotFound", "x")), []Note{{"Normal", "SecretNotFound", "x"}}},
+		"waits":                        {after(nil), after(problem.Waiting("", "SecretNotFound", "x")), []Event{{"Normal", "SecretNotFound", "x"}}},
 		"waits on":                     {after(problem.Waiting("", "SecretNotFound", "1 of 2")), after(problem.Waiting("", "SecretNotFound", "2 of 2")), nil},
-		"stalls":                       {after(nil), after(problem.Stalled("", "Refused", "x")), []Note{{"Warning", "Refused", "x"}}},
+		"stalls":                       {after(nil), after(problem.Stalled("", "Refused", "x")), []Event{{"Warning", "Refused", "x"}}},
 		"stays stalled":                {after(problem.Stalled("", "Refused", "x")), after(problem.Stalled("", "Refused", "x")), nil},
-		"stalls differently":           {after(problem.Stalled("", "Refused", "x")), after(problem.Stalled("", "Refused", "y")), []Note{{"Warning", "Refused", "y"}}},
-		"stalls on what it waited for": {after(problem.Waiting("", "Refused", "x")), after(problem.Stalled("", "Refused", "x")), []Note{{"Warning", "Refused", "x"}}},
+		"stalls differently":           {after(problem.Stalled("", "Refused", "x")), after(problem.Stalled("", "Refused", "y")), []Event{{"Warning", "Refused", "y"}}},
+		"stalls on what it waited for": {after(problem.Waiting("", "Refused", "x")), after(problem.Stalled("", "Refused", "x")), []Event{{"Warning", "Refused", "x"}}},
 		"nothing is known":             {nil, nil, nil},
 	} {
-		if diff := cmp.Diff(test.want, Transitions(test.before, test.after)); diff != "" {
+		if diff := cmp.Diff(test.want, TransitionEvents(test.before, test.after)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

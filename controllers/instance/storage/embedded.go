@@ -8,76 +8,76 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/children"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// embedded keeps the data in a database file on a volume of its own.
+// embedded keeps the data in a database file on a volume of the Instance's own.
 type embedded struct{}
 
-// Prepare claims the volume; while the Instance is suspended, it only says how far
-// the claim has come.
-func (embedded) Prepare(ctx context.Context, on Ground) (Place, error) {
+// Prepare applies the volume claim. While the Instance is suspended, it only reports the
+// claim's status.
+func (embedded) Prepare(ctx context.Context, on Scope) (Status, error) {
 	key := claimKey(on)
-	found, err := on.Children.Get(ctx, key)
+	found, err := on.Objects.Get(ctx, key)
 	if err != nil {
-		return Place{}, err
+		return Status{}, err
 	}
 	if on.Instance.Spec.Suspend {
-		return judgeClaim(ctx, on, children.As[*corev1.PersistentVolumeClaim](on.Children, key.Kind, key.Name))
+		return claimStatus(ctx, on, inventory.Find[*corev1.PersistentVolumeClaim](on.Objects, key.Kind, key.Name))
 	}
-	if found != nil && !owned(found.GetLabels(), on.Instance.UID) {
-		on.Announce(reasonDataAdopted, "takes up the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
+	if found != nil && !isOwnedBy(found.GetLabels(), on.Instance.UID) {
+		on.NormalEventf(reasonDataAdopted, "adopted the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
 	}
-	if err := on.Children.Put(ctx, v1alpha1.ConditionStorageReady, resources.BuildPersistentVolumeClaim(on.Input)); err != nil {
-		return Place{}, err
+	if err := on.Objects.Apply(ctx, v1alpha1.ConditionStorageReady, resources.BuildPersistentVolumeClaim(on.Input)); err != nil {
+		return Status{}, err
 	}
-	return judgeClaim(ctx, on, children.As[*corev1.PersistentVolumeClaim](on.Children, key.Kind, key.Name))
+	return claimStatus(ctx, on, inventory.Find[*corev1.PersistentVolumeClaim](on.Objects, key.Kind, key.Name))
 }
 
-func claimKey(on Ground) children.Key {
-	return children.Key{Kind: children.KindPersistentVolumeClaim, Name: resources.DataName(on.Instance)}
+func claimKey(on Scope) inventory.Key {
+	return inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(on.Instance)}
 }
 
-// judgeClaim says how far the claim has come. One that is not bound stops
-// nothing: many volumes are made only when a pod asks for them.
-func judgeClaim(ctx context.Context, on Ground, claim *corev1.PersistentVolumeClaim) (Place, error) {
-	facts := volumeFacts{claim: claim, deadline: resources.Deadline(on.Instance), now: on.Now}
+// claimStatus returns the status of the claim. An unbound claim blocks nothing, because
+// many volumes are only provisioned once a pod uses the claim.
+func claimStatus(ctx context.Context, on Scope, claim *corev1.PersistentVolumeClaim) (Status, error) {
+	facts := volumeFacts{claim: claim, deadline: resources.RolloutDeadline(on.Instance), now: on.Now}
 	if claim != nil && claim.Status.Phase != corev1.ClaimBound {
-		if err := explainVolume(ctx, on, &facts); err != nil {
-			return Place{}, err
+		if err := diagnoseVolume(ctx, on, &facts); err != nil {
+			return Status{}, err
 		}
 	}
-	if pending := judgeVolume(facts); pending != nil {
-		return Place{Reason: pending.Reason, Message: pending.Message, Pending: pending}, nil
+	if pending := checkVolume(facts); pending != nil {
+		return Status{Reason: pending.Reason, Message: pending.Message, Pending: pending}, nil
 	}
-	return Place{Reason: reasonVolumeBound, Message: "volume claim " + claim.Name + " is bound"}, nil
+	return Status{Reason: reasonVolumeBound, Message: "volume claim " + claim.Name + " is bound"}, nil
 }
 
-// explainVolume looks for what keeps a claim from being bound.
-func explainVolume(ctx context.Context, on Ground, facts *volumeFacts) error {
+// diagnoseVolume looks up why a claim is not bound.
+func diagnoseVolume(ctx context.Context, on Scope, facts *volumeFacts) error {
 	var err error
 	if name := facts.claim.Spec.StorageClassName; name != nil && *name != "" {
-		if facts.classMissing, facts.classes, err = on.MissingClass(ctx, *name); err != nil {
+		if facts.missingClass, facts.availableClasses, err = on.MissingStorageClass(ctx, *name); err != nil {
 			return err
 		}
 	}
-	facts.complaint, err = on.NewestEvent(ctx, facts.claim.UID, "")
+	facts.latestEvent, err = on.LatestEvent(ctx, facts.claim.UID, "")
 	return err
 }
 
-// Release keeps or deletes the claim. Data of an earlier Instance that this one
-// was told to adopt and never took up stays that one's.
-func (embedded) Release(ctx context.Context, on Ground) error {
+// Release keeps or deletes the claim. It does not touch the data of an earlier Instance
+// that this Instance was asked to adopt but never adopted.
+func (embedded) Release(ctx context.Context, on Scope) error {
 	key := claimKey(on)
-	claim, err := on.Children.Own(ctx, key)
-	if claim == nil || !owned(claim.GetLabels(), on.Instance.UID) {
+	claim, err := on.Objects.GetOwned(ctx, key)
+	if claim == nil || !isOwnedBy(claim.GetLabels(), on.Instance.UID) {
 		return err
 	}
 	if on.Instance.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
-		return on.Children.Delete(ctx, key)
+		return on.Objects.Delete(ctx, key)
 	}
-	on.Announce(reasonDataRetained, "volume claim %s keeps the data: a new Instance of this name takes it up with the annotation %s: %s",
+	on.NormalEventf(reasonDataRetained, "volume claim %s keeps the data: a new Instance of the same name adopts it with the annotation %s: %s",
 		key.Name, v1alpha1.AdoptAnnotation, on.Instance.UID)
 	return nil
 }

@@ -11,95 +11,97 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/surroundings"
 )
 
 const (
-	reasonDatabaseConfigured        = "DatabaseConfigured"
-	reasonDatabaseSecretNotFound    = "DatabaseSecretNotFound"
-	reasonDatabaseSecretInvalid     = "DatabaseSecretInvalid"
-	reasonDatabaseNotVerified       = "DatabaseNotVerified"
-	reasonDatabaseAuthorityInvalid  = "DatabaseAuthorityInvalid"
-	reasonDatabaseAuthorityNotFound = "DatabaseAuthorityNotFound"
+	reasonDatabaseConfigured     = "DatabaseConfigured"
+	reasonDatabaseSecretNotFound = "DatabaseSecretNotFound"
+	reasonDatabaseSecretInvalid  = "DatabaseSecretInvalid"
+	reasonDatabaseUnverified     = "DatabaseUnverified"
+	reasonDatabaseCAInvalid      = "DatabaseCAInvalid"
+	reasonDatabaseCANotFound     = "DatabaseCANotFound"
 )
 
-// external keeps the data in a PostgreSQL database that somebody else manages.
+// external keeps the data in a PostgreSQL database that is managed outside the operator.
 type external struct{}
 
-// Prepare learns what the pods depend on of the database's URL. Whether the
-// database answers, only the pods can tell, by becoming ready.
-func (external) Prepare(ctx context.Context, on Ground) (Place, error) {
+// Prepare reads from the database's URL what the pods depend on. It does not connect to
+// the database: only the pods can show that the database answers, by becoming ready.
+func (external) Prepare(ctx context.Context, on Scope) (Status, error) {
 	spec := on.Instance.Spec.Storage.External
 	name, key := spec.SecretRef.Name, cmp.Or(spec.SecretRef.Key, resources.DatabaseURLKey)
 	want := "a postgres:// URL under the key " + key
-	secret, err := on.Secret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, want)
+	secret, err := on.GetSecret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, want)
 	if err != nil {
-		return Place{}, err
+		return Status{}, err
 	}
 	url := string(secret.Data[key])
 	if url == "" {
-		return Place{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid,
-			"Secret %s has nothing under the key %s: put %s", name, key, want)
+		return Status{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid,
+			"Secret %s has no value under the key %s: add %s", name, key, want)
 	}
-	ports, err := resources.DatabasePorts(url)
+	ports, err := resources.DatabasePortsFromURL(url)
 	if err != nil {
-		return Place{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid, "Secret %s: %v", name, err)
+		return Status{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid, "Secret %s: %v", name, err)
 	}
-	authorities, err := databaseAuthorities(ctx, on, spec.CARef)
+	authorities, err := databaseCABundle(ctx, on, spec.CARef)
 	if err != nil {
-		return Place{}, err
+		return Status{}, err
 	}
-	place := Place{
+	place := Status{
 		Reason:           reasonDatabaseConfigured,
-		Message:          "the database's URL is in Secret " + name,
+		Message:          "the database URL is in Secret " + name,
 		DatabasePorts:    ports,
-		DatabaseChecksum: checksum(on.Instance.UID, url+authorities),
+		DatabaseChecksum: saltedChecksum(on.Instance.UID, url+authorities),
 	}
-	err = judgeTrust(on, url, &place)
+	err = checkDatabaseTLS(on, url, &place)
 	return place, err
 }
 
-// judgeTrust refuses a first start with a database that is not verified, unless
-// the spec accepts that. One that serves already goes on, and is told of.
-func judgeTrust(on Ground, url string, place *Place) error {
+// checkDatabaseTLS rejects a first start with a database connection that is not
+// verified, unless the spec allows it. An Instance that already serves keeps running and
+// gets a warning.
+func checkDatabaseTLS(on Scope, url string, place *Status) error {
 	spec := on.Instance.Spec.Storage.External
-	weakness := resources.CheckDatabaseIsVerified(url)
+	weakness := resources.ValidateDatabaseTLS(url)
 	switch {
 	case weakness == nil:
 		return nil
 	case spec.AllowInsecure:
-		place.Message += "; allowInsecure accepts this: " + weakness.Error()
+		place.Message += "; accepted by allowInsecure: " + weakness.Error()
 		return nil
-	case on.Children.Deployment() == nil:
-		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseNotVerified, "Secret %s: %v", spec.SecretRef.Name, weakness)
+	case on.Objects.Deployment() == nil:
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseUnverified, "Secret %s: %v", spec.SecretRef.Name, weakness)
 	}
-	place.Reason = reasonDatabaseNotVerified
-	place.Message += ", and a new Instance would be refused it: " + weakness.Error()
+	place.Reason = reasonDatabaseUnverified
+	place.Message += "; a new Instance with this URL would be rejected: " + weakness.Error()
 	return nil
 }
 
-// databaseAuthorities gives the certificates that spec.storage.external.caRef
-// names; none without it.
-func databaseAuthorities(ctx context.Context, on Ground, reference *v1alpha1.CertificateReference) (string, error) {
+// databaseCABundle returns the certificates that spec.storage.external.caRef references,
+// or an empty string if it is unset.
+func databaseCABundle(ctx context.Context, on Scope, reference *v1alpha1.CABundleReference) (string, error) {
 	if reference == nil {
 		return "", nil
 	}
-	return on.Certificates(ctx, *reference, surroundings.CertificateUse{
-		Condition: v1alpha1.ConditionStorageReady,
-		NotFound:  reasonDatabaseAuthorityNotFound,
-		Invalid:   reasonDatabaseAuthorityInvalid,
-		Want:      "the certificate of the database's authority",
+	return on.GetCABundle(ctx, *reference, cluster.CABundleOptions{
+		Condition:      v1alpha1.ConditionStorageReady,
+		NotFoundReason: reasonDatabaseCANotFound,
+		InvalidReason:  reasonDatabaseCAInvalid,
+		Expected:       "the CA certificate of the database",
 	})
 }
 
-// Release leaves the database to those who manage it.
-func (external) Release(context.Context, Ground) error { return nil }
+// Release does nothing: the database is managed outside the operator.
+func (external) Release(context.Context, Scope) error { return nil }
 
-// checksum tells contents of a Secret apart without giving them away; it is
-// salted, so that two Instances with the same content do not show it.
-func checksum(instance types.UID, content string) string {
+// saltedChecksum returns a checksum that detects changes of a Secret's content without
+// revealing it. The Instance's UID salts it, so that two Instances with the same content
+// have different checksums.
+func saltedChecksum(instance types.UID, content string) string {
 	sum := sha256.Sum256([]byte(string(instance) + "\x00" + content))
 	return hex.EncodeToString(sum[:])
 }

@@ -17,51 +17,52 @@ const (
 	reasonVolumeBound      = "VolumeBound"
 	reasonVolumeLost       = "VolumeLost"
 	reasonVolumePending    = "VolumePending"
-	reasonVolumeCannotBind = "VolumeCannotBind"
+	reasonVolumeCannotBind = "VolumeBindFailed"
 	reasonDataAdopted      = "DataAdopted"
 	reasonDataRetained     = "DataRetained"
 )
 
-// classGrace is how long a claim may name a storage class that does not exist:
-// it is bound all the same where a volume made by hand names the same class.
-const classGrace = 10 * time.Second
+// storageClassGracePeriod is how long a claim may name a storage class that does not
+// exist. A claim binds without the class if a manually created volume names the same
+// class.
+const storageClassGracePeriod = 10 * time.Second
 
-// volumeFacts is what can be known about a claim that is not bound.
+// volumeFacts are the observed state of an unbound claim.
 type volumeFacts struct {
-	// claim is nil when it was only just made.
+	// claim is nil if it was only just created.
 	claim *corev1.PersistentVolumeClaim
-	// classMissing is the storage class that the claim names and nobody made.
-	classMissing string
-	// classes there are instead.
-	classes []string
-	// complaint is the newest event about the claim.
-	complaint string
-	// deadline is how long a claim may wait to be bound.
+	// missingClass is the storage class that the claim names if that class does not exist.
+	missingClass string
+	// availableClasses are the storage classes that exist.
+	availableClasses []string
+	// latestEvent is the message of the newest event about the claim.
+	latestEvent string
+	// deadline is how long a claim may stay unbound.
 	deadline time.Duration
 	now      time.Time
 }
 
-// judgeVolume gives the problem with a claim, or nil when it is bound.
-func judgeVolume(facts volumeFacts) *problem.Problem {
+// checkVolume returns the problem with a claim, or nil if the claim is bound.
+func checkVolume(facts volumeFacts) *problem.Error {
 	const condition = v1alpha1.ConditionStorageReady
 	if facts.claim == nil {
-		return problem.Waiting(condition, reasonVolumePending, "the volume claim was just made")
+		return problem.Waiting(condition, reasonVolumePending, "the volume claim was just created")
 	}
 	name := facts.claim.Name
 	switch facts.claim.Status.Phase {
 	case corev1.ClaimBound:
 		return nil
 	case corev1.ClaimLost:
-		return problem.Stalled(condition, reasonVolumeLost, "the volume of claim %s is gone: bring the volume back, or delete the claim to go on with an empty one", name)
+		return problem.Stalled(condition, reasonVolumeLost, "the volume of claim %s is gone: restore the volume, or delete the claim to continue with an empty one", name)
 	}
 	age := facts.now.Sub(facts.claim.CreationTimestamp.Time)
-	if facts.classMissing != "" && age > classGrace {
-		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s asks for storage class %s, which does not exist: make it, or make the Instance anew with another; there are: %s",
-			name, facts.classMissing, cmp.Or(strings.Join(facts.classes, ", "), "none"))
+	if facts.missingClass != "" && age > storageClassGracePeriod {
+		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s requests storage class %s, which does not exist: create it, or recreate the Instance with another; available: %s",
+			name, facts.missingClass, cmp.Or(strings.Join(facts.availableClasses, ", "), "none"))
 	}
 	said := ""
-	if facts.complaint != "" {
-		said = ": " + facts.complaint
+	if facts.latestEvent != "" {
+		said = ": " + facts.latestEvent
 	}
 	if age > facts.deadline {
 		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s was not bound within %s%s", name, facts.deadline, said)

@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func TestJudgeVolume(t *testing.T) {
+func TestCheckVolume(t *testing.T) {
 	t.Parallel()
 	claim := func(phase corev1.PersistentVolumeClaimPhase) *corev1.PersistentVolumeClaim {
 		return &corev1.PersistentVolumeClaim{
@@ -29,18 +29,18 @@ func TestJudgeVolume(t *testing.T) {
 		want  string
 		says  string
 	}{
-		"just made":              {volumeFacts{}, 0, "waiting VolumePending", "just made"},
+		"just made":              {volumeFacts{}, 0, "waiting VolumePending", "just created"},
 		"bound":                  {volumeFacts{claim: claim(corev1.ClaimBound)}, time.Hour, "", ""},
 		"lost":                   {volumeFacts{claim: claim(corev1.ClaimLost)}, time.Hour, "stalled VolumeLost", "acme-data is gone"},
 		"pending":                {volumeFacts{claim: claim(corev1.ClaimPending)}, time.Minute, "waiting VolumePending", "not bound yet"},
-		"pending, and told why":  {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "ProvisioningFailed: no space"}, time.Minute, "waiting VolumePending", "ProvisioningFailed: no space"},
-		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), complaint: "no space"}, 7*time.Minute + 1, "stalled VolumeCannotBind", "within 7m0s: no space"},
-		"no class, for a moment": {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Second, "waiting VolumePending", ""},
-		"no class":               {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast", classes: []string{"a", "b"}}, time.Minute, "stalled VolumeCannotBind", "there are: a, b"},
-		"no class at all":        {volumeFacts{claim: claim(corev1.ClaimPending), classMissing: "fast"}, time.Minute, "stalled VolumeCannotBind", "there are: none"},
+		"pending, and told why":  {volumeFacts{claim: claim(corev1.ClaimPending), latestEvent: "ProvisioningFailed: no space"}, time.Minute, "waiting VolumePending", "ProvisioningFailed: no space"},
+		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), latestEvent: "no space"}, 7*time.Minute + 1, "stalled VolumeBindFailed", "within 7m0s: no space"},
+		"no class, for a moment": {volumeFacts{claim: claim(corev1.ClaimPending), missingClass: "fast"}, time.Second, "waiting VolumePending", ""},
+		"no class":               {volumeFacts{claim: claim(corev1.ClaimPending), missingClass: "fast", availableClasses: []string{"a", "b"}}, time.Minute, "stalled VolumeBindFailed", "available: a, b"},
+		"no class at all":        {volumeFacts{claim: claim(corev1.ClaimPending), missingClass: "fast"}, time.Minute, "stalled VolumeBindFailed", "available: none"},
 	} {
 		test.facts.deadline, test.facts.now = 7*time.Minute, noon.Add(test.age)
-		found := judgeVolume(test.facts)
+		found := checkVolume(test.facts)
 		if found == nil {
 			problemtest.Expect(t, name, nil, test.want)
 			continue
@@ -52,9 +52,9 @@ func TestJudgeVolume(t *testing.T) {
 	}
 }
 
-func TestChecksumGivesNothingAway(t *testing.T) {
+func TestSaltedChecksumHidesContent(t *testing.T) {
 	t.Parallel()
-	one, again, other, foreign := checksum("a", "postgres://x"), checksum("a", "postgres://x"), checksum("a", "postgres://y"), checksum("b", "postgres://x")
+	one, again, other, foreign := saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://y"), saltedChecksum("b", "postgres://x")
 	if one != again || one == other || one == foreign {
 		t.Errorf("checksums %s, %s, %s, %s", one, again, other, foreign)
 	}

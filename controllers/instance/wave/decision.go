@@ -12,61 +12,61 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A Reason says why an Instance has, or has not, the build that all are to have:
-// the reason of its condition ServerCurrent.
+// A Reason is the reason of an Instance's condition ServerCurrent: why it does or does
+// not run the target build.
 type Reason string
 
 // Reasons while ServerCurrent is True.
 const (
-	// ReasonCurrent says that it is well with the target.
+	// ReasonCurrent means that the Instance is healthy on the target.
 	ReasonCurrent Reason = "Current"
-	// ReasonSoaking says that it is the canary and well with the target, and the
-	// others wait until it has been so for long enough.
+	// ReasonSoaking means that the Instance is the canary and healthy on the target, and the
+	// others wait until the soak time is over.
 	ReasonSoaking Reason = "Soaking"
 )
 
 // Reasons while ServerCurrent is False.
 const (
-	// ReasonCanary says that it is the first that moves to the target.
+	// ReasonCanary means that the Instance is the first to move to the target.
 	ReasonCanary Reason = "Canary"
-	// ReasonNotReady says that it is not ready yet, with the target or with what it
-	// has to be well with before it may move.
+	// ReasonNotReady means that the Instance is not ready, either on the target or on the
+	// build on which it must be healthy before it may move.
 	ReasonNotReady Reason = "NotReady"
-	// ReasonWaitingForTurn says that others move first.
-	ReasonWaitingForTurn Reason = "WaitingForTurn"
-	// ReasonOutsideWindow says that its window is closed.
+	// ReasonWaitingForTurn means that other Instances move first.
+	ReasonWaitingForTurn Reason = "Queued"
+	// ReasonOutsideWindow means that the maintenance window is closed.
 	ReasonOutsideWindow Reason = "OutsideWindow"
-	// ReasonPinned says that its spec names another image.
+	// ReasonPinned means that the spec names another image.
 	ReasonPinned Reason = "Pinned"
-	// ReasonPaused says that its spec pauses rollouts.
+	// ReasonPaused means that the spec pauses rollouts.
 	ReasonPaused Reason = "Paused"
-	// ReasonSuspended says that nothing of it is changed.
+	// ReasonSuspended means that the Instance is suspended and not changed.
 	ReasonSuspended Reason = "Suspended"
-	// ReasonOwnTrouble says that something of its own keeps it from the target.
-	ReasonOwnTrouble Reason = "OwnTrouble"
-	// ReasonFailed says that the target failed it, which halts the wave.
+	// ReasonOwnTrouble means that a problem of the Instance itself keeps it from the target.
+	ReasonOwnTrouble Reason = "InstanceUnhealthy"
+	// ReasonFailed means that the target failed on this Instance, which halts the rollout.
 	ReasonFailed Reason = "Failed"
-	// ReasonHalted says that the target failed another.
+	// ReasonHalted means that the target failed on another Instance.
 	ReasonHalted Reason = "Halted"
 )
 
-// Reasons are all reasons.
+// Reasons lists all reasons.
 var Reasons = []Reason{
 	ReasonCurrent, ReasonSoaking, ReasonCanary, ReasonNotReady, ReasonWaitingForTurn, ReasonOutsideWindow,
 	ReasonPinned, ReasonPaused, ReasonSuspended, ReasonOwnTrouble, ReasonFailed, ReasonHalted,
 }
 
-// A Decision is what a wave decided for one Instance.
+// A Decision is the decision for one Instance.
 type Decision struct {
-	// Server is the build that it is to have now.
-	Server v1alpha1.ServerPin
-	// Status, Reason and Message are those of its condition ServerCurrent.
+	// Server is the build that the Instance must run now.
+	Server v1alpha1.ServerBuild
+	// Status, Reason and Message belong to the condition ServerCurrent.
 	Status  metav1.ConditionStatus
 	Reason  Reason
 	Message string
 }
 
-// decide decides for one Instance.
+// decide returns the decision for one Instance.
 func (p *plan) decide(one *tenant, now time.Time) Decision {
 	if !one.isNew() && one.pin == p.goal(one) {
 		status, reason := p.judgeArrived(one, now)
@@ -77,7 +77,7 @@ func (p *plan) decide(one *tenant, now time.Time) Decision {
 	return Decision{p.serverOf(one, hindrance), metav1.ConditionFalse, reason, p.message(one, reason, now)}
 }
 
-// judgeArrived judges one that has got the build that it is to have.
+// judgeArrived returns the condition of an Instance that runs its goal build.
 func (p *plan) judgeArrived(one *tenant, now time.Time) (metav1.ConditionStatus, Reason) {
 	switch {
 	case p.hasFailed(one, now):
@@ -88,7 +88,7 @@ func (p *plan) judgeArrived(one *tenant, now time.Time) (metav1.ConditionStatus,
 	return metav1.ConditionFalse, p.judgeUnproven(one, now)
 }
 
-// judgeProven judges one that is well with the target.
+// judgeProven returns the reason for an Instance that is healthy on the target.
 func (p *plan) judgeProven(one *tenant, now time.Time) Reason {
 	switch {
 	case p.proven || one.soaked(now, p.options.Soak):
@@ -101,8 +101,8 @@ func (p *plan) judgeProven(one *tenant, now time.Time) Reason {
 	return ReasonCurrent
 }
 
-// judgeUnproven judges one that is not well with the target, or has another image
-// by its own wish.
+// judgeUnproven returns the reason for an Instance that is not healthy on the target, or
+// whose spec names another image.
 func (p *plan) judgeUnproven(one *tenant, now time.Time) Reason {
 	isInTrouble := !one.isProven() && one.fault(now, p.options.Soak) != noFault
 	switch {
@@ -124,8 +124,8 @@ func (p *plan) judgeUnproven(one *tenant, now time.Time) Reason {
 
 func (p *plan) isCanary(one *tenant) bool { return p.canary != nil && p.canary.uid == one.uid }
 
-// judgeBehind judges one that has not got the build that it is to have, by what
-// hinders it.
+// judgeBehind returns the reason for an Instance that does not run its goal build, given
+// its hindrance.
 func (p *plan) judgeBehind(one *tenant, hindrance Reason) Reason {
 	elsewhere := p.goal(one) != p.target
 	switch {
@@ -145,8 +145,8 @@ func (p *plan) judgeBehind(one *tenant, hindrance Reason) Reason {
 	return ReasonWaitingForTurn
 }
 
-// hindrance says what keeps one that is behind from moving when its turn comes;
-// empty for nothing.
+// hindrance returns what keeps an Instance that is behind from moving when its turn
+// comes. Empty if nothing does.
 func (p *plan) hindrance(one *tenant, now time.Time) Reason {
 	switch {
 	case one.suspended:
@@ -163,9 +163,9 @@ func (p *plan) hindrance(one *tenant, now time.Time) Reason {
 	return ReasonNotReady
 }
 
-// mayGain says whether another build may help one that is not ready: when what it
-// has may be the trouble, or when it has nothing to lose. Else a second change at
-// a time helps nobody.
+// mayGain reports whether another build may help an Instance that is not ready: its
+// current build may be the cause, or it has nothing to lose. Otherwise, a second change
+// at the same time would not help.
 func (p *plan) mayGain(one *tenant, now time.Time) bool {
 	gaveUp := one.stalled || one.waitsForEver(now)
 	switch {
@@ -177,9 +177,9 @@ func (p *plan) mayGain(one *tenant, now time.Time) bool {
 	return gaveUp
 }
 
-// serverOf is the build that one that is behind is to have now: what it has,
-// until its turn comes. What its own spec names, it gets at once.
-func (p *plan) serverOf(one *tenant, hindrance Reason) v1alpha1.ServerPin {
+// serverOf returns the build that an Instance that is behind must run now: its current
+// one until its turn comes. An image named in its own spec applies immediately.
+func (p *plan) serverOf(one *tenant, hindrance Reason) v1alpha1.ServerBuild {
 	switch {
 	case one.isNew() && one.image == "":
 		return p.start
@@ -191,27 +191,28 @@ func (p *plan) serverOf(one *tenant, hindrance Reason) v1alpha1.ServerPin {
 	return one.pin
 }
 
-// goes says whether one that was told to move may do so in this visit: unless its
-// spec says otherwise by now. That it is not ready may be because it is on its way
-// already, and the cache is behind with its Deployment.
+// goes reports whether an Instance that was told to move may do so in this reconcile,
+// that is, unless its spec has changed since. It may move although it is not ready: it
+// may already be moving while the cache of its Deployment is stale.
 func (p *plan) goes(one *tenant, hindrance Reason) bool {
 	return p.told(one) && (hindrance == "" || hindrance == ReasonNotReady || hindrance == ReasonOwnTrouble)
 }
 
-// named is the build with the image that a spec names, of the revision that it
-// was well with; where it was not, of the one that new Instances get.
-func (p *plan) named(one *tenant) v1alpha1.ServerPin {
+// named returns the build with the image that the spec names. Its revision is the one on
+// which the Instance was last healthy with that image, or else the revision that new
+// Instances get.
+func (p *plan) named(one *tenant) v1alpha1.ServerBuild {
 	switch one.image {
 	case p.target.Image:
 		return p.target
 	case one.proven.Image:
 		return one.proven
 	}
-	return v1alpha1.ServerPin{Image: one.image, Revision: p.start.Revision}
+	return v1alpha1.ServerBuild{Image: one.image, Revision: p.start.Revision}
 }
 
-// words are the messages that do not depend on the Instance, made once for all.
-// They hold no time that passes, so that nobody who waits is written to.
+// words are the messages that do not depend on the Instance, built once per plan. They
+// contain no elapsed times, so that the status of waiting Instances does not change.
 type words struct {
 	target string
 	said   map[Reason]string
@@ -220,40 +221,40 @@ type words struct {
 func (p *plan) newWords() words {
 	target := describe(p.target)
 	said := map[Reason]string{
-		ReasonCurrent: "has " + target + ", as all Instances are to have",
-		ReasonCanary: fmt.Sprintf("is the first to move to %s; the others follow when it has been ready with that for %s",
+		ReasonCurrent: "runs the target server image " + target,
+		ReasonCanary: fmt.Sprintf("is the canary for %s: the rollout continues once it has been ready for %s",
 			target, p.options.Soak),
-		ReasonWaitingForTurn: fmt.Sprintf("waits for its turn to move to %s: one Instance tries it for %s, and then no more than %d move at a time",
+		ReasonWaitingForTurn: fmt.Sprintf("is queued to move to %s: a canary soaks for %s, and then at most %d Instances move at a time",
 			target, p.options.Soak, p.options.Limit),
-		ReasonPinned:    "keeps the image that spec.rollout.image names, while others move to " + target,
+		ReasonPinned:    "is pinned by spec.rollout.image while other Instances move to " + target,
 		ReasonPaused:    "does not move to " + target + " while spec.rollout.pause is set",
 		ReasonSuspended: "does not move to " + target + " while spec.suspend is set",
 	}
 	if p.failed != nil {
-		said[ReasonHalted] = fmt.Sprintf("does not move to %s, which failed Instance %s: mend that one, let its spec.rollout.image name an image that it was well with, or give the operator another image",
+		said[ReasonHalted] = fmt.Sprintf("does not move to %s, which failed on Instance %s: fix that Instance, set its spec.rollout.image to an image it was healthy on, or configure another server image for the operator",
 			target, p.failed.key)
 	}
 	return words{target: target, said: said}
 }
 
-// describe names a build for people.
-func describe(pin v1alpha1.ServerPin) string {
+// describe formats a build for people.
+func describe(pin v1alpha1.ServerBuild) string {
 	return fmt.Sprintf("%s (revision %d)", pin.Image, pin.Revision)
 }
 
-// message says in a sentence without subject what a reason is for one Instance.
+// message describes a reason for one Instance, as a sentence without its subject.
 func (p *plan) message(one *tenant, reason Reason, now time.Time) string {
 	if said, ok := p.words.said[reason]; ok {
 		return said
 	}
 	switch reason {
 	case ReasonSoaking:
-		return fmt.Sprintf("is well with %s since %s: the others follow at %s if it stays so",
+		return fmt.Sprintf("has been healthy on %s since %s: the rollout continues at %s if it stays healthy",
 			p.words.target, utc(one.provenAt), utc(one.soakEnd(p.options.Soak)))
 	case ReasonOutsideWindow:
-		return fmt.Sprintf("moves to %s in its window, %s", p.words.target, describeOpening(one.window, now))
+		return fmt.Sprintf("moves to %s in its maintenance window, %s", p.words.target, describeOpening(one.window, now))
 	case ReasonFailed:
-		return fmt.Sprintf("is not well with %s (%s), and nobody else moves to it: mend it, let spec.rollout.image name an image that it was well with, or give the operator another image; the annotation %s tries again",
+		return fmt.Sprintf("failed on %s (%s), and the rollout is halted: fix the Instance, set spec.rollout.image to an image it was healthy on, or configure another server image for the operator; the annotation %s retries",
 			p.words.target, p.complaint(one), v1alpha1.RetryAnnotation)
 	case ReasonOwnTrouble:
 		return p.describeOwnTrouble(one, now)
@@ -267,28 +268,28 @@ func (p *plan) describeOwnTrouble(one *tenant, now time.Time) string {
 	goal := describe(p.goal(one))
 	switch {
 	case one.pin != p.goal(one):
-		return fmt.Sprintf("does not move to %s while it is stalled for a reason of its own (%s): solve what Ready says, and it moves in its turn",
+		return fmt.Sprintf("does not move to %s while it is stalled for an unrelated reason (%s): resolve what Ready reports, and it rejoins the rollout",
 			goal, one.because)
 	case one.isProven():
-		return fmt.Sprintf("has %s, and proves nothing to others while it is stalled for a reason of its own (%s): solve what Ready says", goal, one.because)
+		return fmt.Sprintf("runs %s, but cannot advance the rollout while it is stalled for an unrelated reason (%s): resolve what Ready reports", goal, one.because)
 	case !one.served:
-		return fmt.Sprintf("was never ready with %s (%s): solve what Ready says; the others do not wait for it", goal, p.complaint(one))
+		return fmt.Sprintf("was never ready on %s (%s): resolve what Ready reports; the other Instances do not wait for it", goal, p.complaint(one))
 	case one.failure.server != one.pin && !one.stalled && one.waitsForEver(now):
-		return fmt.Sprintf("has been on its way to %s since %s and neither came there nor failed (%s): solve what Ready says; the others do not wait for it",
+		return fmt.Sprintf("has been moving to %s since %s and has neither become ready nor failed (%s): resolve what Ready reports; the other Instances do not wait for it",
 			goal, utc(one.workingSince), one.because)
 	}
-	return fmt.Sprintf("did not become ready with %s for a reason of its own (%s): solve what Ready says; the others do not wait for it", goal, p.complaint(one))
+	return fmt.Sprintf("did not become ready on %s for an unrelated reason (%s): resolve what Ready reports; the other Instances do not wait for it", goal, p.complaint(one))
 }
 
 func (p *plan) describeUnready(one *tenant) string {
 	goal := describe(p.goal(one))
 	if one.isNew() || one.pin == p.goal(one) || p.told(one) || one.wantsAnotherImage() {
-		return "is on its way to " + goal
+		return "is moving to " + goal
 	}
-	return fmt.Sprintf("moves to %s in its turn, once it is ready with %s", goal, describe(one.pin))
+	return fmt.Sprintf("moves to %s in its turn, once it is ready on %s", goal, describe(one.pin))
 }
 
-// complaint is what was wrong, in as many words as are known and do not change.
+// complaint describes what was wrong, as precisely as known, without details that vary.
 func (p *plan) complaint(one *tenant) string {
 	because := ""
 	if one.failure.server == one.pin {

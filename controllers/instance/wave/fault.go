@@ -10,35 +10,33 @@ import (
 )
 
 const (
-	// deadlines is how many things of an Instance have its deadline: the preflight
-	// check, the volume and the rollout. margin is what one may need beyond them
-	// before it waits for ever.
+	// deadlines is how many operations of an Instance may each take its rollout deadline:
+	// the preflight check, the volume and the rollout. margin is the additional time before
+	// the Instance counts as stuck.
 	deadlines = 3
 	margin    = 5 * time.Minute
-	// grace is for how long one that has just been proven may be not ready
-	// without it being the build's trouble: a change of its own, or of the node,
-	// usually takes no longer.
+	// grace is how long an Instance may be unready after it was healthy before its build is
+	// blamed. A change of the Instance or of its node usually takes less.
 	grace = 2 * time.Minute
 )
 
-// A fault says whose trouble it is that an Instance is not well with the build
-// that it has.
+// A fault is the presumed cause of an Instance's failure to be healthy on its build.
 type fault int
 
 const (
 	noFault fault = iota
-	// serverFault is trouble of the build: others would have it too.
+	// serverFault means that the build is faulty: other Instances would fail too.
 	serverFault
-	// tenantFault is trouble of the Instance's own.
+	// tenantFault means that the Instance itself has a problem.
 	tenantFault
-	// unclearFault is the build's unless another Instance is well with it.
+	// unclearFault counts as a fault of the build unless another Instance is healthy on it.
 	unclearFault
 )
 
-// readFailure reads which rollout was given up. A memory of an earlier operator
-// does not say of which build it was: then it is of the one that the Instance
-// has, while it says that it failed.
-func (t *tenant) readFailure(memory *v1alpha1.Rollout) {
+// readFailure reads which rollout failed. A status written by an older operator does not
+// name the build. In that case it is the current build, if the Instance reports a
+// failure.
+func (t *tenant) readFailure(memory *v1alpha1.RolloutStatus) {
 	if memory.Failed == "" {
 		return
 	}
@@ -46,12 +44,12 @@ func (t *tenant) readFailure(memory *v1alpha1.Rollout) {
 	if memory.FailedAt != nil {
 		t.failure.at = memory.FailedAt.Time
 	}
-	if t.failure.server == (v1alpha1.ServerPin{}) && t.stalled && t.because == rollout.ReasonFailed {
+	if t.failure.server == (v1alpha1.ServerBuild{}) && t.stalled && t.because == rollout.ReasonFailed {
 		t.failure.server = t.pin
 	}
 }
 
-// fault says whose trouble it is.
+// fault returns the presumed cause.
 func (t *tenant) fault(now time.Time, soak time.Duration) fault {
 	switch {
 	case t.isNew():
@@ -68,18 +66,18 @@ func (t *tenant) fault(now time.Time, soak time.Duration) fault {
 	return noFault
 }
 
-// faultOfRollout is that of a rollout that was given up. One that failed after
-// the soak was a change of the Instance's own: its build was proven by then.
+// faultOfRollout returns the cause of a failed rollout. A rollout that failed after the
+// soak was a change of the Instance itself, because its build was proven by then.
 func (t *tenant) faultOfRollout(soak time.Duration) fault {
 	isLate := t.provenAt.IsZero() || !t.failure.at.IsZero() && !t.failure.at.Before(t.provenAt.Add(soak))
-	if t.isProven() && isLate || t.failure.cause.IsOwn() {
+	if t.isProven() && isLate || t.failure.cause.IsInstanceSpecific() {
 		return tenantFault
 	}
 	return serverFault
 }
 
-// gaveUp says whether the build that it has was given up for a trouble of its own,
-// or is tried again after it had failed, and was never well with it before.
+// gaveUp reports whether the rollout of the current build failed because of the Instance
+// itself, or is being retried after a failure, and the Instance was never healthy on it.
 func (t *tenant) gaveUp(now time.Time, soak time.Duration) bool {
 	if !t.served || t.isProven() {
 		return false
@@ -87,35 +85,36 @@ func (t *tenant) gaveUp(now time.Time, soak time.Duration) bool {
 	return t.says(ReasonFailed) || t.failure.server == t.pin && t.fault(now, soak) == tenantFault
 }
 
-// fellDown says whether one that was proven stopped being ready within the soak,
-// because of its pods and for longer than the grace.
+// fellDown reports whether an Instance that was healthy became unready within the soak
+// time, because of its pods and for longer than the grace period.
 func (t *tenant) fellDown(now time.Time, soak time.Duration) bool {
 	podsAreDown := !t.serving || t.because == rollout.ReasonProgressing || t.because == rollout.ReasonFailed
 	return t.isProven() && !t.hibernated && !t.suspended && podsAreDown && t.fellWithin(soak) &&
 		now.Sub(t.unreadySince) > grace
 }
 
-// fellWithin says whether one that was proven is not ready since before the end
-// of the soak.
+// fellWithin reports whether an Instance that was healthy has been unready since before
+// the end of the soak.
 func (t *tenant) fellWithin(soak time.Duration) bool {
 	return !t.unreadySince.IsZero() && t.unreadySince.Before(t.provenAt.Add(soak))
 }
 
-// waitsForEver says whether the operator has been working on it for longer than
-// anything should take.
+// waitsForEver reports whether the operator has been working on the Instance for longer
+// than any operation should take.
 func (t *tenant) waitsForEver(now time.Time) bool {
 	return !t.workingSince.IsZero() && now.Sub(t.workingSince) > deadlines*t.deadline+margin
 }
 
-// soaked says whether it has been well with the build that it has for the time
-// of the soak, which one without pods can not be.
+// soaked reports whether the Instance has been healthy on its build for the soak time.
+// An Instance without pods cannot soak.
 func (t *tenant) soaked(now time.Time, soak time.Duration) bool {
 	return t.isProven() && !t.hibernated && !now.Before(t.soakEnd(soak)) && !t.fellWithin(soak)
 }
 
-// soakEnd is when one that stays ready has been well with its build for the time
-// of the soak. That begins anew for one that was not ready meanwhile; of one that
-// became ready again long after, it is not known that it was not ready before.
+// soakEnd returns when an Instance that stays ready will have been healthy on its build
+// for the soak time. The soak restarts if the Instance becomes unready in between. If
+// the Instance became ready again long after the soak, an earlier failure is not
+// assumed.
 func (t *tenant) soakEnd(soak time.Duration) time.Time {
 	if t.readySince.After(t.provenAt) && !t.readySince.After(t.provenAt.Add(2*soak)) {
 		return t.readySince.Add(soak)

@@ -13,39 +13,40 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A fate is what becomes of an Instance with the new server.
+// A fate is the result of an Instance's move to the new server.
 type fate int
 
 const (
 	getsThere fate = iota
-	// isFailed by the server, by something of its own, or waits for ever.
+	// The server fails on the Instance, the Instance itself fails, or it waits forever.
 	isFailed
 	failsItself
 	waits
-	// breaks and falls get there, and fail, or are down, before the soak is over.
+	// breaks and falls reach the new server, and fail or become unready before the soak is
+	// over.
 	breaks
 	falls
 )
 
-// A play is a wave in a world of Instances with fates.
+// A play simulates a rollout across Instances with given fates.
 type play struct {
 	*rapid.T
 	wave    *Wave
 	options Options
 	now     time.Time
 	fates   []fate
-	// tenants are as they are, and before as they were a step ago.
+	// tenants are the current states, before are the states one step ago.
 	tenants, before []tenant
-	// proven says that a look saw the server proven, and failed that the last one
-	// saw a failure of it.
+	// proven is set once a look found the server proven, failed if the last look found a
+	// failure of it.
 	proven, failed bool
 }
 
-// TestWaveInRandomOrders plays waves to their end: Instances move when it is
-// their turn, become ready or fail in any order, the wave sees them late, and the
-// operator starts again at any point. Never are more on their way than allowed,
-// and one until the server is proven; nobody moves after the server was seen to
-// have failed one; and what fails for reasons of its own stops nobody.
+// TestWaveInRandomOrders simulates complete rollouts: Instances move in turn, become
+// ready or fail in any order, the wave sees them late, and the operator restarts at any
+// point. Never do more Instances move than allowed, and only one moves until the server
+// is proven. No Instance moves after the server was seen to fail on one. Instances that
+// fail for reasons of their own do not stop the others.
 func TestWaveInRandomOrders(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,7 +84,8 @@ func newPlay(t *rapid.T) *play {
 	return p
 }
 
-// seen is what the wave sees: each Instance as it is or as it was, in any order.
+// seen returns what the wave sees: each Instance in its current or previous state, in
+// any order.
 func (p *play) seen(isNew bool) []tenant {
 	seen := slices.Clone(p.tenants)
 	for i := range seen {
@@ -94,7 +96,7 @@ func (p *play) seen(isNew bool) []tenant {
 	return rapid.Permutation(seen).Draw(p.T, "order")
 }
 
-// look has the wave look, and checks what it decided.
+// look makes the wave plan, and checks its decisions.
 func (p *play) look(seen []tenant) {
 	p.wave.tenants = seen
 	p.wave.consider(p.Context(), p.now)
@@ -119,15 +121,15 @@ func (p *play) look(seen []tenant) {
 	}
 }
 
-// wasFailed says whether the new server failed one.
+// wasFailed reports whether the new server failed on an Instance.
 func (p *play) wasFailed(one tenant) bool {
 	fell := one.isProven() && !one.ready && !one.stalled && p.now.Sub(one.unreadySince) > grace
 	triedAgain := !one.isProven() && !one.stalled && one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= deadlines*one.deadline+margin
 	return one.pin == newServer && (fell || triedAgain || one.failure.cause == v1alpha1.FailureCauseServer)
 }
 
-// isDoubted says whether many have trouble of their own with the new server, and
-// nobody is well with it.
+// isDoubted reports whether many Instances have problems of their own with the new
+// server and none is healthy on it.
 func isDoubted(seen []tenant) bool {
 	troubles := 0
 	for _, one := range seen {
@@ -135,7 +137,7 @@ func isDoubted(seen []tenant) bool {
 		case one.pin != newServer:
 		case one.isProven():
 			return false
-		case one.failure.cause == v1alpha1.FailureCauseTenant, one.says(ReasonFailed):
+		case one.failure.cause == v1alpha1.FailureCauseInstance, one.says(ReasonFailed):
 			troubles++
 		}
 	}
@@ -146,7 +148,7 @@ func (p *play) isProof(one tenant) bool {
 	return one.pin == newServer && one.isProven() && one.ready && !p.now.Before(one.provenAt.Add(p.options.Soak))
 }
 
-// act lets one Instance be visited, and its pods go on.
+// act reconciles one Instance and advances its pods.
 func (p *play) act(i int) {
 	one := &p.tenants[i]
 	decision := p.wave.plan.decide(one, p.now)
@@ -162,7 +164,7 @@ func (p *play) act(i int) {
 	tell(one, p.wave.plan.decide(one, p.now))
 }
 
-// goOn lets an Instance that has the new server come to its fate.
+// goOn moves an Instance with the new server towards its fate.
 func (p *play) goOn(one *tenant, fate fate) {
 	within := one.isProven() && one.ready && p.now.Before(one.provenAt.Add(p.options.Soak))
 	switch {
@@ -170,7 +172,7 @@ func (p *play) goOn(one *tenant, fate fate) {
 	case fate == isFailed && !one.isProven():
 		p.fail(one, v1alpha1.FailureCauseServer)
 	case fate == failsItself && !one.isProven():
-		p.fail(one, v1alpha1.FailureCauseTenant)
+		p.fail(one, v1alpha1.FailureCauseInstance)
 	case !one.isProven():
 		*one = settled(one.key.Name, newServer)
 		one.provenAt = p.now
@@ -182,7 +184,7 @@ func (p *play) goOn(one *tenant, fate fate) {
 	}
 }
 
-// mend has one that the server failed tried again, with or without success.
+// mend retries an Instance on which the server failed, with or without success.
 func (p *play) mend(i int) {
 	one := &p.tenants[i]
 	if one.failure.cause != v1alpha1.FailureCauseServer || one.isProven() {
@@ -199,8 +201,8 @@ func (p *play) fail(one *tenant, cause v1alpha1.FailureCause) {
 	one.unreadySince, one.failure.at = p.now, p.now
 }
 
-// finish plays on until nothing happens any more, and checks what became of all:
-// unless the server failed one, everybody has it.
+// finish runs the simulation until nothing changes anymore, and checks the result:
+// unless the server failed on an Instance, all Instances run it.
 func (p *play) finish() {
 	for range 30 * len(p.tenants) {
 		p.now = p.now.Add(time.Minute)

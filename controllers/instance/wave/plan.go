@@ -12,51 +12,51 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A State is how far a wave is.
+// A State is the phase of a rollout across all Instances.
 type State string
 
 const (
-	// Idle says that nobody is on the way; nobody has to move, or none may now.
+	// Idle means that no Instance is moving, because none has to or none may now.
 	Idle State = "idle"
-	// Canary says that one Instance tries the target.
+	// Canary means that one Instance is trying the target.
 	Canary State = "canary"
-	// Soaking says that the canary is well with the target, and the others wait
-	// until it has been so for long enough.
+	// Soaking means that the canary is healthy on the target, and the others wait until the
+	// soak time is over.
 	Soaking State = "soaking"
-	// Rolling says that the target is proven, and Instances move to it.
+	// Rolling means that the target is proven, and Instances are moving to it.
 	Rolling State = "rolling"
-	// Halted says that the target failed an Instance, and nobody moves to it.
+	// Halted means that the target failed on an Instance, and no other moves to it.
 	Halted State = "halted"
 )
 
-// States are all states, in the order in which a wave passes them.
+// States lists all states, in the order in which a rollout passes through them.
 var States = []State{Idle, Canary, Soaking, Rolling, Halted}
 
-// A plan says who moves to the target, and what concerns all.
+// A plan determines which Instances move to the target.
 type plan struct {
-	target  v1alpha1.ServerPin
+	target  v1alpha1.ServerBuild
 	options Options
 	words   words
 	state   State
-	// tried says that an Instance is well with the target, and proven that one
-	// has been so for the time of the soak, or that there is none to try it on.
-	// doubted says that nobody is well with it, and so many had trouble of their own
-	// with it that it is held for the target's.
+	// tried is set if an Instance is healthy on the target. proven is set if one has been
+	// healthy for the soak time, or if there is none to try the target on. doubted is set if
+	// no Instance is healthy on the target and so many had problems of their own with it
+	// that the target is blamed.
 	tried, proven, doubted bool
-	// start is the build that a new Instance starts on.
-	start v1alpha1.ServerPin
-	// canary is the Instance that tries the target before the others, and failed
-	// the one that it failed; nil for none.
+	// start is the build on which new Instances start.
+	start v1alpha1.ServerBuild
+	// canary is the Instance that tries the target before the others. failed is the Instance
+	// on which the target failed. Either may be nil.
 	canary, failed *tenant
-	// moves are those that are to move and have not yet done so, and arriving those
-	// that were told to and are on their way since.
+	// moves are the Instances that must move and have not done so yet. arriving are the ones
+	// that were told to and are moving since.
 	moves, arriving map[types.UID]bool
 }
 
-// newPlan plans with what is known of all Instances now. before is the plan until
-// now, nil for none: who was told to move may have done so although that is not
-// known yet.
-func newPlan(target v1alpha1.ServerPin, options Options, tenants []tenant, before *plan, now time.Time) *plan {
+// newPlan creates a plan from the current state of all Instances. before is the previous
+// plan, or nil: Instances that it told to move may have done so although the cache does
+// not show it yet.
+func newPlan(target v1alpha1.ServerBuild, options Options, tenants []tenant, before *plan, now time.Time) *plan {
 	p := &plan{target: target, options: options, moves: map[types.UID]bool{}, arriving: map[types.UID]bool{}}
 	p.gatherProofs(tenants, now)
 	found := p.survey(tenants, before, now)
@@ -73,12 +73,12 @@ func newPlan(target v1alpha1.ServerPin, options Options, tenants []tenant, befor
 	return p
 }
 
-// manyTroubles is how many Instances may have trouble of their own with a target
-// that nobody is well with. A server that spoils the way to its database looks from
-// outside like a database that is away.
+// manyTroubles is how many Instances must have problems of their own with a target on
+// which none is healthy before the target is blamed. A server that breaks its own
+// database connection looks from outside like an unavailable database.
 const manyTroubles = 3
 
-// gatherProofs notes whether the target was tried, proven and doubted.
+// gatherProofs determines whether the target is tried, proven or doubted.
 func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
 	there, troubles := false, 0
 	for i := range tenants {
@@ -99,15 +99,16 @@ func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
 	p.doubted = !p.tried && troubles >= manyTroubles
 }
 
-// A survey is what the choice of who moves next depends on.
+// A survey summarizes the Instances for the choice of the next ones to move.
 type survey struct {
-	// moving are on their way, behind have still to move, and candidates may.
+	// moving Instances are on their way, behind ones still have to move, and candidates may
+	// move.
 	moving, behind int
 	candidates     []*tenant
-	// kept were to move before and still may.
+	// kept Instances were told to move by the previous plan and still may.
 	kept []*tenant
-	// trying is the first that is on its way to the target, soaking the first
-	// that came there and has not been well with it for long enough.
+	// trying is the first Instance on its way to the target. soaking is the first one that
+	// has reached it and not completed its soak.
 	trying, soaking *tenant
 }
 
@@ -135,7 +136,7 @@ func (p *plan) survey(tenants []tenant, before *plan, now time.Time) survey {
 	return found
 }
 
-// surveyArrived counts one that has the build that it is to have.
+// surveyArrived counts an Instance that runs its goal build.
 func (p *plan) surveyArrived(found *survey, one *tenant, now time.Time) {
 	if p.isMoving(one, now) {
 		found.moving++
@@ -153,14 +154,14 @@ func (p *plan) surveyArrived(found *survey, one *tenant, now time.Time) {
 	}
 }
 
-// soaksBefore says whether the soak of one ends before that of another; of two
-// that end together, that of the first by name.
+// soaksBefore reports whether the soak of one Instance ends before the soak of the
+// other. The name decides if both end at the same time.
 func (p *plan) soaksBefore(one, other *tenant) bool {
 	return cmp.Or(one.soakEnd(p.options.Soak).Compare(other.soakEnd(p.options.Soak)), compare(one, other)) < 0
 }
 
-// choose chooses who moves next. Until the target is proven that is one
-// Instance, and after that so many that no more than the limit are on their way.
+// choose chooses the Instances that move next: a single one until the target is proven,
+// then as many as the limit on moving Instances allows.
 func (p *plan) choose(found survey) {
 	for _, one := range found.kept {
 		p.moves[one.uid] = true
@@ -186,14 +187,15 @@ func (p *plan) choose(found survey) {
 	}
 }
 
-// needsSoak says whether the soak of one that came to the target is waited for:
-// by others, or because it was begun as that of a canary.
+// needsSoak reports whether the rollout waits for the soak of an Instance that has
+// reached the target: because other Instances depend on it, or because it started as the
+// soak of a canary.
 func (p *plan) needsSoak(found survey) bool {
 	return found.soaking != nil && (found.behind > 0 || found.soaking.saysCanary())
 }
 
-// chooseCanary chooses the first by name of those that are ready; where there is
-// none, of those that were ready before their present build.
+// chooseCanary chooses the first ready Instance by name, or if none is ready, the first
+// of those that were ready before their current build.
 func (p *plan) chooseCanary(candidates []*tenant) *tenant {
 	var ready, other *tenant
 	for _, one := range candidates {
@@ -228,13 +230,13 @@ func (p *plan) stateOf(found survey) State {
 	return Idle
 }
 
-// lastProven is the build that most Instances were last well with and that is
-// not the target; of two that as many have, the one of the newer revision, then
-// the later by name. Where there is none, it is the target.
-func (p *plan) lastProven(tenants []tenant) v1alpha1.ServerPin {
-	counts := map[v1alpha1.ServerPin]int{}
+// lastProven returns the build, other than the target, on which most Instances were last
+// healthy. Ties are resolved by the newer revision, then by the later name. Without such
+// a build, it returns the target.
+func (p *plan) lastProven(tenants []tenant) v1alpha1.ServerBuild {
+	counts := map[v1alpha1.ServerBuild]int{}
 	for i := range tenants {
-		if one := &tenants[i]; !one.deleted && one.proven != (v1alpha1.ServerPin{}) && one.proven != p.target {
+		if one := &tenants[i]; !one.deleted && one.proven != (v1alpha1.ServerBuild{}) && one.proven != p.target {
 			counts[one.proven]++
 		}
 	}
@@ -247,47 +249,47 @@ func (p *plan) lastProven(tenants []tenant) v1alpha1.ServerPin {
 	return best
 }
 
-// goal is the build that an Instance is to have in the end: the target, or the
-// image that its spec names with the target's revision.
-func (p *plan) goal(one *tenant) v1alpha1.ServerPin {
+// goal returns the build that an Instance must eventually run: the target, or the image
+// that its spec names with the target's revision.
+func (p *plan) goal(one *tenant) v1alpha1.ServerBuild {
 	if one.image == "" {
 		return p.target
 	}
-	return v1alpha1.ServerPin{Image: one.image, Revision: p.target.Revision}
+	return v1alpha1.ServerBuild{Image: one.image, Revision: p.target.Revision}
 }
 
-// mayMove says whether nothing but its turn keeps one that is behind from moving.
+// mayMove reports whether an Instance that is behind may move as soon as its turn comes.
 func (p *plan) mayMove(one *tenant, now time.Time) bool {
 	return !one.wantsAnotherImage() && p.hindrance(one, now) == ""
 }
 
-// wantsAnotherImage says whether its spec names an image that it has not got. It
-// gets that at once: a change of its own spec waits for nobody.
+// wantsAnotherImage reports whether the spec names an image that the Instance does not
+// run yet. It moves to that image immediately: changes of its own spec do not wait for
+// other Instances.
 func (t *tenant) wantsAnotherImage() bool { return t.image != "" && t.image != t.pin.Image }
 
-// told says whether one was told to move, and is not known to have come to the end
-// of that.
+// told reports whether an Instance was told to move and is not known to have finished.
 func (p *plan) told(one *tenant) bool {
 	return p != nil && (p.moves[one.uid] || p.arriving[one.uid])
 }
 
-// isMoving says whether one is on its way to its goal: it has got it, and is
-// neither well with it nor known to have failed. One whose pods were never ready
-// has nothing to lose, and takes nobody's turn.
+// isMoving reports whether an Instance is on its way to its goal: it runs the goal build
+// and is neither healthy on it nor known to have failed. An Instance whose pods were
+// never ready has nothing to lose and does not count against the limit.
 func (p *plan) isMoving(one *tenant, now time.Time) bool {
 	return one.pin == p.goal(one) && !one.isProven() && one.served && !one.suspended && !one.paused &&
 		one.fault(now, p.options.Soak) == noFault && !p.hasFailed(one, now)
 }
 
-// isSoaking says whether one is well with the target, and has not been for long
-// enough.
+// isSoaking reports whether an Instance is healthy on the target and has not completed
+// its soak.
 func (p *plan) isSoaking(one *tenant, now time.Time) bool {
 	return one.isProven() && !one.hibernated && !one.suspended &&
 		!one.soaked(now, p.options.Soak) && one.fault(now, p.options.Soak) == noFault
 }
 
-// hasFailed says whether the target failed one whose pods were ready before. One
-// that is tried again has failed until it is known how that ends.
+// hasFailed reports whether the target failed on an Instance whose pods had been ready
+// before. A retried Instance counts as failed until the result is known.
 func (p *plan) hasFailed(one *tenant, now time.Time) bool {
 	if one.pin != p.target || p.goal(one) != p.target || !one.served {
 		return false
@@ -305,7 +307,7 @@ func (p *plan) hasFailed(one *tenant, now time.Time) bool {
 	return false
 }
 
-// concerns names the Instance that the state is about; empty for none.
+// concerns returns the name of the Instance that the state is about, or an empty string.
 func (p *plan) concerns() string {
 	switch {
 	case p.failed != nil:
@@ -316,7 +318,7 @@ func (p *plan) concerns() string {
 	return ""
 }
 
-// first gives the first of two by namespace and name; either may be nil.
+// first returns the first of two tenants by namespace and name. Either may be nil.
 func first(one, other *tenant) *tenant {
 	if one == nil || other != nil && compare(other, one) < 0 {
 		return other

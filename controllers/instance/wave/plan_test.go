@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// planned is a plan as tests compare it.
+// planned is a plan in comparable form.
 type planned struct {
 	State          State
 	Canary, Failed string
@@ -45,19 +45,19 @@ func moving(names ...string) map[types.UID]bool {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	byServer, byTenant := v1alpha1.FailureCauseServer, v1alpha1.FailureCauseTenant
+	byServer, byTenant := v1alpha1.FailureCauseServer, v1alpha1.FailureCauseInstance
 	refused := func(one *tenant) {
 		onItsWay(time.Minute)(one)
 		stalledBy("ModelsUnavailable", time.Minute)(one)
 		one.refused = true
 	}
 	window := func(start, end v1alpha1.TimeOfDay) func(*tenant) {
-		return func(one *tenant) { one.window = &v1alpha1.Window{Start: start, End: end} }
+		return func(one *tenant) { one.window = &v1alpha1.MaintenanceWindow{Start: start, End: end} }
 	}
 	ownTrouble := func(name string, changes ...func(*tenant)) tenant {
 		return settled(name, newServer, append([]func(*tenant){onItsWay(0), failedWith(byTenant, 0)}, changes...)...)
 	}
-	ownTroubleWith := func(server v1alpha1.ServerPin, name string) tenant {
+	ownTroubleWith := func(server v1alpha1.ServerBuild, name string) tenant {
 		one := settled(name, server, onItsWay(0), failedWith(byTenant, 0))
 		one.failure.server = server
 		return one
@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 		"the image holds not the models of one":   {[]tenant{proof, settled("m", newServer, refused), a}, nil, 1, planned{Rolling, "", "", []string{"a"}}},
 		"a new one fails":                         {[]tenant{proof, settled("n", newServer, newborn, onItsWay(0), failedWith(byServer, 0)), a}, nil, 1, planned{Rolling, "", "", []string{"a"}}},
 		"a new one takes nobody's turn":           {[]tenant{proof, settled("n", newServer, newborn, onItsWay(0)), a}, nil, 1, planned{Rolling, "", "", []string{"a"}}},
-		"one has no server yet":                   {[]tenant{proof, settled("x", v1alpha1.ServerPin{})}, nil, 1, planned{State: Idle}},
+		"one has no server yet":                   {[]tenant{proof, settled("x", v1alpha1.ServerBuild{})}, nil, 1, planned{State: Idle}},
 		"one is unwell for its own reasons":       {[]tenant{proof, settled("u", oldServer, stalledBy("Own", 0))}, nil, 1, planned{State: Idle}},
 		"one is being changed":                    {[]tenant{proof, settled("u", oldServer, downFor(time.Minute))}, nil, 1, planned{State: Idle}},
 		"one is unwell and has nothing to lose":   {[]tenant{proof, settled("u", oldServer, downFor(0), stalledBy("Own", 0))}, nil, 1, planned{Rolling, "", "", []string{"u"}}},
@@ -137,9 +137,9 @@ func TestPlan(t *testing.T) {
 		"one is paused":                           {[]tenant{proof, settled("s", oldServer, paused)}, moving("s"), 1, planned{State: Idle}},
 		"one is paused on its way":                {[]tenant{proof, settled("s", newServer, onItsWay(0), paused), a}, nil, 1, planned{Rolling, "", "", []string{"a"}}},
 		"one is being deleted":                    {[]tenant{proof, settled("s", oldServer, deleted)}, moving("s"), 1, planned{State: Idle}},
-		"one has another image":                   {[]tenant{proof, settled("s", v1alpha1.ServerPin{Image: "server:9", Revision: 2}, image("server:9"))}, nil, 1, planned{State: Idle}},
-		"one has another image, revision in turn": {[]tenant{proof, settled("s", v1alpha1.ServerPin{Image: "server:9", Revision: 1}, image("server:9"))}, nil, 1, planned{Rolling, "", "", []string{"s"}}},
-		"one has another image and tries nothing": {[]tenant{settled("s", v1alpha1.ServerPin{Image: "server:9", Revision: 1}, image("server:9")), b}, nil, 1, planned{Canary, "b", "", []string{"b"}}},
+		"one has another image":                   {[]tenant{proof, settled("s", v1alpha1.ServerBuild{Image: "server:9", Revision: 2}, image("server:9"))}, nil, 1, planned{State: Idle}},
+		"one has another image, revision in turn": {[]tenant{proof, settled("s", v1alpha1.ServerBuild{Image: "server:9", Revision: 1}, image("server:9"))}, nil, 1, planned{Rolling, "", "", []string{"s"}}},
+		"one has another image and tries nothing": {[]tenant{settled("s", v1alpha1.ServerBuild{Image: "server:9", Revision: 1}, image("server:9")), b}, nil, 1, planned{Canary, "b", "", []string{"b"}}},
 		"one wants another image at once":         {[]tenant{proof, settled("s", oldServer, image("server:9"))}, nil, 1, planned{State: Idle}},
 		"one wants the target before its turn":    {[]tenant{settled("s", newServer, onItsWay(0), image("server:2")), a}, nil, 1, planned{Canary, "s", "", nil}},
 		"a window is open":                        {[]tenant{proof, settled("w", oldServer, window("11:00", "13:00"))}, nil, 1, planned{Rolling, "", "", []string{"w"}}},
@@ -157,14 +157,14 @@ func TestPlan(t *testing.T) {
 func TestStartOfANewInstance(t *testing.T) {
 	t.Parallel()
 	failed := []func(*tenant){onItsWay(0), failedWith(v1alpha1.FailureCauseServer, 0), func(one *tenant) { one.proven = oldServer }}
-	third := v1alpha1.ServerPin{Image: "server:1", Revision: 2}
+	third := v1alpha1.ServerBuild{Image: "server:1", Revision: 2}
 	for name, test := range map[string]struct {
 		tenants []tenant
 		image   string
-		want    v1alpha1.ServerPin
+		want    v1alpha1.ServerBuild
 	}{
 		"it is the first":                     {nil, "", newServer},
-		"it is one of the first":              {[]tenant{settled("n", newServer, newborn, onItsWay(0), func(one *tenant) { one.proven = v1alpha1.ServerPin{} })}, "", newServer},
+		"it is one of the first":              {[]tenant{settled("n", newServer, newborn, onItsWay(0), func(one *tenant) { one.proven = v1alpha1.ServerBuild{} })}, "", newServer},
 		"nobody tried the target":             {[]tenant{settled("a", oldServer)}, "", oldServer},
 		"the canary soaks":                    {[]tenant{settled("a", oldServer), settled("b", newServer, provenFor(time.Minute))}, "", oldServer},
 		"the canary soaked":                   {[]tenant{settled("a", oldServer), settled("b", newServer, provenFor(soak))}, "", newServer},
@@ -175,8 +175,8 @@ func TestStartOfANewInstance(t *testing.T) {
 		"of two the newer revision":           {[]tenant{settled("a", third), settled("b", oldServer)}, "", third},
 		"of two the later name":               {[]tenant{settled("a", third), settled("b", lastServer)}, "", lastServer},
 		"not what one being deleted has":      {[]tenant{settled("a", oldServer, deleted)}, "", newServer},
-		"an image of its own":                 {[]tenant{settled("a", oldServer)}, "server:9", v1alpha1.ServerPin{Image: "server:9", Revision: 1}},
-		"an image of its own, target proven":  {[]tenant{settled("a", newServer)}, "server:9", v1alpha1.ServerPin{Image: "server:9", Revision: 2}},
+		"an image of its own":                 {[]tenant{settled("a", oldServer)}, "server:9", v1alpha1.ServerBuild{Image: "server:9", Revision: 1}},
+		"an image of its own, target proven":  {[]tenant{settled("a", newServer)}, "server:9", v1alpha1.ServerBuild{Image: "server:9", Revision: 2}},
 		"the target's image by its own wish":  {[]tenant{settled("a", oldServer)}, "server:2", newServer},
 		"an image of its own that others had": {[]tenant{settled("a", oldServer)}, "server:1", oldServer},
 	} {

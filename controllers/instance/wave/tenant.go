@@ -14,42 +14,42 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// A tenant is what the wave knows of an Instance.
+// A tenant is the rollout's view of an Instance.
 type tenant struct {
 	uid types.UID
 	key client.ObjectKey
-	// pin is the build that it has, proven the one that its spec was last
-	// fulfilled with, since provenAt; that is zero when it is long ago.
-	pin, proven v1alpha1.ServerPin
+	// pin is the current build. proven is the build with which the spec was last fulfilled,
+	// at provenAt, which is zero if that was long ago.
+	pin, proven v1alpha1.ServerBuild
 	provenAt    time.Time
-	// served says whether its pods were ever ready, serving whether one is.
+	// served is set if the Instance's pods were ever ready, serving if one is ready now.
 	served, serving bool
-	// ready and stalled as its conditions say, because the reason of Ready. It has
-	// been ready or not since one of two times, of which the other is zero, as
-	// workingSince is unless the operator is working on it.
+	// ready and stalled are the Instance's conditions, because is the reason of Ready. The
+	// Instance has been ready or unready since one of two times; the other is zero.
+	// workingSince is zero unless the operator is working on the Instance.
 	ready, stalled                         bool
 	because                                string
 	readySince, unreadySince, workingSince time.Time
-	// refused says that it is stalled because of what its image answered, or did
-	// not, when it was asked for the models.
+	// refused is set if the Instance is stalled because of its image's response, or lack of
+	// one, to the query for its models.
 	refused bool
 	failure failure
-	// image is the one that its spec names, deadline how long a rollout may take.
+	// image is the image that the spec names, deadline the maximum duration of a rollout.
 	image                                  string
-	window                                 *v1alpha1.Window
+	window                                 *v1alpha1.MaintenanceWindow
 	deadline                               time.Duration
 	paused, suspended, hibernated, deleted bool
-	// told is what it says of its server; nil for nothing yet.
+	// told is the current condition ServerCurrent. Nil if not set yet.
 	told *metav1.Condition
 }
 
-// A failure is a rollout that was given up; with the zero value, none was.
+// A failure is a failed rollout. The zero value means that none failed.
 type failure struct {
-	server v1alpha1.ServerPin
+	server v1alpha1.ServerBuild
 	cause  v1alpha1.FailureCause
-	// at is zero when it is not known.
+	// at is zero if the time is unknown.
 	at time.Time
-	// because is what kept the pods from becoming ready, where that is known.
+	// because is what kept the pods from becoming ready, if known.
 	because string
 }
 
@@ -61,7 +61,7 @@ func tenantOf(instance *v1alpha1.Instance) tenant {
 		pin:        status.Server,
 		proven:     status.Rollout.ProvenServer,
 		served:     status.Rollout.LastReady != "",
-		deadline:   resources.Deadline(instance),
+		deadline:   resources.RolloutDeadline(instance),
 		suspended:  instance.Spec.Suspend,
 		hibernated: instance.Spec.Hibernate,
 		deleted:    !instance.DeletionTimestamp.IsZero(),
@@ -100,27 +100,28 @@ func (t *tenant) readConditions(conditions []metav1.Condition) {
 			if !holds {
 				unanswered = condition.Reason
 			}
-		case v1alpha1.ConditionServerCurrent:
+		case v1alpha1.ConditionServerUpToDate:
 			t.told = condition
 		}
 	}
-	t.refused = t.stalled && unanswered == t.because && preflight.IsOfServer(unanswered)
+	t.refused = t.stalled && unanswered == t.because && preflight.IsServerFailure(unanswered)
 }
 
-// isNew says whether no server was chosen for it yet.
-func (t *tenant) isNew() bool { return t.pin == v1alpha1.ServerPin{} }
+// isNew reports whether no build has been chosen for the Instance yet.
+func (t *tenant) isNew() bool { return t.pin == v1alpha1.ServerBuild{} }
 
-// isProven says whether it was as wished with the build that it has.
+// isProven reports whether the Instance matched its spec on its current build.
 func (t *tenant) isProven() bool { return t.proven == t.pin && !t.isNew() }
 
-// tells says whether it has the server, and says what was decided for it.
+// tells reports whether the Instance runs the decided build and its condition matches
+// the decision.
 func (t *tenant) tells(decision Decision) bool {
 	return t.told != nil && t.pin == decision.Server &&
 		t.told.Status == decision.Status && t.told.Reason == string(decision.Reason) && t.told.Message == decision.Message
 }
 
-// says is whether it gives a reason for how it stands to the target.
+// says reports whether the condition ServerCurrent has the given reason.
 func (t *tenant) says(reason Reason) bool { return t.told != nil && t.told.Reason == string(reason) }
 
-// saysCanary is whether it says that it is the canary.
+// saysCanary reports whether the condition marks the Instance as the canary.
 func (t *tenant) saysCanary() bool { return t.says(ReasonCanary) || t.says(ReasonSoaking) }

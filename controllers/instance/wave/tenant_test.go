@@ -18,19 +18,19 @@ import (
 )
 
 var (
-	oldServer  = v1alpha1.ServerPin{Image: "server:1", Revision: 1}
-	newServer  = v1alpha1.ServerPin{Image: "server:2", Revision: 2}
-	lastServer = v1alpha1.ServerPin{Image: "server:3", Revision: 2}
+	oldServer  = v1alpha1.ServerBuild{Image: "server:1", Revision: 1}
+	newServer  = v1alpha1.ServerBuild{Image: "server:2", Revision: 2}
+	lastServer = v1alpha1.ServerBuild{Image: "server:3", Revision: 2}
 )
 
 const soak = 10 * time.Minute
 
-// settled is well with a build since long ago.
-func settled(name string, pin v1alpha1.ServerPin, changes ...func(*tenant)) tenant {
+// settled returns a tenant that has long been healthy on a build.
+func settled(name string, pin v1alpha1.ServerBuild, changes ...func(*tenant)) tenant {
 	one := tenant{
 		uid: types.UID(name), key: client.ObjectKey{Namespace: "tenants", Name: name},
 		pin: pin, proven: pin, served: true, serving: true, ready: true,
-		because: "Ready", deadline: resources.ProgressDeadline,
+		because: "Ready", deadline: resources.DefaultProgressDeadline,
 	}
 	for _, change := range changes {
 		change(&one)
@@ -38,27 +38,27 @@ func settled(name string, pin v1alpha1.ServerPin, changes ...func(*tenant)) tena
 	return one
 }
 
-// onItsWay makes it one that was given the build a while ago, and was well with
-// another.
+// onItsWay changes a tenant to have been moved to its build a while ago, after being
+// healthy on another.
 func onItsWay(since time.Duration) func(*tenant) {
 	return func(one *tenant) {
-		one.proven = v1alpha1.ServerPin{Image: "server:0", Revision: 1}
+		one.proven = v1alpha1.ServerBuild{Image: "server:0", Revision: 1}
 		one.ready, one.because = false, "RolloutProgressing"
 		one.unreadySince, one.workingSince = noon.Add(-since), noon.Add(-since)
 	}
 }
 
-// provenFor makes it one that became well with its build a while ago.
+// provenFor changes a tenant to have become healthy on its build a while ago.
 func provenFor(since time.Duration) func(*tenant) {
 	return func(one *tenant) { one.provenAt = noon.Add(-since) }
 }
 
-// readyFor makes it one that became ready a while ago.
+// readyFor changes a tenant to have become ready a while ago.
 func readyFor(since time.Duration) func(*tenant) {
 	return func(one *tenant) { one.readySince = noon.Add(-since) }
 }
 
-// stalledBy makes it one that is stalled for a while.
+// stalledBy changes a tenant to have been stalled for a while.
 func stalledBy(reason string, since time.Duration) func(*tenant) {
 	return func(one *tenant) {
 		one.ready, one.stalled, one.because = false, true, reason
@@ -66,7 +66,7 @@ func stalledBy(reason string, since time.Duration) func(*tenant) {
 	}
 }
 
-// failedWith makes it one whose build was given up a while ago.
+// failedWith changes a tenant to have failed its rollout a while ago.
 func failedWith(cause v1alpha1.FailureCause, since time.Duration) func(*tenant) {
 	return func(one *tenant) {
 		stalledBy("RolloutFailed", since)(one)
@@ -74,7 +74,7 @@ func failedWith(cause v1alpha1.FailureCause, since time.Duration) func(*tenant) 
 	}
 }
 
-// downFor makes it one whose pods are not ready for a while.
+// downFor changes a tenant to have had unready pods for a while.
 func downFor(since time.Duration) func(*tenant) {
 	return func(one *tenant) {
 		one.ready, one.serving, one.because = false, false, "RolloutProgressing"
@@ -93,7 +93,7 @@ func deleted(one *tenant)    { one.deleted = true }
 
 func image(name string) func(*tenant) { return func(one *tenant) { one.image = name } }
 
-// told makes it one that says so.
+// told changes a tenant to have a condition with the given reason.
 func told(reason Reason) func(*tenant) {
 	return func(one *tenant) { one.told = &metav1.Condition{Reason: string(reason)} }
 }
@@ -101,13 +101,13 @@ func told(reason Reason) func(*tenant) {
 func TestTenantOf(t *testing.T) {
 	t.Parallel()
 	at := metav1.NewTime(noon.Add(-time.Hour))
-	window := &v1alpha1.Window{Start: "02:00", End: "05:00"}
+	window := &v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00"}
 	acme := func(failures []error, change func(*v1alpha1.Instance)) tenant {
 		instance := &v1alpha1.Instance{}
 		instance.Namespace, instance.Name, instance.UID = "tenants", "acme", "acme"
 		instance.Status.Server = newServer
-		instance.Status.Rollout = v1alpha1.Rollout{LastReady: "x", ProvenServer: newServer}
-		status.Mark(instance, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
+		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", ProvenServer: newServer}
+		status.SetCondition(instance, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
 		status.Summarize(instance, noon, failures)
 		change(instance)
 		return tenantOf(instance)
@@ -133,7 +133,7 @@ func TestTenantOf(t *testing.T) {
 		},
 		"on its way": {
 			acme([]error{problem.Waiting("", "RolloutProgressing", "goes on")}, func(i *v1alpha1.Instance) {
-				i.Status.Rollout.ProvenServer = v1alpha1.ServerPin{Image: "server:0", Revision: 1}
+				i.Status.Rollout.ProvenServer = v1alpha1.ServerBuild{Image: "server:0", Revision: 1}
 			}),
 			settled("acme", newServer, onItsWay(0)),
 		},
@@ -146,8 +146,8 @@ func TestTenantOf(t *testing.T) {
 			settled("acme", newServer, stalledBy("ServerImageUnavailable", 0), func(one *tenant) { one.refused = true }),
 		},
 		"its image could not be asked": {
-			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "PreflightOverdue", "quota")}, func(*v1alpha1.Instance) {}),
-			settled("acme", newServer, stalledBy("PreflightOverdue", 0)),
+			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "PreflightTimedOut", "quota")}, func(*v1alpha1.Instance) {}),
+			settled("acme", newServer, stalledBy("PreflightTimedOut", 0)),
 		},
 		"stalled by its own while its image is asked": {
 			acme([]error{problem.Stalled("", "TLSSecretInvalid", "none"), asks}, func(*v1alpha1.Instance) {}),
@@ -156,9 +156,9 @@ func TestTenantOf(t *testing.T) {
 		"failed": {
 			acme(failed, func(i *v1alpha1.Instance) {
 				i.Status.Rollout.Failed, i.Status.Rollout.FailedBecause = "y", "it crashes"
-				i.Status.Rollout.FailedServer, i.Status.Rollout.FailedCause, i.Status.Rollout.FailedAt = newServer, v1alpha1.FailureCauseTenant, &at
+				i.Status.Rollout.FailedServer, i.Status.Rollout.FailedCause, i.Status.Rollout.FailedAt = newServer, v1alpha1.FailureCauseInstance, &at
 			}),
-			settled("acme", newServer, failedWith(v1alpha1.FailureCauseTenant, time.Hour), stalledBy("RolloutFailed", 0)),
+			settled("acme", newServer, failedWith(v1alpha1.FailureCauseInstance, time.Hour), stalledBy("RolloutFailed", 0)),
 		},
 		"failed, as an earlier operator remembers it": {
 			acme(failed, func(i *v1alpha1.Instance) { i.Status.Rollout.Failed = "y" }),

@@ -11,38 +11,38 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
 )
 
-// Reasons of events that are no reasons of conditions.
+// Reasons of events that are not reasons of conditions.
 const (
 	reasonServerCanary = "ServerCanary"
 	reasonServerPassed = "ServerPassed"
 	reasonServerHalted = "ServerHalted"
 )
 
-// Transitions are the events between two statuses of an Instance: one when it
-// became the canary, when it has been that for long enough, and when the wave
-// halts because of it. That others wait for it is none.
-func Transitions(before, after []metav1.Condition) []status.Note {
+// Transitions returns the events for a change from one status of an Instance to the
+// next: it became the canary, it completed its soak as canary, or it halted the rollout.
+// Waiting for other Instances is not an event.
+func Transitions(before, after []metav1.Condition) []status.Event {
 	was, is := reasonOf(before), reasonOf(after)
 	if was == is {
 		return nil
 	}
 	message := ""
-	if told := meta.FindStatusCondition(after, v1alpha1.ConditionServerCurrent); told != nil {
+	if told := meta.FindStatusCondition(after, v1alpha1.ConditionServerUpToDate); told != nil {
 		message = told.Message
 	}
 	switch {
 	case is == ReasonCanary:
-		return []status.Note{{Type: corev1.EventTypeNormal, Reason: reasonServerCanary, Message: message}}
+		return []status.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerCanary, Message: message}}
 	case is == ReasonCurrent && (was == ReasonSoaking || was == ReasonCanary):
-		return []status.Note{{Type: corev1.EventTypeNormal, Reason: reasonServerPassed, Message: message + ": it was ready with it for long enough, and the others follow"}}
+		return []status.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerPassed, Message: message + ": the canary has soaked, and the rollout continues"}}
 	case is == ReasonFailed:
-		return []status.Note{{Type: corev1.EventTypeWarning, Reason: reasonServerHalted, Message: message}}
+		return []status.Event{{Type: corev1.EventTypeWarning, Reason: reasonServerHalted, Message: message}}
 	}
 	return nil
 }
 
 func reasonOf(conditions []metav1.Condition) Reason {
-	if told := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerCurrent); told != nil {
+	if told := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerUpToDate); told != nil {
 		return Reason(told.Reason)
 	}
 	return ""

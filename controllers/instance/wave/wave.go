@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wave decides which build of the server each Instance has, and when one
-// moves to the build that all are to have.
+// Package wave rolls out new server builds: it decides which build each Instance runs
+// and when it moves to the target build.
 //
-// One Instance tries that build first: the canary. When it has been well with it
-// for the time of the soak, the others follow, a few at a time. When the build
-// fails one, nobody moves any more; trouble of an Instance's own stops nobody
-// else.
+// One Instance, the canary, tries the target first. Once it has been healthy for the
+// soak time, the others follow, a few at a time. If the target fails on an Instance, no
+// further Instance moves. A problem of the Instance itself does not stop the others.
 //
-// A plan is a pure function of what is known of all Instances, and a decision of
-// a plan and one of them. Nothing is remembered that the Instances do not say
-// themselves, but who was told to move and has not yet done so: an operator that
-// starts again goes on where the last one was.
+// A plan is a pure function of the known state of all Instances, and a decision is a
+// pure function of a plan and one Instance. The only state kept in memory is which
+// Instances were told to move and have not done so yet, so a restarted operator resumes
+// the rollout.
 //
-//	wave.go         looks at all, plans, and asks for visits
-//	tenant.go       what is known of one Instance
-//	fault.go        whose trouble it is that one is not well
-//	plan.go         who moves, and how far the wave is
-//	decision.go     what follows for one Instance, in words
-//	window.go       times of day
-//	transitions.go  the events that are worth it
+//	wave.go          reads all Instances, plans, and requests reconciles
+//	tenant.go        the state of one Instance
+//	fault.go         the cause of an unhealthy Instance
+//	plan.go          which Instances move, and the state of the rollout
+//	decision.go      the decision and messages for one Instance
+//	window.go        maintenance windows
+//	transitions.go   events
 package wave
 
 import (
@@ -38,52 +37,51 @@ import (
 )
 
 const (
-	// lookInterval is how often the wave looks who may move.
+	// lookInterval is the interval between looks at all Instances.
 	lookInterval = 10 * time.Second
-	// freshness is how old a look may be that a new Instance's server is chosen
-	// by.
+	// freshness is the maximum age of the plan from which the build of a new Instance is
+	// chosen.
 	freshness = time.Second
-	// tellLimit is how many Instances are asked for a visit in one look only so
-	// that they say what has changed for them: a halt concerns all that wait, and
-	// their visits must not keep others from theirs.
+	// tellLimit is how many Instances per look are reconciled only to update their
+	// condition. A halt concerns all waiting Instances, and their reconciles must not delay
+	// others.
 	tellLimit = 200
 )
 
-// Options are what an administrator decides about a wave.
+// Options are the administrator's settings for rollouts.
 type Options struct {
-	// Limit is how many Instances may be on their way at a time.
+	// Limit is how many Instances may move at the same time.
 	Limit int
-	// Soak is how long an Instance must have been well with a build before that
-	// counts as a proof.
+	// Soak is how long an Instance must be healthy on a build to prove it.
 	Soak time.Duration
 }
 
-// A Wave looks at all Instances and decides for each. An Instance moves in its
-// own next visit, which the wave asks for.
+// A Wave observes all Instances and decides for each which build it runs. The Instance
+// moves in its own next reconcile, which the Wave requests.
 type Wave struct {
 	reader  client.Reader
-	target  v1alpha1.ServerPin
+	target  v1alpha1.ServerBuild
 	options Options
 	now     func() time.Time
-	// Interval is how often it looks.
+	// Interval is the interval between looks at all Instances.
 	Interval time.Duration
-	// Visits is where it asks for visits.
+	// Visits receives the requested reconciles.
 	Visits chan event.TypedGenericEvent[*v1alpha1.Instance]
 
 	mutex sync.Mutex
-	// plan follows from tenants, which were looked at then; nil before the first
+	// plan is derived from tenants, read at the time of the last look. Nil before the first
 	// look.
 	plan    *plan
 	tenants []tenant
 	looked  time.Time
-	// asked are the decisions that a visit was asked for and that the Instances
-	// do not tell yet.
+	// asked are the decisions for which a reconcile was requested and which the Instances'
+	// conditions do not show yet.
 	asked   map[types.UID]Decision
 	reasons map[Reason]int
 }
 
-// New makes a Wave towards a target.
-func New(reader client.Reader, target v1alpha1.ServerPin, options Options) *Wave {
+// New creates a Wave that moves Instances to target.
+func New(reader client.Reader, target v1alpha1.ServerBuild, options Options) *Wave {
 	return &Wave{
 		reader:   reader,
 		target:   target,
@@ -94,14 +92,14 @@ func New(reader client.Reader, target v1alpha1.ServerPin, options Options) *Wave
 	}
 }
 
-// Start looks and asks for visits until the context ends. It implements
+// Start plans and requests reconciles until the context ends. It implements
 // manager.Runnable and runs on the leader only.
 func (w *Wave) Start(ctx context.Context) error {
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
 	for {
 		if err := w.advance(ctx); err != nil {
-			log.FromContext(ctx).Error(err, "planning which Instances move to the server image")
+			log.FromContext(ctx).Error(err, "failed to plan the server image rollout")
 		}
 		select {
 		case <-ctx.Done():
@@ -111,23 +109,24 @@ func (w *Wave) Start(ctx context.Context) error {
 	}
 }
 
-// Decide decides for one Instance: by the last look, and for a new one by a look
-// at once, so that it never starts on a build that has just failed. It gives an
-// error only when there was no look yet and none is possible.
+// Decide returns the decision for one Instance, based on the last plan. For a new
+// Instance it plans again immediately, so that the Instance never starts on a build that
+// has just failed. It returns an error only if there is no plan yet and none can be
+// made.
 func (w *Wave) Decide(ctx context.Context, instance *v1alpha1.Instance) (Decision, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	now, one := w.now(), tenantOf(instance)
 	if w.plan == nil || one.isNew() && now.Sub(w.looked) > freshness {
 		if err := w.look(ctx, now); err != nil {
-			return Decision{}, fmt.Errorf("choosing a server by those of all Instances: %w", err)
+			return Decision{}, fmt.Errorf("planning the server image rollout: %w", err)
 		}
 	}
 	return w.plan.decide(&one, now), nil
 }
 
-// Summary gives how far the wave is, and how many Instances there are for each
-// reason; false before the first look.
+// Summary returns the state of the rollout and the number of Instances by reason. looked
+// is false before the first look.
 func (w *Wave) Summary() (state State, reasons map[Reason]int, looked bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -137,7 +136,7 @@ func (w *Wave) Summary() (state State, reasons map[Reason]int, looked bool) {
 	return w.plan.state, maps.Clone(w.reasons), true
 }
 
-// advance looks, and asks for the visits that follow from it.
+// advance plans, and requests the reconciles that follow from the plan.
 func (w *Wave) advance(ctx context.Context) error {
 	due, err := w.lookForVisits(ctx)
 	if err != nil {
@@ -165,8 +164,8 @@ func (w *Wave) lookForVisits(ctx context.Context) ([]client.ObjectKey, error) {
 	return w.dueVisits(now), nil
 }
 
-// look plans anew. The Instances are read from the cache and not copied: nothing
-// changes them.
+// look reads all Instances and plans. It reads them from the cache without copying,
+// because nothing modifies them.
 func (w *Wave) look(ctx context.Context, now time.Time) error {
 	var list v1alpha1.InstanceList
 	if err := w.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -180,7 +179,7 @@ func (w *Wave) look(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// consider plans with the tenants that were looked at.
+// consider plans with the tenants of the last look.
 func (w *Wave) consider(ctx context.Context, now time.Time) {
 	before := Idle
 	if w.plan != nil {
@@ -188,12 +187,12 @@ func (w *Wave) consider(ctx context.Context, now time.Time) {
 	}
 	w.plan, w.looked = newPlan(w.target, w.options, w.tenants, w.plan, now), now
 	if w.plan.state != before {
-		log.FromContext(ctx).Info("the wave goes on", "state", w.plan.state, "image", w.target.Image, "instance", w.plan.concerns())
+		log.FromContext(ctx).Info("server image rollout changed state", "state", w.plan.state, "image", w.target.Image, "instance", w.plan.concerns())
 	}
 }
 
-// dueVisits are the Instances that do not tell what was decided for them, and
-// were not asked to before: first those that move.
+// dueVisits returns the Instances whose condition does not show their decision and that
+// were not requested to reconcile before. Instances that move come first.
 func (w *Wave) dueVisits(now time.Time) []client.ObjectKey {
 	var moves, others []client.ObjectKey
 	asked := map[types.UID]Decision{}

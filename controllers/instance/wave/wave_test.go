@@ -18,13 +18,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// instanceOf makes an Instance of which tenantOf reads what one of these tests
-// is about: its server, whether it is ready with it, and what it tells.
+// instanceOf returns an Instance from which tenantOf reads the fields relevant to these
+// tests: its server, its readiness, and its condition.
 func instanceOf(one tenant) v1alpha1.Instance {
 	instance := v1alpha1.Instance{}
 	instance.Namespace, instance.Name, instance.UID = one.key.Namespace, one.key.Name, one.uid
 	instance.Status.Server = one.pin
-	instance.Status.Rollout = v1alpha1.Rollout{LastReady: "x", ProvenServer: one.proven}
+	instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", ProvenServer: one.proven}
 	if !one.provenAt.IsZero() {
 		at := metav1.NewTime(one.provenAt)
 		instance.Status.Rollout.ProvenAt = &at
@@ -39,14 +39,14 @@ func instanceOf(one tenant) v1alpha1.Instance {
 	return instance
 }
 
-// tell makes a tenant tell what was decided for it, as its visit does.
+// tell sets a tenant's condition to a decision, as a reconcile does.
 func tell(one *tenant, decision Decision) {
 	one.told = &metav1.Condition{
-		Type: v1alpha1.ConditionServerCurrent, Status: decision.Status, Reason: string(decision.Reason), Message: decision.Message,
+		Type: v1alpha1.ConditionServerUpToDate, Status: decision.Status, Reason: string(decision.Reason), Message: decision.Message,
 	}
 }
 
-// A cluster is what a Wave reads Instances from.
+// A cluster is the reader from which a Wave reads Instances.
 type cluster struct {
 	client.Reader
 	items []v1alpha1.Instance
@@ -68,7 +68,7 @@ func newCluster(tenants ...tenant) *cluster {
 	return made
 }
 
-// at makes a Wave's clock stand still.
+// at stops a Wave's clock.
 func at(w *Wave, now time.Time) *Wave {
 	w.now = func() time.Time { return now }
 	return w
@@ -97,15 +97,15 @@ func TestStateIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestVisitsAreAskedForOnce shows that a visit is due only where an Instance does
-// not tell what was decided for it, and that nobody is asked twice for the same.
+// TestVisitsAreAskedForOnce checks that a reconcile is requested only if an Instance's
+// condition does not show its decision, and only once per decision.
 func TestVisitsAreAskedForOnce(t *testing.T) {
 	t.Parallel()
 	a, b := settled("a", oldServer), settled("b", oldServer)
 	w := New(nil, newServer, Options{Limit: 1, Soak: soak})
 	look := func(want ...string) {
 		t.Helper()
-		w.tenants = []tenant{a, b, settled("x", v1alpha1.ServerPin{}), settled("y", oldServer, deleted)}
+		w.tenants = []tenant{a, b, settled("x", v1alpha1.ServerBuild{}), settled("y", oldServer, deleted)}
 		w.consider(t.Context(), noon)
 		var got []string
 		for _, key := range w.dueVisits(noon) {
@@ -166,8 +166,8 @@ func TestAdvanceAsksForVisits(t *testing.T) {
 	}
 }
 
-// TestNewInstanceBeforeTheFirstLook shows that a new Instance never starts on a
-// build that failed, however soon after the operator it comes.
+// TestNewInstanceBeforeTheFirstLook checks that a new Instance never starts on a build
+// that failed, however soon after the operator's start it is created.
 func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
 	t.Parallel()
 	canary := settled("canary", newServer, provenFor(time.Minute))
@@ -175,7 +175,7 @@ func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
 	now := noon
 	w := New(cluster, newServer, Options{Limit: 1, Soak: soak})
 	w.now = func() time.Time { return now }
-	expect := func(instance v1alpha1.Instance, want v1alpha1.ServerPin, lists int) {
+	expect := func(instance v1alpha1.Instance, want v1alpha1.ServerBuild, lists int) {
 		t.Helper()
 		got, err := w.Decide(t.Context(), &instance)
 		if err != nil || got.Server != want || cluster.lists != lists {
@@ -195,10 +195,10 @@ func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
 	expect(v1alpha1.Instance{}, newServer, 3)
 }
 
-// BenchmarkLook measures a look at 10,000 Instances, as the wave does every 10
-// seconds: all settled, all waiting for the canary, and each in a window.
+// BenchmarkLook measures a look at 10,000 Instances, which the wave takes every 10
+// seconds: all settled, all waiting for the canary, and each with a window.
 func BenchmarkLook(b *testing.B) {
-	window := &v1alpha1.Window{Start: "02:00", End: "05:00", TimeZone: "Europe/Berlin"}
+	window := &v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Europe/Berlin"}
 	for name, change := range map[string]func(*v1alpha1.Instance){
 		"settled": func(instance *v1alpha1.Instance) {
 			instance.Status.Server, instance.Status.Rollout.ProvenServer = newServer, newServer

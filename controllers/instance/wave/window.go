@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"sync"
 	"time"
-	_ "time/tzdata" // an image of nothing but the operator holds no time zones
+	_ "time/tzdata" // minimal images contain no time zone database
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Opening is when a window is open next: now while it is. It is meant by the
-// clock on the wall: an hour that the clock skips does not open it, and one that
-// the clock repeats opens it twice. An error says what of the window cannot be
-// understood, and what would be right.
-func Opening(window v1alpha1.Window, now time.Time) (time.Time, error) {
+// Opening returns when a window opens next, or now if it is open. Times are wall clock
+// times: an hour that the clock skips does not open the window, and an hour that it
+// repeats opens it twice. The error names the invalid part of the window and the remedy.
+func Opening(window v1alpha1.MaintenanceWindow, now time.Time) (time.Time, error) {
 	zone, err := zoneOf(window.TimeZone)
 	if err != nil {
 		return time.Time{}, err
@@ -29,16 +28,16 @@ func Opening(window v1alpha1.Window, now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if start == end {
-		return time.Time{}, fmt.Errorf("the window is from %s to %s: name two times", window.Start, window.End)
+		return time.Time{}, fmt.Errorf("the window is from %s to %s: use two different times", window.Start, window.End)
 	}
 	return nextWithin(start, (end-start+day)%day, now.In(zone)), nil
 }
 
 const day = 24 * time.Hour
 
-// nextWithin is the first time not before now at which the clock of now's zone
-// shows a time of day within a length from a start. Between two changes of the
-// clock, that is a matter of adding.
+// nextWithin returns the first time, not before now, at which the wall clock in now's
+// time zone is within length after start. Between two clock changes, this is plain
+// addition.
 func nextWithin(start, length time.Duration, now time.Time) time.Time {
 	for {
 		since := (clock(now) - start + day) % day
@@ -54,41 +53,41 @@ func nextWithin(start, length time.Duration, now time.Time) time.Time {
 	}
 }
 
-// clock is the time of day that the clock on the wall shows.
+// clock returns the time of day on the wall clock.
 func clock(at time.Time) time.Duration {
 	hour, minute, second := at.Clock()
 	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute +
 		time.Duration(second)*time.Second + time.Duration(at.Nanosecond())
 }
 
-// sinceMidnight reads a time of day.
+// sinceMidnight parses a time of day.
 func sinceMidnight(of v1alpha1.TimeOfDay) (time.Duration, error) {
 	at, err := time.Parse("15:04", string(of))
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time of day: name one such as 02:30", of)
+		return 0, fmt.Errorf("invalid time of day %q: use HH:MM, such as 02:30", of)
 	}
 	return clock(at), nil
 }
 
-// zones are the time zones that were read, by name.
+// zones caches the loaded time zones by name.
 var zones sync.Map
 
-// zoneOf gives a time zone by its name; without one, UTC.
+// zoneOf returns a time zone by name. It defaults to UTC.
 func zoneOf(name string) (*time.Location, error) {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location), nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("there is no time zone %q: name one such as Europe/Berlin", name)
+		return nil, fmt.Errorf("unknown time zone %q: use an IANA name, such as Europe/Berlin", name)
 	}
 	zones.Store(name, zone)
 	return zone, nil
 }
 
-// isOpen says whether a window is open. Without one it always is, and one that
-// cannot be understood never.
-func isOpen(window *v1alpha1.Window, now time.Time) bool {
+// isOpen reports whether a window is open. A nil window is always open, an invalid one
+// never.
+func isOpen(window *v1alpha1.MaintenanceWindow, now time.Time) bool {
 	if window == nil {
 		return true
 	}
@@ -96,10 +95,10 @@ func isOpen(window *v1alpha1.Window, now time.Time) bool {
 	return err == nil && at.Equal(now)
 }
 
-func describeOpening(window *v1alpha1.Window, now time.Time) string {
+func describeOpening(window *v1alpha1.MaintenanceWindow, now time.Time) string {
 	at, err := Opening(*window, now)
 	if err != nil {
-		return "which is never open: " + err.Error()
+		return "which never opens: " + err.Error()
 	}
 	return "which opens at " + utc(at)
 }

@@ -47,7 +47,7 @@ func TestOpening(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Opening(v1alpha1.Window{Start: test.start, End: test.end, TimeZone: test.zone}, now)
+		got, err := Opening(v1alpha1.MaintenanceWindow{Start: test.start, End: test.end, TimeZone: test.zone}, now)
 		if err != nil || utc(got) != test.want {
 			t.Errorf("%s: got %s, %v, want %s", name, utc(got), err, test.want)
 		}
@@ -57,14 +57,14 @@ func TestOpening(t *testing.T) {
 func TestOpeningOfAWindowThatIsNone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		window v1alpha1.Window
+		window v1alpha1.MaintenanceWindow
 		want   string
 	}{
-		"no such zone":  {v1alpha1.Window{Start: "02:00", End: "05:00", TimeZone: "Mars/Olympus"}, `no time zone "Mars/Olympus": name one such as Europe/Berlin`},
-		"nobody's zone": {v1alpha1.Window{Start: "02:00", End: "05:00", TimeZone: "Local"}, `no time zone "Local"`},
-		"no start":      {v1alpha1.Window{Start: "25:00", End: "05:00"}, `"25:00" is no time of day: name one such as 02:30`},
-		"no end":        {v1alpha1.Window{Start: "02:00", End: "noon"}, `"noon" is no time of day`},
-		"no length":     {v1alpha1.Window{Start: "02:00", End: "02:00"}, "the window is from 02:00 to 02:00: name two times"},
+		"no such zone":  {v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Mars/Olympus"}, `unknown time zone "Mars/Olympus": use an IANA name, such as Europe/Berlin`},
+		"nobody's zone": {v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Local"}, `unknown time zone "Local"`},
+		"no start":      {v1alpha1.MaintenanceWindow{Start: "25:00", End: "05:00"}, `invalid time of day "25:00": use HH:MM, such as 02:30`},
+		"no end":        {v1alpha1.MaintenanceWindow{Start: "02:00", End: "noon"}, `invalid time of day "noon"`},
+		"no length":     {v1alpha1.MaintenanceWindow{Start: "02:00", End: "02:00"}, "the window is from 02:00 to 02:00: use two different times"},
 	} {
 		if _, err := Opening(test.window, noon); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, test.want)
@@ -75,23 +75,22 @@ func TestOpeningOfAWindowThatIsNone(t *testing.T) {
 	}
 }
 
-// TestOpeningIsTheFirst holds Opening against looking at the clock on the wall,
-// minute for minute.
+// TestOpeningIsTheFirst compares Opening with checking the wall clock minute by minute.
 func TestOpeningIsTheFirst(t *testing.T) {
 	t.Parallel()
 	timeOfDay := rapid.Custom(func(t *rapid.T) v1alpha1.TimeOfDay {
 		return v1alpha1.TimeOfDay(fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(t, "hour"), rapid.IntRange(0, 59).Draw(t, "minute")))
 	})
-	// Around the days on which clocks are changed somewhere.
+	// Days around clock changes in some time zone.
 	days := []time.Time{
 		noon, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC),
 		time.Date(2026, 4, 4, 12, 0, 0, 0, time.UTC), time.Date(2011, 12, 30, 0, 0, 0, 0, time.UTC),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		start := timeOfDay.Draw(t, "start")
-		window := v1alpha1.Window{
+		window := v1alpha1.MaintenanceWindow{
 			Start: start,
-			// The API takes no window without a length.
+			// The API rejects windows without a length.
 			End:      timeOfDay.Filter(func(end v1alpha1.TimeOfDay) bool { return end != start }).Draw(t, "end"),
 			TimeZone: rapid.SampledFrom([]string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"}).Draw(t, "zone"),
 		}
@@ -114,8 +113,8 @@ func TestOpeningIsTheFirst(t *testing.T) {
 	})
 }
 
-// shows says whether the clock on the wall shows a time within a window.
-func shows(window v1alpha1.Window, at time.Time) bool {
+// shows reports whether the wall clock shows a time within a window.
+func shows(window v1alpha1.MaintenanceWindow, at time.Time) bool {
 	clock := v1alpha1.TimeOfDay(at.Format("15:04"))
 	if window.Start < window.End {
 		return window.Start <= clock && clock < window.End

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build makes the tools of the node from Go modules and keeps them in
-// the cache: a binary is named by the version that the tool's go.mod pins and
-// is built when there is none of that name. What the tools are for is not
-// known here.
+// Package build builds the tools of the node from Go modules and caches them. A binary
+// is named after the version pinned in the tool's go.mod and is built only if the
+// cache does not have it. The package does not know what the tools are for.
 package build
 
 import (
@@ -28,20 +27,20 @@ type Builder struct {
 	Cache  place.Cache
 }
 
-// Binary is a tool and where its binary is, or will be once it is built.
+// Binary is a tool and the path of its binary, which may not be built yet.
 type Binary struct {
 	Tool
 	Version string
 	Path    string
 }
 
-// Built says whether the binary is there.
-func (b Binary) Built() bool {
+// IsBuilt reports whether the binary exists.
+func (b Binary) IsBuilt() bool {
 	_, err := os.Stat(b.Path)
 	return err == nil
 }
 
-// Binaries finds the version of each tool; it builds nothing.
+// Binaries determines the version of each tool. It does not build anything.
 func (b Builder) Binaries(tools []Tool) ([]Binary, error) {
 	binaries := make([]Binary, 0, len(tools))
 	for _, tool := range tools {
@@ -54,27 +53,27 @@ func (b Builder) Binaries(tools []Tool) ([]Binary, error) {
 	return binaries, nil
 }
 
-// Build builds the binary unless it is there. Of several at the same time,
-// also in other processes, one builds and the others wait and take what it
-// made. A binary is complete as soon as it has its name.
+// Build builds the binary unless it exists. If several callers build it concurrently,
+// even in different processes, one builds and the others wait for the result. A binary
+// appears under its name only when complete.
 func (b Builder) Build(ctx context.Context, binary Binary) error {
-	if binary.Built() {
+	if binary.IsBuilt() {
 		return nil
 	}
-	release, err := place.Hold(b.Cache.Lock("build"))
+	release, err := place.AcquireLock(b.Cache.LockFile("build"))
 	if err != nil {
 		return err
 	}
 	defer release()
-	if binary.Built() {
+	if binary.IsBuilt() {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(binary.Path), 0o750); err != nil {
-		return fmt.Errorf("making room for %s: %w", binary.Name, err)
+		return fmt.Errorf("creating the directory of %s: %w", binary.Name, err)
 	}
 	unfinished := binary.Path + ".unfinished"
-	cmd := exec.CommandContext(ctx, "go", arguments(binary, unfinished)...)
-	cmd.Dir = filepath.Join(b.Source, binary.Folder)
+	cmd := exec.CommandContext(ctx, "go", buildArgs(binary, unfinished)...)
+	cmd.Dir = filepath.Join(b.Source, binary.Dir)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s in %s: %w\n%s", binary.Package, cmd.Dir, err, output)
@@ -82,12 +81,12 @@ func (b Builder) Build(ctx context.Context, binary Binary) error {
 	return os.Rename(unfinished, binary.Path)
 }
 
-// arguments is the command line of the go command that builds binary to path.
-func arguments(binary Binary, path string) []string {
-	flags := make([]string, 0, 2+2*len(binary.Stamps))
+// buildArgs returns the go command line that builds binary to path.
+func buildArgs(binary Binary, path string) []string {
+	flags := make([]string, 0, 2+2*len(binary.LinkerVars))
 	flags = append(flags, "-s", "-w")
-	for _, stamp := range binary.Stamps {
-		flags = append(flags, "-X", os.Expand(stamp, versionPart(binary.Version)))
+	for _, stamp := range binary.LinkerVars {
+		flags = append(flags, "-X", os.Expand(stamp, versionVariables(binary.Version)))
 	}
 	args := []string{"build", "-trimpath", "-ldflags", strings.Join(flags, " "), "-o", path}
 	if binary.Tags != "" {
@@ -96,27 +95,27 @@ func arguments(binary Binary, path string) []string {
 	return append(args, binary.Package)
 }
 
-// versionPart returns the parts of a version such as v1.36.3 by their names.
-func versionPart(version string) func(string) string {
+// versionVariables returns a lookup of the parts of a version such as v1.36.3 by name.
+func versionVariables(version string) func(string) string {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	parts := map[string]string{"version": version, "major": major, "minor": minor}
 	return func(name string) string { return parts[name] }
 }
 
-// version is what names the binary of a tool: the pinned version, a hash of
-// our own sources, or both.
+// version returns the version in the name of a tool's binary: the pinned version, a
+// hash of our own sources, or both.
 func (b Builder) version(tool Tool) (string, error) {
 	var parts []string
-	if tool.Pin != "" {
-		pinned, err := pinned(filepath.Join(b.Source, tool.Folder, "go.mod"), tool.Pin)
+	if tool.VersionModule != "" {
+		pinned, err := pinnedVersion(filepath.Join(b.Source, tool.Dir, "go.mod"), tool.VersionModule)
 		if err != nil {
 			return "", err
 		}
 		parts = append(parts, pinned)
 	}
 	if len(tool.Sources) > 0 {
-		sum, err := hashFiles(filepath.Join(b.Source, tool.Folder), tool.Sources)
+		sum, err := hashFiles(filepath.Join(b.Source, tool.Dir), tool.Sources)
 		if err != nil {
 			return "", err
 		}
@@ -125,8 +124,8 @@ func (b Builder) version(tool Tool) (string, error) {
 	return strings.Join(parts, "-"), nil
 }
 
-// pinned reads the version of a module from a go.mod file.
-func pinned(goMod, module string) (string, error) {
+// pinnedVersion returns the version of a module in a go.mod file.
+func pinnedVersion(goMod, module string) (string, error) {
 	content, err := os.ReadFile(goMod)
 	if err != nil {
 		return "", err

@@ -19,13 +19,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/tools"
 )
 
-func TestArguments(t *testing.T) {
+func TestBuildArgs(t *testing.T) {
 	t.Parallel()
 	tool := Tool{
 		Package: "example.org/server", Tags: "small,fast",
-		Stamps: []string{"main.version=$version", "main.major=$major", "main.minor=$minor"},
+		LinkerVars: []string{"main.version=$version", "main.major=$major", "main.minor=$minor"},
 	}
-	got := arguments(Binary{Tool: tool, Version: "v1.36.3"}, "/out")
+	got := buildArgs(Binary{Tool: tool, Version: "v1.36.3"}, "/out")
 	want := []string{
 		"build", "-trimpath",
 		"-ldflags", "-s -w -X main.version=v1.36.3 -X main.major=1 -X main.minor=36",
@@ -36,27 +36,27 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// source makes a module with one program, which prints its stamp.
-func source(t *testing.T, program string) string {
+// newModule creates a module with a single program that prints its version stamp.
+func newModule(t *testing.T, program string) string {
 	t.Helper()
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "go.mod"), "module example.org/greet\n\ngo 1.26\n\nrequire example.org/pinned v1.2.3\n")
-	write(t, filepath.Join(folder, "main.go"), program)
+	writeFile(t, filepath.Join(folder, "go.mod"), "module example.org/greet\n\ngo 1.26\n\nrequire example.org/pinned v1.2.3\n")
+	writeFile(t, filepath.Join(folder, "main.go"), program)
 	return folder
 }
 
-func write(t *testing.T, path, content string) {
+func writeFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-const greet = "package main\n\nvar stamp string\n\nfunc main() { println(stamp) }\n"
+const helloProgram = "package main\n\nvar stamp string\n\nfunc main() { println(stamp) }\n"
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	folder := source(t, greet)
+	folder := newModule(t, helloProgram)
 	builder := Builder{Source: folder, Cache: place.Cache(t.TempDir())}
 	version := func(tool Tool) string {
 		t.Helper()
@@ -66,9 +66,9 @@ func TestVersion(t *testing.T) {
 		}
 		return version
 	}
-	pinned := Tool{Folder: ".", Pin: "example.org/pinned"}
-	ours := Tool{Folder: ".", Sources: []string{"*.go"}}
-	both := Tool{Folder: ".", Pin: pinned.Pin, Sources: ours.Sources}
+	pinned := Tool{Dir: ".", VersionModule: "example.org/pinned"}
+	ours := Tool{Dir: ".", Sources: []string{"*.go"}}
+	both := Tool{Dir: ".", VersionModule: pinned.VersionModule, Sources: ours.Sources}
 	if got := version(pinned); got != "v1.2.3" {
 		t.Errorf("the pinned version is %s", got)
 	}
@@ -76,7 +76,7 @@ func TestVersion(t *testing.T) {
 	if got, want := version(both), "v1.2.3-"+before; got != want {
 		t.Errorf("pin and sources are called %s, want %s", got, want)
 	}
-	write(t, filepath.Join(folder, "main.go"), greet+"// changed\n")
+	writeFile(t, filepath.Join(folder, "main.go"), helloProgram+"// changed\n")
 	if after := version(ours); after == before {
 		t.Errorf("changed sources are still called %s", after)
 	}
@@ -84,9 +84,9 @@ func TestVersion(t *testing.T) {
 		t.Errorf("changed sources change the pinned version to %s", got)
 	}
 	for name, tool := range map[string]Tool{
-		"a pin that is not required": {Folder: ".", Pin: "example.org/other"},
-		"sources that are not there": {Folder: ".", Sources: []string{"*.c"}},
-		"a folder that is not there": {Folder: "nowhere", Pin: "example.org/pinned"},
+		"a pin that is not required": {Dir: ".", VersionModule: "example.org/other"},
+		"sources that are not there": {Dir: ".", Sources: []string{"*.c"}},
+		"a folder that is not there": {Dir: "nowhere", VersionModule: "example.org/pinned"},
 	} {
 		if version, err := builder.version(tool); err == nil {
 			t.Errorf("%s has version %s", name, version)
@@ -94,16 +94,16 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestBuildOnce(t *testing.T) {
+func TestConcurrentBuildsRunOnce(t *testing.T) {
 	t.Parallel()
-	builder := Builder{Source: source(t, greet), Cache: place.Cache(filepath.Join(t.TempDir(), "with space"))}
-	tool := Tool{Name: "greet", Folder: ".", Package: ".", Sources: []string{"*.go"}, Stamps: []string{"main.stamp=$version"}}
+	builder := Builder{Source: newModule(t, helloProgram), Cache: place.Cache(filepath.Join(t.TempDir(), "with space"))}
+	tool := Tool{Name: "greet", Dir: ".", Package: ".", Sources: []string{"*.go"}, LinkerVars: []string{"main.stamp=$version"}}
 	binaries, err := builder.Binaries([]Tool{tool})
 	if err != nil {
 		t.Fatal(err)
 	}
 	binary := binaries[0]
-	if binary.Built() {
+	if binary.IsBuilt() {
 		t.Fatal("it is built before it is built")
 	}
 	var everybody sync.WaitGroup
@@ -119,7 +119,7 @@ func TestBuildOnce(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(output)) != binary.Version {
 		t.Errorf("the binary says %q, %v; want its version %s", output, err, binary.Version)
 	}
-	write(t, binary.Path, "as it was")
+	writeFile(t, binary.Path, "as it was")
 	if err := builder.Build(context.Background(), binary); err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func TestBuildOnce(t *testing.T) {
 	}
 }
 
-func TestBuildThatFailsLeavesNothing(t *testing.T) {
+func TestFailedBuildLeavesNoBinary(t *testing.T) {
 	t.Parallel()
-	builder := Builder{Source: source(t, "package main\n\nfunc main() { nonsense }\n"), Cache: place.Cache(t.TempDir())}
-	binaries, err := builder.Binaries([]Tool{{Name: "broken", Folder: ".", Package: ".", Sources: []string{"*.go"}}})
+	builder := Builder{Source: newModule(t, "package main\n\nfunc main() { nonsense }\n"), Cache: place.Cache(t.TempDir())}
+	binaries, err := builder.Binaries([]Tool{{Name: "broken", Dir: ".", Package: ".", Sources: []string{"*.go"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestBuildThatFailsLeavesNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "undefined: nonsense") {
 		t.Errorf("the error does not say what the compiler says: %v", err)
 	}
-	if binaries[0].Built() {
+	if binaries[0].IsBuilt() {
 		t.Error("it is there although it could not be built")
 	}
 }
@@ -152,7 +152,7 @@ func TestLinkAssets(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(binary.Path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		write(t, binary.Path, name)
+		writeFile(t, binary.Path, name)
 		return binary
 	}
 	missing := Binary{Tool: Tool{Name: "kubectl"}, Version: "v1", Path: cache.Binary("kubectl", "v1")}
@@ -162,7 +162,7 @@ func TestLinkAssets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries, err := os.ReadDir(AssetsFolder(cache, binaries))
+	entries, err := os.ReadDir(AssetsDir(cache, binaries))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,16 +173,16 @@ func TestLinkAssets(t *testing.T) {
 	if want := []string{"etcd", "kube-apiserver"}; !slices.Equal(names, want) {
 		t.Errorf("the folder holds %v, want %v", names, want)
 	}
-	if content, err := os.ReadFile(filepath.Join(AssetsFolder(cache, binaries), "etcd")); err != nil || string(content) != "etcd" {
+	if content, err := os.ReadFile(filepath.Join(AssetsDir(cache, binaries), "etcd")); err != nil || string(content) != "etcd" {
 		t.Errorf("the link leads to %q, %v", content, err)
 	}
 }
 
-func TestLinkFollowsAVersion(t *testing.T) {
+func TestLinkBinariesUpdatesVersion(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for _, path := range []string{"/old", "/new"} {
-		if err := Link(folder, []Binary{{Tool: Tool{Name: "etcd"}, Path: path}}); err != nil {
+		if err := LinkBinaries(folder, []Binary{{Tool: Tool{Name: "etcd"}, Path: path}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,11 +191,11 @@ func TestLinkFollowsAVersion(t *testing.T) {
 	}
 }
 
-// The go.mod files of the tools are written by hand and by go get: this holds
-// them against what is built from them.
-func TestToolsAreWhatTheirModulesPin(t *testing.T) {
+// TestToolsMatchGoMod checks the tool list against the go.mod files, which are
+// maintained by hand and by go get.
+func TestToolsMatchGoMod(t *testing.T) {
 	t.Parallel()
-	folder, err := tools.Source()
+	folder, err := tools.SourceDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,21 +210,21 @@ func TestToolsAreWhatTheirModulesPin(t *testing.T) {
 		if len(binary.Sources) > 0 {
 			continue
 		}
-		module := parseModule(t, filepath.Join(folder, binary.Folder, "go.mod"))
+		module := parseModule(t, filepath.Join(folder, binary.Dir, "go.mod"))
 		if !slices.ContainsFunc(module.Tool, func(tool *modfile.Tool) bool { return tool.Path == binary.Package }) {
-			t.Errorf("%s has no tool line for %s", binary.Folder, binary.Package)
+			t.Errorf("%s has no tool line for %s", binary.Dir, binary.Package)
 		}
 	}
 }
 
-func TestStagingModulesAreOfOneRelease(t *testing.T) {
+func TestStagingModulesMatchKubernetesRelease(t *testing.T) {
 	t.Parallel()
-	folder, err := tools.Source()
+	folder, err := tools.SourceDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	module := parseModule(t, filepath.Join(folder, "tools/kubernetes/go.mod"))
-	release, err := pinned(filepath.Join(folder, "tools/kubernetes/go.mod"), "k8s.io/kubernetes")
+	release, err := pinnedVersion(filepath.Join(folder, "tools/kubernetes/go.mod"), "k8s.io/kubernetes")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,8 @@ func TestStagingModulesAreOfOneRelease(t *testing.T) {
 	}
 }
 
-// sharedModules are what client-go and helm rest on, most of what is compiled.
+// sharedModules lists the dependencies of client-go and helm, which make up most of the
+// compiled code.
 var sharedModules = strings.Fields(`
 	k8s.io/api k8s.io/apimachinery k8s.io/client-go k8s.io/klog/v2 k8s.io/kube-openapi k8s.io/utils
 	sigs.k8s.io/json sigs.k8s.io/randfill sigs.k8s.io/structured-merge-diff/v6 sigs.k8s.io/yaml
@@ -248,17 +249,18 @@ var sharedModules = strings.Fields(`
 	go.yaml.in/yaml/v2 go.yaml.in/yaml/v3 google.golang.org/protobuf
 	golang.org/x/net golang.org/x/oauth2 golang.org/x/sync golang.org/x/sys golang.org/x/term golang.org/x/text golang.org/x/time`)
 
-// Of one version they are compiled once for all that `make run` builds, of two
-// versions twice, with everything that imports them.
+// TestSharedModulesHaveOneVersion checks that all modules built by `make run` agree on
+// shared dependencies. A second version would compile the dependency, and everything
+// that imports it, twice.
 func TestSharedModulesHaveOneVersion(t *testing.T) {
 	t.Parallel()
-	folder, err := tools.Source()
+	folder, err := tools.SourceDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	versions := map[string]map[string][]string{} // by module and version: the go.mod files
+	versions := map[string]map[string][]string{} // go.mod files by module and version
 	for _, name := range []string{"../../go.mod", "../tools/go.mod", "go.mod", "tools/kubernetes/go.mod", "tools/coredns/go.mod"} {
-		for module, version := range selected(parseModule(t, filepath.Join(folder, name))) {
+		for module, version := range selectedVersions(parseModule(t, filepath.Join(folder, name))) {
 			if versions[module] == nil {
 				versions[module] = map[string][]string{}
 			}
@@ -272,8 +274,9 @@ func TestSharedModulesHaveOneVersion(t *testing.T) {
 	}
 }
 
-// selected are the versions that a go.mod requires, or has in their place.
-func selected(module *modfile.File) map[string]string {
+// selectedVersions returns the module versions that a go.mod requires, after applying
+// its replace directives.
+func selectedVersions(module *modfile.File) map[string]string {
 	versions := map[string]string{}
 	for _, require := range module.Require {
 		versions[require.Mod.Path] = require.Mod.Version

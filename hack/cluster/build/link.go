@@ -11,23 +11,24 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// LinkAssets makes the folder that envtest takes as KUBEBUILDER_ASSETS, with
-// those of its tools that are built.
+// LinkAssets creates the directory to use as envtest's KUBEBUILDER_ASSETS, with links
+// to those of its tools that are built.
 func LinkAssets(cache place.Cache, binaries []Binary) error {
-	unwanted := func(b Binary) bool { return !slices.Contains(Assets, b.Name) || !b.Built() }
-	return Link(AssetsFolder(cache, binaries), slices.DeleteFunc(slices.Clone(binaries), unwanted))
+	unwanted := func(b Binary) bool { return !slices.Contains(EnvtestTools, b.Name) || !b.IsBuilt() }
+	return LinkBinaries(AssetsDir(cache, binaries), slices.DeleteFunc(slices.Clone(binaries), unwanted))
 }
 
-// AssetsFolder is where LinkAssets links to, named by Kubernetes' version.
-func AssetsFolder(cache place.Cache, binaries []Binary) string {
+// AssetsDir returns the directory that LinkAssets creates, named after the Kubernetes
+// version.
+func AssetsDir(cache place.Cache, binaries []Binary) string {
 	apiserver := slices.IndexFunc(binaries, func(b Binary) bool { return b.Name == "kube-apiserver" })
-	return cache.Assets(binaries[apiserver].Version)
+	return cache.AssetsDir(binaries[apiserver].Version)
 }
 
-// Link puts a symbolic link to each binary into folder, under the tool's name.
-func Link(folder string, binaries []Binary) error {
+// LinkBinaries creates a symbolic link to each binary in folder, named after the tool.
+func LinkBinaries(folder string, binaries []Binary) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return fmt.Errorf("making a folder for links: %w", err)
+		return fmt.Errorf("creating a directory for links: %w", err)
 	}
 	for _, binary := range binaries {
 		link := filepath.Join(folder, binary.Name)

@@ -2,54 +2,55 @@
 
 package build
 
-// Tool is a program that is built from a Go module.
+// Tool is a program built from a Go module.
 type Tool struct {
 	Name string
-	// Folder is the module to build in, below the cluster program's module.
-	Folder string
-	// Package is what to build.
+	// Dir is the directory of the module to build, relative to the cluster program's
+	// module.
+	Dir string
+	// Package is the package to build.
 	Package string
-	// Pin is the module whose version in Folder's go.mod names the binary. It is
-	// empty for a program of our own.
-	Pin string
-	// Sources are our own files in Folder that go into the binary, as patterns;
-	// a hash of them names the binary too.
+	// VersionModule is the module whose version in Dir's go.mod is part of the binary's
+	// name. It is empty for our own programs.
+	VersionModule string
+	// Sources are patterns of our own files in Dir that are compiled into the binary. A
+	// hash of them is part of the binary's name.
 	Sources []string
 	Tags    string
-	// Stamps are the string variables that the linker sets, as variable=value
-	// with $version, $major and $minor for those of the pinned version.
-	Stamps []string
+	// LinkerVars are the string variables set by the linker, as variable=value. $version,
+	// $major and $minor expand to those of the pinned version.
+	LinkerVars []string
 }
 
-// Tools is all that is built, in an order that suits two cores: what envtest
-// waits for comes first, and what shares most packages follows each other.
+// Tools returns all tools to build, in an order that suits two cores: the tools that
+// envtest waits for come first, and tools that share many packages are adjacent.
 func Tools() []Tool {
 	return []Tool{
-		{Name: "etcd", Folder: "tools/etcd", Package: "go.etcd.io/etcd/server/v3", Pin: "go.etcd.io/etcd/server/v3"},
-		kubernetes("kubectl"),
-		kubernetes("kube-apiserver"),
-		kubernetes("kube-controller-manager"),
-		kubernetes("kube-scheduler"),
-		kubernetes("kubelet"),
-		kubernetes("kube-proxy"),
-		containerd("containerd"),
-		containerd("containerd-shim-runc-v2"),
-		containerd("ctr"),
-		{Name: "coredns", Folder: "tools/coredns", Package: ".", Pin: "github.com/coredns/coredns", Sources: []string{"*.go"}},
-		{Name: "pause", Folder: ".", Package: "./pause", Sources: []string{"pause/*.go"}},
+		{Name: "etcd", Dir: "tools/etcd", Package: "go.etcd.io/etcd/server/v3", VersionModule: "go.etcd.io/etcd/server/v3"},
+		kubernetesTool("kubectl"),
+		kubernetesTool("kube-apiserver"),
+		kubernetesTool("kube-controller-manager"),
+		kubernetesTool("kube-scheduler"),
+		kubernetesTool("kubelet"),
+		kubernetesTool("kube-proxy"),
+		containerdTool("containerd"),
+		containerdTool("containerd-shim-runc-v2"),
+		containerdTool("ctr"),
+		{Name: "coredns", Dir: "tools/coredns", Package: ".", VersionModule: "github.com/coredns/coredns", Sources: []string{"*.go"}},
+		{Name: "pause", Dir: ".", Package: "./pause", Sources: []string{"pause/*.go"}},
 	}
 }
 
-// Assets are the tools that envtest needs.
-var Assets = []string{"etcd", "kube-apiserver", "kubectl"}
+// EnvtestTools are the tools that envtest needs.
+var EnvtestTools = []string{"etcd", "kube-apiserver", "kubectl"}
 
-func kubernetes(name string) Tool {
+func kubernetesTool(name string) Tool {
 	return Tool{
-		Name:    name,
-		Folder:  "tools/kubernetes",
-		Package: "k8s.io/kubernetes/cmd/" + name,
-		Pin:     "k8s.io/kubernetes",
-		Stamps: []string{
+		Name:          name,
+		Dir:           "tools/kubernetes",
+		Package:       "k8s.io/kubernetes/cmd/" + name,
+		VersionModule: "k8s.io/kubernetes",
+		LinkerVars: []string{
 			"k8s.io/component-base/version.gitVersion=$version",
 			"k8s.io/component-base/version.gitMajor=$major",
 			"k8s.io/component-base/version.gitMinor=$minor",
@@ -60,13 +61,13 @@ func kubernetes(name string) Tool {
 	}
 }
 
-func containerd(name string) Tool {
+func containerdTool(name string) Tool {
 	return Tool{
-		Name:    name,
-		Folder:  "tools/containerd",
-		Package: "github.com/containerd/containerd/v2/cmd/" + name,
-		Pin:     "github.com/containerd/containerd/v2",
-		Tags:    "no_btrfs,no_devmapper",
-		Stamps:  []string{"github.com/containerd/containerd/v2/version.Version=$version"},
+		Name:          name,
+		Dir:           "tools/containerd",
+		Package:       "github.com/containerd/containerd/v2/cmd/" + name,
+		VersionModule: "github.com/containerd/containerd/v2",
+		Tags:          "no_btrfs,no_devmapper",
+		LinkerVars:    []string{"github.com/containerd/containerd/v2/version.Version=$version"},
 	}
 }

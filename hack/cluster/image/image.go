@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image makes image archives of static binaries without a container
-// engine. Such an archive is read by `docker load`, `ctr images import`,
-// `kind load image-archive` and skopeo. The same files, names and modes give
-// the same bytes. For images that are published there is the Dockerfile.
+// Package image builds image archives of static binaries without a container engine.
+// The archives can be read by `docker load`, `ctr images import`, `kind load
+// image-archive` and skopeo. The same files, names and modes yield the same bytes.
+// Published images are built with the Dockerfile instead.
 package image
 
 import (
@@ -27,42 +27,42 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// User is who the entry point runs as: "nonroot" of the distroless images.
-const User = "65532:65532"
+// NonrootUser is the user of the entry point: "nonroot" in the distroless images.
+const NonrootUser = "65532:65532"
 
-// File is a file of the machine and its place in the image.
+// File is a file on the machine and its path in the image.
 type File struct {
 	Source     string
 	Target     string
 	Executable bool
 }
 
-// ParseFile reads "path" or "path=/in/image". Without a place the file goes
-// to the root of the image under its own name.
+// ParseFile parses "path" or "path=/in/image". Without an image path, the file is
+// placed in the image's root directory under its own name.
 func ParseFile(text string, executable bool) (File, error) {
 	source, target, found := strings.Cut(text, "=")
 	if !found {
 		target = "/" + filepath.Base(source)
 	}
 	if source == "" || !path.IsAbs(target) || path.Clean(target) != target || target == "/" {
-		return File{}, fmt.Errorf("%q is no file for an image: write PATH or PATH=/in/image", text)
+		return File{}, fmt.Errorf("invalid image file %q: write PATH or PATH=/in/image", text)
 	}
 	return File{Source: source, Target: target, Executable: executable}, nil
 }
 
-// Write makes an archive of an image called reference at out. The first file
-// is the entry point. The archive is complete as soon as it is there.
+// Write writes an archive of an image named reference to out. The first file is the
+// entry point. The archive appears at out only when complete.
 func Write(reference string, files []File, out string) error {
 	tag, err := name.NewTag(reference)
 	if err != nil {
 		return fmt.Errorf("naming the image: %w", err)
 	}
-	built, err := build(files)
+	built, err := buildImage(files)
 	if err != nil {
-		return fmt.Errorf("making the image %s: %w", reference, err)
+		return fmt.Errorf("creating the image %s: %w", reference, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
-		return fmt.Errorf("making room for the image %s: %w", reference, err)
+		return fmt.Errorf("creating the directory of the image %s: %w", reference, err)
 	}
 	unfinished := fmt.Sprintf("%s.%d", out, os.Getpid())
 	if err := tarball.WriteToFile(unfinished, tag, built); err != nil {
@@ -71,15 +71,16 @@ func Write(reference string, files []File, out string) error {
 	return os.Rename(unfinished, out)
 }
 
-func build(files []File) (v1.Image, error) {
+func buildImage(files []File) (v1.Image, error) {
 	if len(files) == 0 || !files[0].Executable {
 		return nil, fmt.Errorf("its first file must be the binary to run")
 	}
-	content, err := layer(files)
+	content, err := buildLayer(files)
 	if err != nil {
 		return nil, err
 	}
-	// It is read on the machine where it was made: compression would only cost.
+	// The archive is read on the machine that built it, so compression is not worth its
+	// cost.
 	appended, err := mutate.AppendLayers(empty.Image, static.NewLayer(content, types.DockerUncompressedLayer))
 	if err != nil {
 		return nil, err
@@ -92,27 +93,27 @@ func build(files []File) (v1.Image, error) {
 	file.OS, file.Architecture = "linux", runtime.GOARCH
 	file.Config = v1.Config{
 		Entrypoint: []string{files[0].Target},
-		User:       User,
+		User:       NonrootUser,
 		Env:        []string{"PATH=/"},
 		WorkingDir: "/",
 	}
 	return mutate.ConfigFile(appended, file)
 }
 
-// accounts let a program look up who it runs as.
-var accounts = []struct{ target, content string }{
+// accountFiles allow programs to look up their user.
+var accountFiles = []struct{ target, content string }{
 	{"/etc/group", "root:x:0:\nnobody:x:65534:\nnonroot:x:65532:\n"},
 	{"/etc/passwd", "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n"},
 }
 
-// layer writes the files into one tar archive with their folders before them.
-func layer(files []File) ([]byte, error) {
+// buildLayer returns a tar archive of the files, preceded by their directories.
+func buildLayer(files []File) ([]byte, error) {
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
-	if err := writeFolders(archive, files); err != nil {
+	if err := writeDirs(archive, files); err != nil {
 		return nil, err
 	}
-	for _, account := range accounts {
+	for _, account := range accountFiles {
 		if err := writeFile(archive, account.target, 0o644, []byte(account.content)); err != nil {
 			return nil, err
 		}
@@ -133,7 +134,7 @@ func layer(files []File) ([]byte, error) {
 	return buffer.Bytes(), archive.Close()
 }
 
-func writeFolders(archive *tar.Writer, files []File) error {
+func writeDirs(archive *tar.Writer, files []File) error {
 	modes := map[string]int64{"/etc": 0o755, "/tmp": 0o1777}
 	for _, file := range files {
 		for folder := path.Dir(file.Target); folder != "/"; folder = path.Dir(folder) {
@@ -148,7 +149,7 @@ func writeFolders(archive *tar.Writer, files []File) error {
 	}
 	slices.Sort(folders)
 	for _, folder := range folders {
-		if err := archive.WriteHeader(header(tar.TypeDir, folder+"/", modes[folder], 0)); err != nil {
+		if err := archive.WriteHeader(newHeader(tar.TypeDir, folder+"/", modes[folder], 0)); err != nil {
 			return err
 		}
 	}
@@ -156,15 +157,15 @@ func writeFolders(archive *tar.Writer, files []File) error {
 }
 
 func writeFile(archive *tar.Writer, target string, mode int64, content []byte) error {
-	if err := archive.WriteHeader(header(tar.TypeReg, target, mode, len(content))); err != nil {
+	if err := archive.WriteHeader(newHeader(tar.TypeReg, target, mode, len(content))); err != nil {
 		return err
 	}
 	_, err := archive.Write(content)
 	return err
 }
 
-// header dates everything to the epoch, so that equal files make equal images.
-func header(kind byte, target string, mode int64, size int) *tar.Header {
+// newHeader sets all times to the epoch, so that equal files yield equal images.
+func newHeader(kind byte, target string, mode int64, size int) *tar.Header {
 	return &tar.Header{
 		Typeflag: kind,
 		Name:     strings.TrimPrefix(target, "/"),

@@ -43,7 +43,7 @@ func TestParseFile(t *testing.T) {
 	}
 }
 
-func sources(t *testing.T) (folder string, files []File) {
+func newSourceFiles(t *testing.T) (folder string, files []File) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, content := range map[string]string{"server": "I serve", "model": "I know"} {
@@ -59,7 +59,7 @@ func sources(t *testing.T) (folder string, files []File) {
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	folder, files := sources(t)
+	folder, files := newSourceFiles(t)
 	out := filepath.Join(folder, "new folder", "image.tar")
 	if err := Write("localhost/anamnesis/server:dev", files, out); err != nil {
 		t.Fatal(err)
@@ -83,14 +83,14 @@ func TestWrite(t *testing.T) {
 		"etc/ 755", "tmp/ 1777", "var/ 755", "var/models/ 755",
 		"etc/group 644", "etc/passwd 644", "server 755 I serve", "var/models/core 644 I know",
 	}
-	if diff := cmp.Diff(want, content(t, read)); diff != "" {
+	if diff := cmp.Diff(want, layerContents(t, read)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// content lists the one layer of the image, with what is in the files that the
-// test made.
-func content(t *testing.T, read v1.Image) []string {
+// layerContents lists the entries of the image's only layer, including the contents of
+// the files that the test created.
+func layerContents(t *testing.T, read v1.Image) []string {
 	t.Helper()
 	layers, err := read.Layers()
 	if err != nil || len(layers) != 1 {
@@ -120,9 +120,9 @@ func content(t *testing.T, read v1.Image) []string {
 	}
 }
 
-func TestSameFilesMakeTheSameBytes(t *testing.T) {
+func TestWriteIsReproducible(t *testing.T) {
 	t.Parallel()
-	folder, files := sources(t)
+	folder, files := newSourceFiles(t)
 	archive := func(name string) []byte {
 		t.Helper()
 		out := filepath.Join(folder, name)
@@ -148,9 +148,9 @@ func TestSameFilesMakeTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWriteRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
-	folder, files := sources(t)
+	folder, files := newSourceFiles(t)
 	for _, test := range []struct {
 		name, reference string
 		files           []File

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle brings the local cluster up and down: it puts the steps in
-// their order and says how long each took. How a step is done is known to the
-// packages that it calls.
+// Package lifecycle starts and stops the local cluster: it runs the steps in order and
+// prints the duration of each. The steps themselves are implemented in other packages.
 package lifecycle
 
 import (
@@ -20,25 +19,25 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/tools"
 )
 
-// Cluster is the cluster whose state is in one folder of this machine.
+// Cluster is the cluster with its state in a directory of this machine.
 type Cluster struct {
 	Cache place.Cache
 	Node  node.Node
-	// Output is told the progress.
+	// Output receives the progress.
 	Output io.Writer
 }
 
-// New finds the cluster that the environment names.
+// New returns the cluster that the environment selects.
 func New(output io.Writer) (Cluster, error) {
 	cache, state, err := place.FromEnvironment(os.Getenv)
 	return Cluster{Cache: cache, Node: node.Node{State: state}, Output: output}, err
 }
 
-// Build builds what is missing in the cache of the tools with these names, all
-// of them when there is none, in the order of build.Tools. It returns all tools
-// and links the folder for envtest to those that are there.
+// Build builds the named tools that the cache lacks, or all tools if no name is given,
+// in the order of build.Tools. It returns all tools and links the existing ones into
+// the envtest directory.
 func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, error) {
-	builder, err := c.builder()
+	builder, err := c.newBuilder()
 	if err != nil {
 		return nil, err
 	}
@@ -46,42 +45,42 @@ func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, er
 	if err != nil {
 		return nil, err
 	}
-	steps := newSteps(c.Output)
+	steps := newProgress(c.Output)
 	for _, binary := range binaries {
-		if binary.Built() || (len(names) > 0 && !slices.Contains(names, binary.Name)) {
+		if binary.IsBuilt() || (len(names) > 0 && !slices.Contains(names, binary.Name)) {
 			continue
 		}
 		name := "build " + binary.Name + " " + binary.Version
-		if err := steps.do(name, func() error { return builder.Build(ctx, binary) }); err != nil {
+		if err := steps.runStep(name, func() error { return builder.Build(ctx, binary) }); err != nil {
 			return nil, err
 		}
 	}
 	return binaries, build.LinkAssets(c.Cache, binaries)
 }
 
-func (c Cluster) builder() (build.Builder, error) {
-	source, err := tools.Source()
+func (c Cluster) newBuilder() (build.Builder, error) {
+	source, err := tools.SourceDir()
 	return build.Builder{Source: source, Cache: c.Cache}, err
 }
 
-// Up starts the cluster and returns when its node and its DNS are ready. A
-// cluster that is up stays as it is; what an earlier one left is removed. When
-// a step fails the node is ended, and the logs stay.
+// Up starts the cluster and returns when its node and DNS are ready. It leaves a
+// running cluster unchanged, and removes the remains of an earlier one. If a step
+// fails, it stops the node and keeps the logs.
 func (c Cluster) Up(ctx context.Context) error {
-	if err := machine.Supported(); err != nil {
+	if err := machine.CheckSupported(); err != nil {
 		return err
 	}
-	release, err := place.Hold(c.Cache.Lock(c.Node.State.ID()))
+	release, err := place.AcquireLock(c.Cache.LockFile(c.Node.State.ID()))
 	if err != nil {
 		return err
 	}
 	defer release()
-	if c.Ready(ctx) == nil {
+	if c.CheckReady(ctx) == nil {
 		return nil
 	}
-	steps := newSteps(c.Output)
-	if missing := machine.Missing(machine.Needs, machine.Exists); len(missing) > 0 {
-		if err := steps.do("install packages", func() error { return machine.Install(ctx, missing) }); err != nil {
+	steps := newProgress(c.Output)
+	if missing := machine.Missing(machine.Requirements, machine.Exists); len(missing) > 0 {
+		if err := steps.runStep("install packages", func() error { return machine.Install(ctx, missing) }); err != nil {
 			return err
 		}
 	}
@@ -95,27 +94,27 @@ func (c Cluster) Up(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns an error that says what is missing for the cluster to be up.
-func (c Cluster) Ready(ctx context.Context) error {
+// CheckReady returns an error that explains why the cluster is not ready.
+func (c Cluster) CheckReady(ctx context.Context) error {
 	if !c.Node.State.Exists() {
 		return errors.New("the cluster is not up")
 	}
-	if err := c.Node.Check(); err != nil {
+	if err := c.Node.CheckRunning(); err != nil {
 		return err
 	}
-	client, err := c.client()
+	client, err := c.newClient()
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	if err := nodeReady(ctx, client); err != nil {
+	if err := checkNode(ctx, client); err != nil {
 		return err
 	}
-	return dnsReady(ctx, client)
+	return checkDNS(ctx, client)
 }
 
-// Assets is the folder of the tools that envtest takes as KUBEBUILDER_ASSETS.
-func (c Cluster) Assets() (string, error) {
-	builder, err := c.builder()
+// AssetsDir returns the directory to use as envtest's KUBEBUILDER_ASSETS.
+func (c Cluster) AssetsDir() (string, error) {
+	builder, err := c.newBuilder()
 	if err != nil {
 		return "", err
 	}
@@ -123,20 +122,20 @@ func (c Cluster) Assets() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return build.AssetsFolder(c.Cache, binaries), nil
+	return build.AssetsDir(c.Cache, binaries), nil
 }
 
-// Down ends the cluster and removes everything of it but the cache.
+// Down stops the cluster and deletes everything but the cache.
 func (c Cluster) Down() error {
-	release, err := place.Hold(c.Cache.Lock(c.Node.State.ID()))
+	release, err := place.AcquireLock(c.Cache.LockFile(c.Node.State.ID()))
 	if err != nil {
 		return err
 	}
 	defer release()
-	return c.clean()
+	return c.cleanUp()
 }
 
-func (c Cluster) clean() error {
+func (c Cluster) cleanUp() error {
 	if err := c.Node.Halt(); err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (c Cluster) Load(ctx context.Context, archives []string) error {
 			return fmt.Errorf("opening an image archive: %w", err)
 		}
 		defer func() { _ = file.Close() }()
-		if err := c.Node.Import(ctx, file); err != nil {
+		if err := c.Node.ImportImage(ctx, file); err != nil {
 			return fmt.Errorf("importing %s: %w", archive, err)
 		}
 	}

@@ -27,19 +27,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/volumes"
 )
 
-func TestStepsAreToldOneByOne(t *testing.T) {
+func TestProgressReportsEachStep(t *testing.T) {
 	t.Parallel()
 	var output bytes.Buffer
-	steps := newSteps(&output)
+	steps := newProgress(&output)
 	var during string
-	if err := steps.do("first", func() error { during = output.String(); return nil }); err != nil {
+	if err := steps.runStep("first", func() error { during = output.String(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(during, "first ") || strings.Contains(during, "\n") {
 		t.Errorf("while the step is done it says %q", during)
 	}
 	failure := errors.New("no disk")
-	if err := steps.do("second", func() error { return failure }); !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "second: ") {
+	if err := steps.runStep("second", func() error { return failure }); !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "second: ") {
 		t.Errorf("the error is %v", err)
 	}
 	lines := strings.Split(output.String(), "\n")
@@ -48,7 +48,7 @@ func TestStepsAreToldOneByOne(t *testing.T) {
 	}
 }
 
-func TestNodeReady(t *testing.T) {
+func TestCheckNode(t *testing.T) {
 	t.Parallel()
 	ready := func(status corev1.ConditionStatus) []corev1.NodeCondition {
 		return []corev1.NodeCondition{
@@ -62,12 +62,12 @@ func TestNodeReady(t *testing.T) {
 		says string
 	}{
 		{"not there", nil, "not found"},
-		{"silent", &corev1.Node{}, "has not said"},
+		{"silent", &corev1.Node{}, "has not reported readiness"},
 		{"not ready", &corev1.Node{Status: corev1.NodeStatus{Conditions: ready(corev1.ConditionFalse)}}, "network is not ready"},
 		{"ready but tainted", &corev1.Node{
 			Spec:   corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeNotReady}}},
 			Status: corev1.NodeStatus{Conditions: ready(corev1.ConditionTrue)},
-		}, "takes no pods"},
+		}, "does not accept pods"},
 		{"ready", &corev1.Node{Status: corev1.NodeStatus{Conditions: ready(corev1.ConditionTrue)}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,12 +77,12 @@ func TestNodeReady(t *testing.T) {
 				test.node.Name = node.Name
 				objects = append(objects, test.node)
 			}
-			holds(t, nodeReady(t.Context(), fake.NewClientset(objects...)), test.says)
+			wantError(t, checkNode(t.Context(), fake.NewClientset(objects...)), test.says)
 		})
 	}
 }
 
-func TestDNSReady(t *testing.T) {
+func TestCheckDNS(t *testing.T) {
 	t.Parallel()
 	coredns := func(available int32) *appsv1.Deployment {
 		return &appsv1.Deployment{
@@ -90,21 +90,21 @@ func TestDNSReady(t *testing.T) {
 			Status:     appsv1.DeploymentStatus{AvailableReplicas: available},
 		}
 	}
-	holds(t, dnsReady(t.Context(), fake.NewClientset()), "not found")
-	holds(t, dnsReady(t.Context(), fake.NewClientset(coredns(0))), "no pod of CoreDNS is ready")
-	holds(t, dnsReady(t.Context(), fake.NewClientset(coredns(1))), "")
+	wantError(t, checkDNS(t.Context(), fake.NewClientset()), "not found")
+	wantError(t, checkDNS(t.Context(), fake.NewClientset(coredns(0))), "no CoreDNS pod is ready")
+	wantError(t, checkDNS(t.Context(), fake.NewClientset(coredns(1))), "")
 }
 
-// holds wants an error with the words, or none when there are no words.
-func holds(t *testing.T, err error, words string) {
+// wantError checks that err contains words, or that err is nil if words is empty.
+func wantError(t *testing.T, err error, words string) {
 	t.Helper()
 	if (err == nil) != (words == "") || err != nil && !strings.Contains(err.Error(), words) {
 		t.Errorf("%v, want a word on %q", err, words)
 	}
 }
 
-// nowhere is a cluster that was never up.
-func nowhere(t *testing.T) Cluster {
+// newStoppedCluster returns a cluster that was never started.
+func newStoppedCluster(t *testing.T) Cluster {
 	t.Helper()
 	folder := t.TempDir()
 	return Cluster{
@@ -114,21 +114,21 @@ func nowhere(t *testing.T) Cluster {
 	}
 }
 
-func TestClusterThatIsNotUp(t *testing.T) {
+func TestStoppedCluster(t *testing.T) {
 	t.Parallel()
-	cluster := nowhere(t)
-	holds(t, cluster.Ready(t.Context()), "the cluster is not up")
+	cluster := newStoppedCluster(t)
+	wantError(t, cluster.CheckReady(t.Context()), "the cluster is not up")
 	archive := filepath.Join(t.TempDir(), "image.tar")
-	holds(t, cluster.Load(t.Context(), []string{archive}), archive)
+	wantError(t, cluster.Load(t.Context(), []string{archive}), archive)
 	if err := os.WriteFile(archive, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, cluster.Load(t.Context(), []string{archive}), "the cluster is not up")
+	wantError(t, cluster.Load(t.Context(), []string{archive}), "the cluster is not up")
 }
 
-func TestOwnImagesAreMadeOnce(t *testing.T) {
+func TestSystemImagesAreBuiltOnce(t *testing.T) {
 	t.Parallel()
-	cluster := nowhere(t)
+	cluster := newStoppedCluster(t)
 	binary := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(binary, []byte("program"), 0o700); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestOwnImagesAreMadeOnce(t *testing.T) {
 	}
 	var before []string
 	for range 2 {
-		archives, err := cluster.ownImages(tools)
+		archives, err := cluster.buildSystemImages(tools)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,8 +162,9 @@ func TestOwnImagesAreMadeOnce(t *testing.T) {
 	}
 }
 
-// The manifests name what the program knows by constants.
-func TestAddonsAgreeWithTheConstants(t *testing.T) {
+// TestAddonsMatchConstants checks that the manifests use the same values as the Go
+// constants.
+func TestAddonsMatchConstants(t *testing.T) {
 	t.Parallel()
 	var everything strings.Builder
 	entries, err := addons.ReadDir("addons")
@@ -184,9 +185,9 @@ func TestAddonsAgreeWithTheConstants(t *testing.T) {
 		}
 	}
 	for _, words := range []string{
-		"image: " + ownImages["coredns"] + "\n",
+		"image: " + systemImages["coredns"] + "\n",
 		"clusterIP: " + node.ClusterDNS + "\n",
-		"provisioner: " + volumes.Provisioner + "\n",
+		"provisioner: " + volumes.ProvisionerName + "\n",
 	} {
 		if !strings.Contains(everything.String(), words) {
 			t.Errorf("no manifest holds %q", words)
@@ -194,12 +195,12 @@ func TestAddonsAgreeWithTheConstants(t *testing.T) {
 	}
 }
 
-func TestAwaitEndsWithItsContext(t *testing.T) {
+func TestWaitUntilStopsWithContext(t *testing.T) {
 	t.Parallel()
-	cluster := nowhere(t)
+	cluster := newStoppedCluster(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := cluster.await(ctx, nodeReady); err == nil {
+	if err := cluster.waitUntil(ctx, checkNode); err == nil {
 		t.Error("it waits for a cluster that has no kubeconfig")
 	}
 }

@@ -26,18 +26,18 @@ import (
 //go:embed addons/*.yaml
 var addons embed.FS
 
-// ownImages are made of tools, for pods that are part of the cluster itself.
-var ownImages = map[string]string{
+// systemImages are built from tools, for pods that are part of the cluster itself.
+var systemImages = map[string]string{
 	"pause":   node.PauseImage,
 	"coredns": "anamnesis.dev/coredns:1",
 }
 
-// patience is how long one step may take on a machine that is busy.
-const patience = 3 * time.Minute
+// stepTimeout is the timeout of one step, generous enough for a busy machine.
+const stepTimeout = 3 * time.Minute
 
-// start takes the machine from no node to a cluster that is ready.
-func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binary) error {
-	archives, err := c.ownImages(binaries)
+// start creates the node and waits until the cluster is ready.
+func (c Cluster) start(ctx context.Context, steps *progress, binaries []build.Binary) error {
+	archives, err := c.buildSystemImages(binaries)
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binar
 	}{
 		{"prepare the state", func() error { return c.prepare(binaries) }},
 		{"start the node in its namespaces", c.Node.Boot},
-		{"relay the API server", func() error { return c.relayAPIServer(ctx) }},
-		{"API server ready", func() error { return c.await(ctx, apiServerReady) }},
+		{"forward the API server", func() error { return c.relayAPIServer(ctx) }},
+		{"API server ready", func() error { return c.waitUntil(ctx, checkAPIServer) }},
 		{"load the cluster's own images", func() error { return c.Load(ctx, archives) }},
 		{"install DNS and storage class", func() error { return c.installAddons(ctx) }},
-		{"node ready", func() error { return c.await(ctx, nodeReady) }},
-		{"DNS ready", func() error { return c.await(ctx, dnsReady) }},
+		{"node ready", func() error { return c.waitUntil(ctx, checkNode) }},
+		{"DNS ready", func() error { return c.waitUntil(ctx, checkDNS) }},
 	} {
-		if err := steps.do(step.name, step.do); err != nil {
+		if err := steps.runStep(step.name, step.do); err != nil {
 			return err
 		}
 	}
@@ -62,21 +62,22 @@ func (c Cluster) start(ctx context.Context, steps *steps, binaries []build.Binar
 }
 
 func (c Cluster) prepare(binaries []build.Binary) error {
-	if err := c.clean(); err != nil {
-		return fmt.Errorf("removing what an earlier cluster left: %w", err)
+	if err := c.cleanUp(); err != nil {
+		return fmt.Errorf("cleaning up a previous cluster: %w", err)
 	}
 	return c.Node.Prepare(binaries)
 }
 
-// ownImages returns the archives of the cluster's own images.
-func (c Cluster) ownImages(binaries []build.Binary) ([]string, error) {
+// buildSystemImages builds the archives of the cluster's own images and returns their
+// paths.
+func (c Cluster) buildSystemImages(binaries []build.Binary) ([]string, error) {
 	var archives []string
 	for _, binary := range binaries {
-		reference, wanted := ownImages[binary.Name]
+		reference, wanted := systemImages[binary.Name]
 		if !wanted {
 			continue
 		}
-		archive := c.Cache.Image(binary.Name, binary.Version)
+		archive := c.Cache.ImageArchive(binary.Name, binary.Version)
 		archives = append(archives, archive)
 		if machine.Exists(archive) {
 			continue
@@ -89,14 +90,14 @@ func (c Cluster) ownImages(binaries []build.Binary) ([]string, error) {
 	return archives, nil
 }
 
-// relayAPIServer opens a port of the machine to the API server and writes the
-// kubeconfig that leads there.
+// relayAPIServer relays a port of the machine to the API server and writes the
+// kubeconfig for it.
 func (c Cluster) relayAPIServer(ctx context.Context) error {
-	relay, err := c.Node.RelayInBackground(ctx, "127.0.0.1:0", node.APIServer)
+	relay, err := c.Node.StartRelay(ctx, "127.0.0.1:0", node.APIServer)
 	if err != nil {
 		return err
 	}
-	return c.Node.WriteKubeconfig(relay.Listen)
+	return c.Node.WriteKubeconfig(relay.ListenAddress)
 }
 
 func (c Cluster) installAddons(ctx context.Context) error {
@@ -120,7 +121,7 @@ func (c Cluster) installAddons(ctx context.Context) error {
 	return nil
 }
 
-func (c Cluster) client() (kubernetes.Interface, error) {
+func (c Cluster) newClient() (kubernetes.Interface, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Node.State.Kubeconfig())
 	if err != nil {
 		return nil, err
@@ -129,13 +130,13 @@ func (c Cluster) client() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// await asks until there is no error, the node has ended, or patience has.
-func (c Cluster) await(ctx context.Context, ask func(context.Context, kubernetes.Interface) error) error {
-	client, err := c.client()
+// waitUntil calls ask until it succeeds, the node has ended, or the timeout expires.
+func (c Cluster) waitUntil(ctx context.Context, ask func(context.Context, kubernetes.Interface) error) error {
+	client, err := c.newClient()
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var answer error
 	for {
@@ -146,7 +147,7 @@ func (c Cluster) await(ctx context.Context, ask func(context.Context, kubernetes
 		if ctx.Err() == nil {
 			answer = latest
 		}
-		if err := c.Node.Check(); err != nil {
+		if err := c.Node.CheckRunning(); err != nil {
 			return err
 		}
 		select {
@@ -157,11 +158,11 @@ func (c Cluster) await(ctx context.Context, ask func(context.Context, kubernetes
 	}
 }
 
-func apiServerReady(ctx context.Context, client kubernetes.Interface) error {
+func checkAPIServer(ctx context.Context, client kubernetes.Interface) error {
 	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-func nodeReady(ctx context.Context, client kubernetes.Interface) error {
+func checkNode(ctx context.Context, client kubernetes.Interface) error {
 	found, err := client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -172,22 +173,22 @@ func nodeReady(ctx context.Context, client kubernetes.Interface) error {
 		}
 	}
 	if len(found.Status.Conditions) == 0 {
-		return fmt.Errorf("the node has not said that it is ready")
+		return fmt.Errorf("the node has not reported readiness")
 	}
 	tainted := func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady }
 	if slices.ContainsFunc(found.Spec.Taints, tainted) {
-		return fmt.Errorf("the node takes no pods yet")
+		return fmt.Errorf("the node does not accept pods yet")
 	}
 	return nil
 }
 
-func dnsReady(ctx context.Context, client kubernetes.Interface) error {
+func checkDNS(ctx context.Context, client kubernetes.Interface) error {
 	deployment, err := client.AppsV1().Deployments("kube-system").Get(ctx, "coredns", metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
 	if deployment.Status.AvailableReplicas == 0 {
-		return fmt.Errorf("no pod of CoreDNS is ready: `kubectl -n kube-system describe pods` says why")
+		return fmt.Errorf("no CoreDNS pod is ready: see `kubectl -n kube-system describe pods`")
 	}
 	return nil
 }

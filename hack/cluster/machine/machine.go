@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine asks whether this machine can carry the local cluster, and
-// installs what it needs of Debian's packages. What is built from Go modules
-// is the business of package build.
+// Package machine checks whether this machine can run the local cluster, and installs
+// the Debian packages that it needs. Tools built from Go modules belong to package
+// build.
 package machine
 
 import (
@@ -16,34 +16,34 @@ import (
 	"strings"
 )
 
-// Need is a package and the places where a program of it may be found: any
-// one of them will do.
-type Need struct {
+// Requirement is a package and the possible locations of one of its programs.
+type Requirement struct {
 	Package string
-	AnyOf   []string
+	Paths   []string
 }
 
-// CNI are the folders in which distributions keep the network plugins.
-var CNI = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
+// CNIPluginDirs are the directories in which distributions install network plugins.
+var CNIPluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
-// Needs is what the node runs but Go modules do not hold.
-var Needs = []Need{
-	{Package: "iproute2", AnyOf: inPath("ip")},
-	{Package: "mount", AnyOf: inPath("mount")},
-	{Package: "runc", AnyOf: inPath("runc")},
-	{Package: "iptables", AnyOf: inPath("iptables")},
-	{Package: "nftables", AnyOf: inPath("nft")},
-	{Package: "containernetworking-plugins", AnyOf: inFolders("bridge", CNI)},
+// Requirements are the programs that the node needs and that are not built from Go
+// modules.
+var Requirements = []Requirement{
+	{Package: "iproute2", Paths: pathsInSearchPath("ip")},
+	{Package: "mount", Paths: pathsInSearchPath("mount")},
+	{Package: "runc", Paths: pathsInSearchPath("runc")},
+	{Package: "iptables", Paths: pathsInSearchPath("iptables")},
+	{Package: "nftables", Paths: pathsInSearchPath("nft")},
+	{Package: "containernetworking-plugins", Paths: pathsInDirs("bridge", CNIPluginDirs)},
 }
 
-// Path is the search path inside the node, behind the cluster's own tools.
-const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+// SearchPath is the search path in the node, after the cluster's own tools.
+const SearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-func inPath(program string) []string {
-	return inFolders(program, filepath.SplitList(Path))
+func pathsInSearchPath(program string) []string {
+	return pathsInDirs(program, filepath.SplitList(SearchPath))
 }
 
-func inFolders(program string, folders []string) []string {
+func pathsInDirs(program string, folders []string) []string {
 	paths := make([]string, 0, len(folders))
 	for _, folder := range folders {
 		paths = append(paths, filepath.Join(folder, program))
@@ -51,13 +51,13 @@ func inFolders(program string, folders []string) []string {
 	return paths
 }
 
-// Supported says in an error why the cluster cannot run here, and what can be
-// done instead.
-func Supported() error {
-	return supported(runtime.GOOS, os.Geteuid())
+// CheckSupported returns an error that explains why the cluster cannot run on this
+// machine, and the alternatives.
+func CheckSupported() error {
+	return checkSupported(runtime.GOOS, os.Geteuid())
 }
 
-func supported(system string, user int) error {
+func checkSupported(system string, user int) error {
 	const instead = "on any cluster that kubectl points to, `make deploy` installs the same"
 	switch {
 	case system != "linux":
@@ -68,23 +68,23 @@ func supported(system string, user int) error {
 	return nil
 }
 
-// Missing returns those needs of which exists finds no program.
-func Missing(needs []Need, exists func(path string) bool) []Need {
-	var missing []Need
+// Missing returns the needs for which exists finds no program.
+func Missing(needs []Requirement, exists func(path string) bool) []Requirement {
+	var missing []Requirement
 	for _, need := range needs {
-		if _, found := first(need.AnyOf, exists); !found {
+		if _, found := firstExisting(need.Paths, exists); !found {
 			missing = append(missing, need)
 		}
 	}
 	return missing
 }
 
-// First returns the first of the paths at which there is something.
-func First(paths []string) (string, bool) {
-	return first(paths, Exists)
+// FirstExisting returns the first of the paths that exists.
+func FirstExisting(paths []string) (string, bool) {
+	return firstExisting(paths, Exists)
 }
 
-func first(paths []string, exists func(string) bool) (string, bool) {
+func firstExisting(paths []string, exists func(string) bool) (string, bool) {
 	for _, path := range paths {
 		if exists(path) {
 			return path, true
@@ -93,15 +93,15 @@ func first(paths []string, exists func(string) bool) (string, bool) {
 	return "", false
 }
 
-// Exists says whether there is something at path.
+// Exists reports whether path exists.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// Install installs what is missing where that is possible, which is as root
-// with apt-get, and otherwise names it in the error.
-func Install(ctx context.Context, missing []Need) error {
+// Install installs missing packages if the process is root and apt-get is available.
+// Otherwise the error lists them.
+func Install(ctx context.Context, missing []Requirement) error {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -116,7 +116,7 @@ func Install(ctx context.Context, missing []Need) error {
 	if aptGet(ctx, install...) == nil {
 		return nil
 	}
-	// The lists may be missing or name files that are no longer served.
+	// The package lists may be missing or outdated.
 	return errors.Join(aptGet(ctx, "update", "--quiet"), aptGet(ctx, install...))
 }
 

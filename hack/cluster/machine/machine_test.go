@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestSupported(t *testing.T) {
+func TestCheckSupported(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		system string
@@ -21,7 +21,7 @@ func TestSupported(t *testing.T) {
 		{"darwin", 0, "needs Linux, this is darwin"},
 		{"windows", -1, "needs Linux, this is windows"},
 	} {
-		err := supported(test.system, test.user)
+		err := checkSupported(test.system, test.user)
 		switch {
 		case test.says == "" && err != nil:
 			t.Errorf("%s as %d: %v", test.system, test.user, err)
@@ -33,9 +33,9 @@ func TestSupported(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	t.Parallel()
-	needs := []Need{
-		{Package: "runc", AnyOf: []string{"/usr/sbin/runc", "/usr/bin/runc"}},
-		{Package: "plugins", AnyOf: []string{"/usr/lib/cni/bridge", "/opt/cni/bin/bridge"}},
+	needs := []Requirement{
+		{Package: "runc", Paths: []string{"/usr/sbin/runc", "/usr/bin/runc"}},
+		{Package: "plugins", Paths: []string{"/usr/lib/cni/bridge", "/opt/cni/bin/bridge"}},
 	}
 	for _, test := range []struct {
 		name  string
@@ -60,19 +60,19 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-func TestNothingMissingInstallsNothing(t *testing.T) {
+func TestInstallWithoutMissingPackages(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // no command could run
+	cancel() // makes any command fail
 	if err := Install(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestNeedsNameTheirProgram(t *testing.T) {
+func TestRequirementsHavePaths(t *testing.T) {
 	t.Parallel()
-	for _, need := range Needs {
-		if need.Package == "" || len(need.AnyOf) == 0 || !strings.HasPrefix(need.AnyOf[0], "/") {
+	for _, need := range Requirements {
+		if need.Package == "" || len(need.Paths) == 0 || !strings.HasPrefix(need.Paths[0], "/") {
 			t.Errorf("a need without a package or an absolute path: %+v", need)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cgroupRoot is where Linux distributions mount the control groups: the one
-// hierarchy of version 2 itself, or one folder for each of version 1.
+// cgroupRoot is where Linux distributions mount cgroups: the single hierarchy of
+// version 2, or one directory per hierarchy of version 1.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// hierarchies returns the roots of all hierarchies below root.
-func hierarchies(root string) ([]string, error) {
+// cgroupHierarchies returns the roots of all hierarchies below root.
+func cgroupHierarchies(root string) ([]string, error) {
 	candidates, err := filepath.Glob(filepath.Join(root, "*"))
 	if err != nil {
 		return nil, err
@@ -35,27 +35,27 @@ func hierarchies(root string) ([]string, error) {
 	return slices.DeleteFunc(candidates, func(path string) bool { return !isHierarchy(path) }), nil
 }
 
-// makeCgroups makes the group below which the kubelet makes those of its pods.
-func makeCgroups(root, name string) error {
-	roots, err := hierarchies(root)
+// createCgroups creates the cgroup below which the kubelet creates the pods' cgroups.
+func createCgroups(root, name string) error {
+	roots, err := cgroupHierarchies(root)
 	if err != nil || len(roots) == 0 {
-		return errors.Join(fmt.Errorf("no control groups are mounted at %s, which the kubelet needs", root), err)
+		return errors.Join(fmt.Errorf("the kubelet needs control groups, but none are mounted at %s", root), err)
 	}
 	for _, root := range roots {
-		if err := passControllersOn(root); err != nil {
+		if err := delegateControllers(root); err != nil {
 			return err
 		}
 		group := filepath.Join(root, name)
 		if err := os.Mkdir(group, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("making a control group for the pods: %w", err)
+			return fmt.Errorf("creating a control group for the pods: %w", err)
 		}
 	}
 	return nil
 }
 
-// passControllersOn lets groups below root use its controllers, which version
-// 2 wants to be told.
-func passControllersOn(root string) error {
+// delegateControllers enables root's controllers for child cgroups, which version 2
+// requires.
+func delegateControllers(root string) error {
 	controllers, err := os.ReadFile(filepath.Join(root, "cgroup.controllers"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,16 +66,16 @@ func passControllersOn(root string) error {
 	control := filepath.Join(root, "cgroup.subtree_control")
 	for _, controller := range strings.Fields(string(controllers)) {
 		if err := os.WriteFile(control, []byte("+"+controller), 0o600); err != nil { //nolint:gosec // root is where control groups are mounted
-			return fmt.Errorf("passing on the controller %s of %s: %w", controller, root, err)
+			return fmt.Errorf("delegating the controller %s of %s: %w", controller, root, err)
 		}
 	}
 	return nil
 }
 
-// removeCgroups removes the pods' groups. The kernel lets go of a group a
-// moment after its last process.
+// removeCgroups removes the pods' cgroups. The kernel releases a cgroup shortly after
+// its last process exits.
 func removeCgroups(root, name string) error {
-	roots, err := hierarchies(root)
+	roots, err := cgroupHierarchies(root)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func removeCgroups(root, name string) error {
 	for _, root := range roots {
 		group := filepath.Join(root, name)
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			if err = removeGroup(group); err == nil || !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
+			if err = removeCgroup(group); err == nil || !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
 				break
 			}
 		}
@@ -92,9 +92,9 @@ func removeCgroups(root, name string) error {
 	return failed
 }
 
-// removeGroup removes a group and those below it, the innermost first: groups
-// are folders that only rmdir can remove, files and all.
-func removeGroup(group string) error {
+// removeCgroup removes a cgroup and its descendants, innermost first. Only rmdir can
+// remove cgroup directories, including their files.
+func removeCgroup(group string) error {
 	var folders []string
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

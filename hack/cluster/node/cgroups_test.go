@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// tree makes files below a folder, which here stand for control groups: the
-// kernel's own cannot be made in a test.
-func tree(t *testing.T, files map[string]string) string {
+// writeTree creates regular files that stand in for cgroup files, because tests cannot
+// create a cgroup hierarchy.
+func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range files {
@@ -27,7 +27,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func TestHierarchies(t *testing.T) {
+func TestCgroupHierarchies(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -40,8 +40,8 @@ func TestHierarchies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root := tree(t, test.files)
-			got, err := hierarchies(root)
+			root := writeTree(t, test.files)
+			got, err := cgroupHierarchies(root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,15 +56,15 @@ func TestHierarchies(t *testing.T) {
 	}
 }
 
-func TestCgroupsAreMadeAndRemoved(t *testing.T) {
+func TestCreateAndRemoveCgroups(t *testing.T) {
 	t.Parallel()
-	root := tree(t, map[string]string{"cpu/cgroup.procs": "", "memory/cgroup.procs": ""})
+	root := writeTree(t, map[string]string{"cpu/cgroup.procs": "", "memory/cgroup.procs": ""})
 	for range 2 {
-		if err := makeCgroups(root, "mine"); err != nil {
+		if err := createCgroups(root, "mine"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// What the kubelet makes below, and a group that is not ours.
+	// Cgroups that the kubelet creates below ours, and an unrelated cgroup.
 	for _, group := range []string{"cpu/mine/kubepods/burstable/pod1", "memory/mine/kubepods", "memory/yours"} {
 		if err := os.MkdirAll(filepath.Join(root, group), 0o755); err != nil {
 			t.Fatal(err)
@@ -82,21 +82,21 @@ func TestCgroupsAreMadeAndRemoved(t *testing.T) {
 	}
 }
 
-func TestControllersOfVersion2ArePassedOn(t *testing.T) {
+func TestCgroupV2ControllersAreDelegated(t *testing.T) {
 	t.Parallel()
-	root := tree(t, map[string]string{"cgroup.procs": "", "cgroup.controllers": "cpu memory\n", "cgroup.subtree_control": ""})
-	if err := makeCgroups(root, "mine"); err != nil {
+	root := writeTree(t, map[string]string{"cgroup.procs": "", "cgroup.controllers": "cpu memory\n", "cgroup.subtree_control": ""})
+	if err := createCgroups(root, "mine"); err != nil {
 		t.Fatal(err)
 	}
-	// A plain file keeps the last word, the kernel's would add them up.
+	// A regular file keeps only the last write; the kernel would accumulate the controllers.
 	if passed, err := os.ReadFile(filepath.Join(root, "cgroup.subtree_control")); err != nil || string(passed) != "+memory" {
 		t.Errorf("passed on is %q, %v", passed, err)
 	}
 }
 
-func TestNoCgroupsIsAnError(t *testing.T) {
+func TestMissingCgroupMount(t *testing.T) {
 	t.Parallel()
-	if err := makeCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "no control groups") {
+	if err := createCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "none are mounted") {
 		t.Error(err)
 	}
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// Command is a command for Run in the present working folder, with the
-// machine's environment but the node's tools and kubeconfig. It is told to end
-// when the context does, and killed when this process is.
+// Command returns a command for Run in the current working directory, with the
+// machine's environment plus the node's tools and kubeconfig. It is signaled when the
+// context is done, and killed when this process dies.
 func (n Node) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := itself(ctx, append([]string{ExecCommand, name}, args...)...)
+	cmd := selfCommand(ctx, append([]string{ExecCommand, name}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
-	cmd.Env = append(os.Environ(), environment()...)
+	cmd.Env = append(os.Environ(), nodeEnv()...)
 	cmd.Dir, _ = os.Getwd()
 	return cmd
 }
 
-// Exec becomes the command, looked up as the node sees it. It is bound to the
-// life of the thread that Run waits on, which only a process can do for itself
-// that was born into another PID namespace: syscall.SysProcAttr.Pdeathsig takes
-// a parent that it cannot see for one that has died.
+// Exec replaces the process with the command, looked up as the node sees it, and ties
+// it to the life of the thread on which Run waits. Only a process born into another
+// PID namespace can do so for itself: syscall.SysProcAttr.Pdeathsig mistakes a parent
+// that it cannot see for a dead one.
 func Exec(name string, args ...string) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
@@ -45,27 +45,27 @@ func Exec(name string, args ...string) error {
 	return nil
 }
 
-// bin holds a link to each of the node's tools.
-const bin = place.Inside + "/bin"
+// binDir contains a link to each of the node's tools.
+const binDir = place.NodeStateDir + "/bin"
 
-// environment is what the node's processes see of the machine's environment:
-// nothing but this. It has no proxy in particular.
-func environment() []string {
+// nodeEnv returns the complete environment of the node's processes. In particular, it
+// has no proxy settings.
+func nodeEnv() []string {
 	return []string{
-		"PATH=" + bin + ":" + machine.Path,
-		"HOME=" + place.Inside,
-		"KUBECONFIG=" + Kubeconfig,
+		"PATH=" + binDir + ":" + machine.SearchPath,
+		"HOME=" + place.NodeStateDir,
+		"KUBECONFIG=" + KubeconfigPath,
 	}
 }
 
-// Kubeconfig is the administrator's kubeconfig for processes in the node.
-const Kubeconfig = place.Inside + "/users/admin"
+// KubeconfigPath is the administrator's kubeconfig for processes in the node.
+const KubeconfigPath = place.NodeStateDir + "/users/admin"
 
-// itself is this program with another command line. The link leads to the
-// right file even when `go run` has deleted it meanwhile.
-func itself(ctx context.Context, args ...string) *exec.Cmd {
+// selfCommand returns a command that runs this program with other arguments. The link
+// works even if `go run` has deleted the executable.
+func selfCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	cmd.Args[0] = "anamnesis-cluster"
-	cmd.Env = environment()
+	cmd.Env = nodeEnv()
 	return cmd
 }

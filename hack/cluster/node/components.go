@@ -14,76 +14,76 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// components are the processes of the node in the order of their start. Their
-// settings are in config/ where they have a file for them, and here otherwise.
-// etcd does not wait for the disk: its data is gone with the node anyway.
+// components returns the processes of the node in start order. Components with a
+// configuration file have it in config/; the others are configured here. etcd does not
+// sync to disk, because its data does not outlive the node.
 func components(cgroup string) []component {
 	return []component{
-		{name: "containerd", program: "containerd", args: []string{"--config=" + place.Inside + "/config/containerd.toml"}},
-		{name: "etcd", program: "etcd", ready: answers("127.0.0.1:2379"), args: []string{
-			"--data-dir=" + place.Inside + "/etcd",
+		{name: "containerd", program: "containerd", args: []string{"--config=" + place.NodeStateDir + "/config/containerd.toml"}},
+		{name: "etcd", program: "etcd", readinessCheck: checkTCP("127.0.0.1:2379"), args: []string{
+			"--data-dir=" + place.NodeStateDir + "/etcd",
 			"--listen-client-urls=http://127.0.0.1:2379",
 			"--advertise-client-urls=http://127.0.0.1:2379",
 			"--listen-peer-urls=http://127.0.0.1:2380",
 			"--unsafe-no-fsync",
 			"--log-level=warn",
 		}},
-		{name: "kube-apiserver", program: "kube-apiserver", ready: apiServerReady, args: []string{
+		{name: "kube-apiserver", program: "kube-apiserver", readinessCheck: checkAPIServer, args: []string{
 			"--etcd-servers=http://127.0.0.1:2379",
 			"--advertise-address=" + Address,
 			"--service-cluster-ip-range=10.96.0.0/16",
 			"--authorization-mode=Node,RBAC",
 			"--enable-admission-plugins=NodeRestriction",
 			"--allow-privileged=true",
-			"--client-ca-file=" + pkiFile("ca.crt"),
-			"--tls-cert-file=" + pkiFile("kube-apiserver.crt"),
-			"--tls-private-key-file=" + pkiFile("kube-apiserver.key"),
-			"--kubelet-certificate-authority=" + pkiFile("ca.crt"),
-			"--kubelet-client-certificate=" + pkiFile("kubelet-client.crt"),
-			"--kubelet-client-key=" + pkiFile("kubelet-client.key"),
+			"--client-ca-file=" + pkiPath("ca.crt"),
+			"--tls-cert-file=" + pkiPath("kube-apiserver.crt"),
+			"--tls-private-key-file=" + pkiPath("kube-apiserver.key"),
+			"--kubelet-certificate-authority=" + pkiPath("ca.crt"),
+			"--kubelet-client-certificate=" + pkiPath("kubelet-client.crt"),
+			"--kubelet-client-key=" + pkiPath("kubelet-client.key"),
 			"--kubelet-preferred-address-types=InternalIP",
 			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-			"--service-account-key-file=" + pkiFile("service-accounts.key"),
-			"--service-account-signing-key-file=" + pkiFile("service-accounts.key"),
+			"--service-account-key-file=" + pkiPath("service-accounts.key"),
+			"--service-account-signing-key-file=" + pkiPath("service-accounts.key"),
 		}},
 		{name: "kube-controller-manager", program: "kube-controller-manager", args: []string{
-			"--kubeconfig=" + user("kube-controller-manager"),
+			"--kubeconfig=" + kubeconfigPath("kube-controller-manager"),
 			"--use-service-account-credentials",
-			"--service-account-private-key-file=" + pkiFile("service-accounts.key"),
-			"--root-ca-file=" + pkiFile("ca.crt"),
+			"--service-account-private-key-file=" + pkiPath("service-accounts.key"),
+			"--root-ca-file=" + pkiPath("ca.crt"),
 			"--leader-elect=false",
 			"--bind-address=127.0.0.1",
 		}},
 		{name: "kube-scheduler", program: "kube-scheduler", args: []string{
-			"--kubeconfig=" + user("kube-scheduler"),
+			"--kubeconfig=" + kubeconfigPath("kube-scheduler"),
 			"--leader-elect=false",
 			"--bind-address=127.0.0.1",
 		}},
 		{name: "kubelet", program: "kubelet", args: []string{
-			"--config=" + place.Inside + "/config/kubelet.yaml",
-			"--kubeconfig=" + user("kubelet"),
-			"--root-dir=" + place.Inside + "/kubelet",
+			"--config=" + place.NodeStateDir + "/config/kubelet.yaml",
+			"--kubeconfig=" + kubeconfigPath("kubelet"),
+			"--root-dir=" + place.NodeStateDir + "/kubelet",
 			"--hostname-override=" + Name,
 			"--node-ip=" + Address,
 			"--cgroup-root=/" + cgroup,
 		}},
 		{name: "kube-proxy", program: "kube-proxy", args: []string{
-			"--config=" + place.Inside + "/config/kube-proxy.yaml",
+			"--config=" + place.NodeStateDir + "/config/kube-proxy.yaml",
 			"--hostname-override=" + Name,
 		}},
 		{name: "agent", args: []string{AgentCommand}},
 	}
 }
 
-func pkiFile(name string) string { return place.Inside + "/pki/" + name }
+func pkiPath(name string) string { return place.NodeStateDir + "/pki/" + name }
 
-func user(name string) string { return place.Inside + "/users/" + name }
+func kubeconfigPath(name string) string { return place.NodeStateDir + "/users/" + name }
 
-// Volumes is where the agent provisions volumes.
-const Volumes = place.Inside + "/volumes"
+// VolumesDir is where the agent provisions volumes.
+const VolumesDir = place.NodeStateDir + "/volumes"
 
-// answers asks whether something listens at the address.
-func answers(address string) func(context.Context) error {
+// checkTCP returns a check that succeeds if something listens at the address.
+func checkTCP(address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var dialer net.Dialer
 		connection, err := dialer.DialContext(ctx, "tcp", address)
@@ -94,9 +94,9 @@ func answers(address string) func(context.Context) error {
 	}
 }
 
-// apiServerReady asks the API server itself.
-func apiServerReady(ctx context.Context) error {
-	ca, err := os.ReadFile(pkiFile("ca.crt"))
+// checkAPIServer checks the readiness of the API server.
+func checkAPIServer(ctx context.Context) error {
+	ca, err := os.ReadFile(pkiPath("ca.crt"))
 	if err != nil {
 		return err
 	}

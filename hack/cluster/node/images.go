@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// Import reads an image archive into the container runtime. It comes through a
-// pipe, because the node sees another /run than the machine.
-func (n Node) Import(ctx context.Context, archive io.Reader) error {
+// ImportImage imports an image archive into the container runtime. The archive is
+// piped because the node has a different /run than the machine.
+func (n Node) ImportImage(ctx context.Context, archive io.Reader) error {
 	cmd := n.Command(ctx, "ctr", "--namespace=k8s.io", "images", "import", "--local", "-")
 	cmd.Stdin = archive
 	var output bytes.Buffer

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node runs a single-node Kubernetes in network, mount and PID
-// namespaces of its own. What runs on the machine (starting, entering, ending)
-// and what runs inside as the first process of the PID namespace (mounts,
-// network, components) are both here, as they are two ends of one thing. What
-// is installed into the cluster once it runs is the business of package
-// lifecycle.
+// Package node runs a single-node Kubernetes cluster in separate network, mount and
+// PID namespaces. It contains both the code that runs on the machine (starting,
+// entering and stopping the node) and the code that runs inside as the first process
+// of the PID namespace (mounts, network, components). What is installed into the
+// running cluster belongs to package lifecycle.
 package node
 
 import (
@@ -22,71 +21,71 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// The subcommands of the program that are called by itself within the node.
+// The subcommands with which the program calls itself in the node.
 const (
-	// InitCommand is the first process of the node; its argument is the state.
+	// InitCommand is the first process of the node. Its argument is the state directory.
 	InitCommand = "node-init"
 	// AgentCommand enforces policies and provisions volumes.
 	AgentCommand = "node-agent"
-	// ExecCommand becomes the command that is its arguments.
+	// ExecCommand replaces itself with the command in its arguments.
 	ExecCommand = "node-exec"
-	// RelayCommand relays its listener to the target that is its argument.
+	// RelayCommand relays its listener to the target in its argument.
 	RelayCommand = "node-relay"
 )
 
-// Addresses within the node's network.
+// Addresses in the node's network.
 const (
-	// Name is the node's name, in the API too.
+	// Name is the node's name, also in the API.
 	Name = "anamnesis"
-	// Address is the node's own address: a server that listens there, or on all
-	// addresses, is reached by every pod.
+	// Address is the node's own address. Every pod can reach a server that listens on it
+	// or on all addresses.
 	Address = "10.89.0.1"
-	// ClusterDNS is the address of the Service of CoreDNS.
+	// ClusterDNS is the address of the CoreDNS Service.
 	ClusterDNS = "10.96.0.10"
-	// APIServer is where the API server listens, for processes in the node.
+	// APIServer is the address of the API server for processes in the node.
 	APIServer = "127.0.0.1:6443"
-	// PauseImage is the image that every pod's first container is made of.
+	// PauseImage is the image of every pod's sandbox container.
 	PauseImage = "anamnesis.dev/pause:1"
 )
 
-// Node is the node whose files are in State.
+// Node is the node with its files in State.
 type Node struct {
 	State place.State
 }
 
-// Running says whether the node's first process runs.
-func (n Node) Running() bool {
-	_, err := n.process()
+// IsRunning reports whether the node's first process is running.
+func (n Node) IsRunning() bool {
+	_, err := n.readProcess()
 	return err == nil
 }
 
-func (n Node) process() (Process, error) {
+func (n Node) readProcess() (Process, error) {
 	var process Process
-	err := readRecord(n.State.Path("node.json"), &process)
-	if err != nil || !process.Alive() {
+	err := readJSON(n.State.Path("node.json"), &process)
+	if err != nil || !process.IsAlive() {
 		return Process{}, errors.New("the cluster is not up: start it with `up`")
 	}
 	return process, nil
 }
 
-// Boot starts the node's first process. The state folder must hold what
-// Prepare writes. It returns when the node has its mounts and its network, so
-// that it can be entered, and does not wait for any component.
+// Boot starts the node's first process. The state directory must contain the files
+// that Prepare writes. Boot returns once the node has its mounts and its network and
+// can be entered; it does not wait for any component.
 func (n Node) Boot() error {
-	if err := makeCgroups(cgroupRoot, n.State.ID()); err != nil {
+	if err := createCgroups(cgroupRoot, n.State.ID()); err != nil {
 		return err
 	}
-	log, err := os.Create(n.State.Log("node"))
+	log, err := os.Create(n.State.LogFile("node"))
 	if err != nil {
 		return fmt.Errorf("opening the node's log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
 	made, tell, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("making a pipe to the node: %w", err)
+		return fmt.Errorf("creating a pipe to the node: %w", err)
 	}
 	defer func() { _ = made.Close() }()
-	cmd := itself(context.Background(), InitCommand, string(n.State))
+	cmd := selfCommand(context.Background(), InitCommand, string(n.State))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{tell}
 	cmd.SysProcAttr = &unix.SysProcAttr{
@@ -96,50 +95,50 @@ func (n Node) Boot() error {
 	err = cmd.Start()
 	_ = tell.Close()
 	if err != nil {
-		return fmt.Errorf("starting the node in namespaces of its own: %w", err)
+		return fmt.Errorf("starting the node in its own namespaces: %w", err)
 	}
 	go func() { _ = cmd.Wait() }()
-	process, err := identify(cmd.Process.Pid)
+	process, err := findProcess(cmd.Process.Pid)
 	if err != nil {
-		return n.explain(fmt.Errorf("the node ended at once: %w", err))
+		return n.withLogTails(fmt.Errorf("the node exited immediately: %w", err))
 	}
-	if err := writeRecord(n.State.Path("node.json"), process); err != nil {
-		return fmt.Errorf("writing down the node's process: %w", err)
+	if err := writeJSON(n.State.Path("node.json"), process); err != nil {
+		return fmt.Errorf("recording the node's process: %w", err)
 	}
 	if told, err := io.ReadAll(made); err != nil || len(told) == 0 {
-		return n.explain(errors.Join(errors.New("the node could not be made"), err))
+		return n.withLogTails(errors.Join(errors.New("setting up the node failed"), err))
 	}
 	return nil
 }
 
-// Halt ends every process of the node and removes its control groups. The
-// state folder stays. A node that does not run is halted already.
+// Halt kills every process of the node and removes its cgroups. It keeps the state
+// directory. Halting a node that is not running is a no-op.
 func (n Node) Halt() error {
-	if process, err := n.process(); err == nil {
+	if process, err := n.readProcess(); err == nil {
 		if err := process.Kill(); err != nil {
-			return fmt.Errorf("ending the node: %w", err)
+			return fmt.Errorf("stopping the node: %w", err)
 		}
 	}
 	return removeCgroups(cgroupRoot, n.State.ID())
 }
 
-// Check returns an error that says why the node does not run.
-func (n Node) Check() error {
-	if n.Running() {
+// CheckRunning returns an error that explains why the node is not running.
+func (n Node) CheckRunning() error {
+	if n.IsRunning() {
 		return nil
 	}
-	return n.explain(errors.New("the node ended"))
+	return n.withLogTails(errors.New("the node exited"))
 }
 
-// explain adds what the logs say last: the node's own, and that of the
-// component by which it ended.
-func (n Node) explain(err error) error {
+// withLogTails adds the last lines of the node's log and of the log of the component
+// that failed.
+func (n Node) withLogTails(err error) error {
 	logs := []string{"node"}
 	if component, readErr := os.ReadFile(n.State.Path("failed")); readErr == nil {
 		logs = append(logs, string(component))
 	}
 	for _, name := range logs {
-		err = fmt.Errorf("%w\n%s ends with:\n%s", err, n.State.Log(name), n.LogTail(name))
+		err = fmt.Errorf("%w\n%s ends with:\n%s", err, n.State.LogFile(name), n.LogTail(name))
 	}
 	return err
 }
@@ -147,7 +146,7 @@ func (n Node) explain(err error) error {
 // LogTail returns the last lines of a component's log.
 func (n Node) LogTail(component string) string {
 	const lines = 12
-	content, err := os.ReadFile(n.State.Log(component)) //nolint:gosec // the state folder is the caller's own
+	content, err := os.ReadFile(n.State.LogFile(component)) //nolint:gosec // the state folder is the caller's own
 	if err != nil {
 		return "\t" + err.Error()
 	}

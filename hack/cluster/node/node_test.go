@@ -17,22 +17,22 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// familyVariable makes the test program the first process of a family, which
-// waits for every child and so cannot share a process with other tests.
-const familyVariable = "ANAMNESIS_TEST_FAMILY"
+// supervisorEnv makes the test binary run as a supervisor. A supervisor reaps every
+// child process, so it cannot share a process with other tests.
+const supervisorEnv = "ANAMNESIS_TEST_FAMILY"
 
 func TestMain(m *testing.M) {
-	if folder := os.Getenv(familyVariable); folder != "" {
-		fmt.Println(firstProcess(folder))
+	if folder := os.Getenv(supervisorEnv); folder != "" {
+		fmt.Println(runSupervisor(folder))
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// firstProcess starts a component that stays, one that stays once it is ready,
-// and one that ends.
-func firstProcess(folder string) (string, error) {
-	family := newFamily(folder)
+// runSupervisor starts one component that keeps running, one that keeps running and
+// becomes ready at the third check, and one that exits.
+func runSupervisor(folder string) (string, error) {
+	family := newSupervisor(folder)
 	go family.reap()
 	asked := 0
 	ready := func(context.Context) error {
@@ -43,24 +43,24 @@ func firstProcess(folder string) (string, error) {
 	}
 	err := family.startAll(context.Background(), []component{
 		{name: "stays", program: "sh", args: []string{"-c", "sleep 600"}},
-		{name: "becomes", program: "sh", args: []string{"-c", "sleep 600"}, ready: ready},
+		{name: "becomes", program: "sh", args: []string{"-c", "sleep 600"}, readinessCheck: ready},
 		{name: "ends", program: "sh", args: []string{"-c", "echo I cannot go on; (exit 9) & exit 7"}},
 	})
 	if err == nil {
 		err = family.wait(context.Background())
 	}
-	for pid := range family.names {
-		_ = Process{PID: pid, Start: startOf(pid)}.Kill()
+	for pid := range family.componentByPID {
+		_ = Process{PID: pid, StartTime: startTime(pid)}.Kill()
 	}
-	return fmt.Sprintf("%s after %d questions:", family.failed(), asked), err
+	return fmt.Sprintf("%s after %d questions:", family.failedComponentName(), asked), err
 }
 
-func startOf(pid int) uint64 {
-	start, _ := readStart(pid)
+func startTime(pid int) uint64 {
+	start, _ := readStartTime(pid)
 	return start
 }
 
-func TestAFamilyEndsWithItsFirstComponent(t *testing.T) {
+func TestSupervisorStopsWhenAComponentExits(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "a node")
 	for _, sub := range []string{"bin", "logs"} {
@@ -78,9 +78,9 @@ func TestAFamilyEndsWithItsFirstComponent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Env = append(os.Environ(), familyVariable+"="+folder)
+	cmd.Env = append(os.Environ(), supervisorEnv+"="+folder)
 	output, err := cmd.Output()
-	if want := "ends after 3 questions: ends ended (with status 7)\n"; err != nil || string(output) != want {
+	if want := "ends after 3 questions: ends exited (with status 7)\n"; err != nil || string(output) != want {
 		t.Errorf("it says %q, %v; want %q", output, err, want)
 	}
 	if log, err := os.ReadFile(filepath.Join(folder, "logs", "ends.log")); err != nil || string(log) != "I cannot go on\n" {
@@ -88,7 +88,7 @@ func TestAFamilyEndsWithItsFirstComponent(t *testing.T) {
 	}
 }
 
-func TestNodeThatDoesNotRun(t *testing.T) {
+func TestStoppedNode(t *testing.T) {
 	t.Parallel()
 	node := Node{State: place.State(t.TempDir())}
 	if err := node.State.Create(); err != nil {
@@ -103,15 +103,15 @@ func TestNodeThatDoesNotRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("logs/node.log", "kubelet ended (with status 1)\n")
+	write("logs/node.log", "kubelet exited (with status 1)\n")
 	write("logs/kubelet.log", strings.Repeat("before\n", 100)+"no such flag\n")
 	write("failed", "kubelet")
 	write("node.json", `{"pid":1,"start":0}`)
-	if node.Running() {
+	if node.IsRunning() {
 		t.Error("it runs")
 	}
-	err := node.Check()
-	for _, words := range []string{"the node ended", "kubelet ended (with status 1)", node.State.Log("kubelet"), "no such flag"} {
+	err := node.CheckRunning()
+	for _, words := range []string{"the node exited", "kubelet exited (with status 1)", node.State.LogFile("kubelet"), "no such flag"} {
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("no word on %q: %v", words, err)
 		}
@@ -122,7 +122,7 @@ func TestNodeThatDoesNotRun(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"run":   func() error { return node.Run(exec.Command("true")) },
 		"start": func() error { return node.Start(exec.Command("true")) },
-		"load":  func() error { return node.Import(t.Context(), strings.NewReader("")) },
+		"load":  func() error { return node.ImportImage(t.Context(), strings.NewReader("")) },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "not up") {
 			t.Errorf("%s: %v", name, err)
@@ -130,45 +130,45 @@ func TestNodeThatDoesNotRun(t *testing.T) {
 	}
 }
 
-func TestRelaysThatEndedAreNotListed(t *testing.T) {
+func TestRelaysOmitsExitedRelays(t *testing.T) {
 	t.Parallel()
 	node := Node{State: place.State(t.TempDir())}
-	self, err := identify(os.Getpid())
+	self, err := findProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, process := range map[string]Process{"runs": self, "ended": {PID: self.PID, Start: self.Start - 1}} {
-		if err := writeRecord(node.State.Path("relays", name+".json"), Relay{To: name, Process: process}); err != nil {
+	for name, process := range map[string]Process{"runs": self, "ended": {PID: self.PID, StartTime: self.StartTime - 1}} {
+		if err := writeJSON(node.State.Path("relays", name+".json"), Relay{Target: name, Process: process}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	relays, err := node.Relays()
-	if err != nil || len(relays) != 1 || relays[0].To != "runs" {
+	if err != nil || len(relays) != 1 || relays[0].Target != "runs" {
 		t.Errorf("relays are %+v, %v", relays, err)
 	}
 }
 
-func TestEndOfARelay(t *testing.T) {
+func TestRelayListener(t *testing.T) {
 	t.Parallel()
-	first, err := openEnd(t.Context(), "127.0.0.1:0")
+	first, err := openRelayListener(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(first.address, ":0") {
 		t.Errorf("it listens on %s", first.address)
 	}
-	if _, err := openEnd(t.Context(), first.address); err == nil || !strings.Contains(err.Error(), "-listen") {
+	if _, err := openRelayListener(t.Context(), first.address); err == nil || !strings.Contains(err.Error(), "-listen") {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	first.close()
-	again, err := openEnd(t.Context(), first.address)
+	again, err := openRelayListener(t.Context(), first.address)
 	if err != nil {
 		t.Fatalf("an address that is free again: %v", err)
 	}
 	again.close()
 }
 
-func TestCommandsSeeTheNodesTools(t *testing.T) {
+func TestCommandEnvironment(t *testing.T) {
 	t.Setenv("PATH", "/machine")
 	t.Setenv("KEPT", "yes")
 	cmd := Node{}.Command(t.Context(), "psql", "-l")
@@ -180,7 +180,7 @@ func TestCommandsSeeTheNodesTools(t *testing.T) {
 		name, value, _ := strings.Cut(variable, "=")
 		last[name] = value
 	}
-	if !strings.HasPrefix(last["PATH"], place.Inside+"/bin:") || last["KEPT"] != "yes" || last["KUBECONFIG"] != Kubeconfig {
+	if !strings.HasPrefix(last["PATH"], place.NodeStateDir+"/bin:") || last["KEPT"] != "yes" || last["KUBECONFIG"] != KubeconfigPath {
 		t.Errorf("it sees PATH=%s KEPT=%s KUBECONFIG=%s", last["PATH"], last["KEPT"], last["KUBECONFIG"])
 	}
 	if here, err := os.Getwd(); err != nil || cmd.Dir != here {
@@ -188,11 +188,11 @@ func TestCommandsSeeTheNodesTools(t *testing.T) {
 	}
 }
 
-func TestOverlaysAreOfOneFileSystem(t *testing.T) {
+func TestOverlayUsesOneFileSystem(t *testing.T) {
 	t.Parallel()
-	got := overlay("/var/lib")
+	got := newOverlayMount("/var/lib")
 	want := "lowerdir=/var/lib,upperdir=/run/private/var/lib/upper,workdir=/run/private/var/lib/work"
-	if got.options != want || got.target != "/var/lib" || len(got.folders) != 2 {
+	if got.options != want || got.target != "/var/lib" || len(got.dirs) != 2 {
 		t.Errorf("it mounts %+v", got)
 	}
 }

@@ -16,42 +16,42 @@ import (
 )
 
 //go:embed config
-var config embed.FS
+var configFS embed.FS
 
-// Prepare fills a fresh state folder with all that the components read.
+// Prepare fills a new state directory with everything that the components read.
 func (n Node) Prepare(binaries []build.Binary) error {
 	if err := n.State.Create(); err != nil {
 		return err
 	}
-	if err := n.makeFolders(); err != nil {
+	if err := n.createDirs(); err != nil {
 		return err
 	}
-	if err := build.Link(n.State.Path("bin"), binaries); err != nil {
+	if err := build.LinkBinaries(n.State.Path("bin"), binaries); err != nil {
 		return err
 	}
-	if err := n.linkPlugins(); err != nil {
+	if err := n.linkCNIPlugins(); err != nil {
 		return err
 	}
-	return n.issue()
+	return n.issueCertificates()
 }
 
-// makeFolders makes those that the components expect, and their settings.
-func (n Node) makeFolders() error {
+// createDirs creates the directories and configuration files of the components.
+func (n Node) createDirs() error {
 	for _, folder := range []string{"logs", "pki", "users", "etcd", "containerd", "kubelet", "pod-logs", "volumes", "cni"} {
 		if err := os.Mkdir(n.State.Path(folder), 0o700); err != nil {
-			return fmt.Errorf("preparing the state folder: %w", err)
+			return fmt.Errorf("preparing the state directory: %w", err)
 		}
 	}
-	if err := os.CopyFS(n.State.Path(), config); err != nil {
-		return fmt.Errorf("writing the components' settings: %w", err)
+	if err := os.CopyFS(n.State.Path(), configFS); err != nil {
+		return fmt.Errorf("writing the components' configuration: %w", err)
 	}
 	return nil
 }
 
-// linkPlugins leads the fixed path in the settings to wherever the
-// distribution keeps the network plugins.
-func (n Node) linkPlugins() error {
-	for _, folder := range machine.CNI {
+// linkCNIPlugins links the fixed path in the configuration to the distribution's
+// directory of network plugins.
+func (n Node) linkCNIPlugins() error {
+	for _, folder := range machine.CNIPluginDirs {
 		if machine.Exists(filepath.Join(folder, "bridge")) {
 			return os.Symlink(folder, n.State.Path("cni-plugins"))
 		}
@@ -59,9 +59,9 @@ func (n Node) linkPlugins() error {
 	return errors.New("the network plugins are missing: install containernetworking-plugins")
 }
 
-// issue makes the keys and certificates of this cluster.
-func (n Node) issue() error {
-	authority, err := pki.NewAuthority(time.Now())
+// issueCertificates creates the keys and certificates of this cluster.
+func (n Node) issueCertificates() error {
+	authority, err := pki.NewCA(time.Now())
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,14 @@ func (n Node) issue() error {
 		return err
 	}
 	files := map[string][]byte{"pki/ca.crt": authority.PEM, "pki/service-accounts.key": key}
-	for name, subject := range servers {
+	for name, subject := range certificateSubjects {
 		pair, err := authority.Issue(subject)
 		if err != nil {
 			return err
 		}
 		files["pki/"+name+".crt"], files["pki/"+name+".key"] = pair.Certificate, pair.Key
 	}
-	for name, subject := range users {
+	for name, subject := range kubeconfigSubjects {
 		pair, err := authority.Issue(subject)
 		if err != nil {
 			return err
@@ -94,8 +94,8 @@ func (n Node) issue() error {
 	return nil
 }
 
-// servers have their certificate and key in files of their own.
-var servers = map[string]pki.Subject{
+// certificateSubjects have their certificate and key in separate files.
+var certificateSubjects = map[string]pki.Subject{
 	"kube-apiserver": {User: "kube-apiserver", Hosts: []string{
 		"127.0.0.1", Address, "10.96.0.1", "localhost",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
@@ -104,9 +104,9 @@ var servers = map[string]pki.Subject{
 	"kubelet-client": {User: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}},
 }
 
-// users have a kubeconfig. Their names are those that the API server's own
-// roles are bound to.
-var users = map[string]pki.Subject{
+// kubeconfigSubjects have a kubeconfig. Their names are those that the API server's
+// built-in roles are bound to.
+var kubeconfigSubjects = map[string]pki.Subject{
 	"admin":                   {User: "admin", Groups: []string{"system:masters"}},
 	"kube-controller-manager": {User: "system:kube-controller-manager"},
 	"kube-scheduler":          {User: "system:kube-scheduler"},
@@ -114,14 +114,14 @@ var users = map[string]pki.Subject{
 	"kube-proxy":              {User: "system:kube-proxy"},
 }
 
-// WriteKubeconfig writes the administrator's kubeconfig for the machine, which
-// reaches the API server at address.
+// WriteKubeconfig writes the administrator's kubeconfig for the machine, with the API
+// server at address.
 func (n Node) WriteKubeconfig(address string) error {
 	inside, err := os.ReadFile(n.State.Path("users", "admin"))
 	if err != nil {
 		return fmt.Errorf("reading the administrator's kubeconfig: %w", err)
 	}
-	outside, err := pki.Redirect(inside, "https://"+address)
+	outside, err := pki.WithServer(inside, "https://"+address)
 	if err != nil {
 		return err
 	}

@@ -15,65 +15,65 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process names a process for good: a number may be given to another process
-// later, but not with the same start.
+// Process identifies a process uniquely: a PID may be reused, but not with the same
+// start time.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is in the clock ticks since boot of /proc/PID/stat.
-	Start uint64 `json:"start"`
+	// StartTime is in clock ticks since boot, from /proc/PID/stat.
+	StartTime uint64 `json:"start"`
 }
 
-// identify returns the process that has the number now.
-func identify(pid int) (Process, error) {
-	start, err := readStart(pid)
-	return Process{PID: pid, Start: start}, err
+// findProcess returns the process that currently has the PID.
+func findProcess(pid int) (Process, error) {
+	start, err := readStartTime(pid)
+	return Process{PID: pid, StartTime: start}, err
 }
 
-// Alive says whether any thread of the process still runs.
-func (p Process) Alive() bool {
-	handle, err := p.open()
+// IsAlive reports whether any thread of the process is running.
+func (p Process) IsAlive() bool {
+	handle, err := p.openPidfd()
 	if err != nil {
 		return false
 	}
 	defer func() { _ = unix.Close(handle) }()
-	ended, err := hasEnded(handle, 0)
+	ended, err := waitExited(handle, 0)
 	return err == nil && !ended
 }
 
-// Kill ends the process at once and waits until the kernel is done with it,
-// which for the first of a PID namespace is when all others are gone.
+// Kill kills the process and waits until the kernel has finished with it. For the
+// first process of a PID namespace, that is when all others are gone.
 func (p Process) Kill() error {
-	handle, err := p.open()
+	handle, err := p.openPidfd()
 	if err != nil {
-		return nil // it has ended already
+		return nil // already exited
 	}
 	defer func() { _ = unix.Close(handle) }()
 	if err := unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("killing process %d: %w", p.PID, err)
 	}
-	ended, err := hasEnded(handle, 20*time.Second)
+	ended, err := waitExited(handle, 20*time.Second)
 	if err == nil && !ended {
-		err = errors.New("it is still there")
+		err = errors.New("process is still running")
 	}
 	if err != nil {
-		return fmt.Errorf("waiting for the end of process %d: %w", p.PID, err)
+		return fmt.Errorf("waiting for process %d to exit: %w", p.PID, err)
 	}
-	p.awaitBurial()
+	p.waitReaped()
 	return nil
 }
 
-// awaitBurial waits until the parent has taken notice of a process that has
-// ended, which before long every parent does.
-func (p Process) awaitBurial() {
+// waitReaped waits until the parent has reaped the exited process.
+func (p Process) waitReaped() {
 	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if start, err := readStart(p.PID); err != nil || start != p.Start {
+		if start, err := readStartTime(p.PID); err != nil || start != p.StartTime {
 			return
 		}
 	}
 }
 
-// open returns a handle that means this process and no later one of its number.
-func (p Process) open() (int, error) {
+// openPidfd returns a handle to this process, and never to a later process with the
+// same PID.
+func (p Process) openPidfd() (int, error) {
 	if p.PID <= 0 {
 		return -1, unix.ESRCH
 	}
@@ -81,15 +81,15 @@ func (p Process) open() (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if start, err := readStart(p.PID); err != nil || start != p.Start {
+	if start, err := readStartTime(p.PID); err != nil || start != p.StartTime {
 		_ = unix.Close(handle)
 		return -1, unix.ESRCH
 	}
 	return handle, nil
 }
 
-// hasEnded waits for a handle to say that its process has ended.
-func hasEnded(handle int, patience time.Duration) (bool, error) {
+// waitExited waits until the process of a handle has exited.
+func waitExited(handle int, patience time.Duration) (bool, error) {
 	deadline := time.Now().Add(patience)
 	for {
 		polled := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
@@ -100,27 +100,27 @@ func hasEnded(handle int, patience time.Duration) (bool, error) {
 	}
 }
 
-func readStart(pid int) (uint64, error) {
+func readStartTime(pid int) (uint64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	return parseStart(content)
+	return parseStartTime(content)
 }
 
-// parseStart reads the 22nd field of /proc/PID/stat. It counts from behind the
-// program's name, which is in brackets and may hold anything, brackets too.
-func parseStart(stat []byte) (uint64, error) {
+// parseStartTime parses the 22nd field of /proc/PID/stat. It counts from the end of
+// the program name, which is in parentheses and may itself contain parentheses.
+func parseStartTime(stat []byte) (uint64, error) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	const start = 22 - 3
 	if len(fields) <= start {
-		return 0, fmt.Errorf("reading when a process started from %q: too few fields", stat)
+		return 0, fmt.Errorf("reading a process's start time from %q: too few fields", stat)
 	}
 	return strconv.ParseUint(string(fields[start]), 10, 64)
 }
 
-// writeRecord and readRecord keep a value in a file of the state folder.
-func writeRecord(path string, value any) error {
+// writeJSON and readJSON store a value in a file of the state directory.
+func writeJSON(path string, value any) error {
 	content, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func writeRecord(path string, value any) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-func readRecord(path string, value any) error {
+func readJSON(path string, value any) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseStart(t *testing.T) {
+func TestParseStartTime(t *testing.T) {
 	t.Parallel()
 	const rest = " S 1 100 100 0 -1 4194560 2000 0 0 0 1 2 0 0 20 0 9 0 270630 1499660 273744 18446744073709551615"
 	for _, test := range []struct {
@@ -28,7 +28,7 @@ func TestParseStart(t *testing.T) {
 		{stat: "", fails: true},
 		{stat: "100 (etcd) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 never 1", fails: true},
 	} {
-		got, err := parseStart([]byte(test.stat))
+		got, err := parseStartTime([]byte(test.stat))
 		if got != test.want && !test.fails || (err != nil) != test.fails {
 			t.Errorf("%q started at %d, %v; want %d", test.stat, got, err, test.want)
 		}
@@ -41,21 +41,21 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	process, err := identify(cmd.Process.Pid)
-	if err != nil || !process.Alive() {
+	process, err := findProcess(cmd.Process.Pid)
+	if err != nil || !process.IsAlive() {
 		t.Fatalf("%+v runs but is not alive, %v", process, err)
 	}
-	earlier := Process{PID: process.PID, Start: process.Start - 1}
-	if earlier.Alive() {
+	earlier := Process{PID: process.PID, StartTime: process.StartTime - 1}
+	if earlier.IsAlive() {
 		t.Error("an earlier process of the same number is alive")
 	}
-	if err := earlier.Kill(); err != nil || !process.Alive() {
-		t.Errorf("killing an earlier process of the same number: %v, and this one is alive: %v", err, process.Alive())
+	if err := earlier.Kill(); err != nil || !process.IsAlive() {
+		t.Errorf("killing an earlier process of the same number: %v, and this one is alive: %v", err, process.IsAlive())
 	}
 	go func() { _ = cmd.Wait() }()
 	for range 2 {
-		if err := process.Kill(); err != nil || process.Alive() {
-			t.Errorf("after being killed: %v, alive %v", err, process.Alive())
+		if err := process.Kill(); err != nil || process.IsAlive() {
+			t.Errorf("after being killed: %v, alive %v", err, process.IsAlive())
 		}
 	}
 	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(process.PID))); !os.IsNotExist(err) {
@@ -63,47 +63,47 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-func TestAProcessThatEndedIsNotAlive(t *testing.T) {
+func TestExitedProcessIsNotAlive(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	process, err := identify(cmd.Process.Pid)
+	process, err := findProcess(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for process.Alive() { // it stays, as nobody has waited for it
+	for process.IsAlive() { // it stays a zombie until Wait
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := readStart(process.PID); err != nil {
+	if _, err := readStartTime(process.PID); err != nil {
 		t.Errorf("it is gone: %v", err)
 	}
 	_ = cmd.Wait()
 }
 
-func TestNoProcessIsAlive(t *testing.T) {
+func TestZeroProcessIsNotAlive(t *testing.T) {
 	t.Parallel()
-	if (Process{}).Alive() || (Process{PID: -1}).Alive() {
+	if (Process{}).IsAlive() || (Process{PID: -1}).IsAlive() {
 		t.Error("no process is alive")
 	}
-	if _, err := identify(0); err == nil {
+	if _, err := findProcess(0); err == nil {
 		t.Error("no process has a start")
 	}
 }
 
-func TestRecords(t *testing.T) {
+func TestReadWriteJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new folder", "relay.json")
-	want := Relay{Listen: "127.0.0.1:1", To: "svc/a/b:c", Process: Process{PID: 7, Start: 8}}
-	if err := writeRecord(path, want); err != nil {
+	want := Relay{ListenAddress: "127.0.0.1:1", Target: "svc/a/b:c", Process: Process{PID: 7, StartTime: 8}}
+	if err := writeJSON(path, want); err != nil {
 		t.Fatal(err)
 	}
 	var got Relay
-	if err := readRecord(path, &got); err != nil {
+	if err := readJSON(path, &got); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -112,7 +112,7 @@ func TestRecords(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := readRecord(path, &got); err == nil {
+	if err := readJSON(path, &got); err == nil {
 		t.Error("half a record is read")
 	}
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// The components' settings are files and flags that name each other, the
-// tools and the addresses. These tests hold them together.
+// The component configuration consists of files and flags that refer to each other, to
+// tools, and to addresses. These tests check that they are consistent.
 
-func settings(t *testing.T) map[string]string {
+func readSettings(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := fs.WalkDir(config, "config", func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(configFS, "config", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := config.ReadFile(path)
+		content, err := configFS.ReadFile(path)
 		found[path] = string(content)
 		return err
 	})
@@ -36,12 +36,12 @@ func settings(t *testing.T) map[string]string {
 	return found
 }
 
-func TestSettingsAgreeWithTheConstants(t *testing.T) {
+func TestSettingsMatchConstants(t *testing.T) {
 	t.Parallel()
-	found := settings(t)
+	found := readSettings(t)
 	for _, test := range []struct{ file, holds string }{
 		{"config/containerd.toml", `sandbox = "` + PauseImage + `"`},
-		{"config/containerd.toml", `conf_dir = "` + place.Inside + `/config/cni"`},
+		{"config/containerd.toml", `conf_dir = "` + place.NodeStateDir + `/config/cni"`},
 		{"config/kubelet.yaml", "clusterDNS: [" + ClusterDNS + "]"},
 		{"config/kubelet.yaml", "address: " + Address},
 		{"config/kube-proxy.yaml", "bindAddress: " + Address},
@@ -68,14 +68,14 @@ func TestEveryComponentIsBuilt(t *testing.T) {
 	}
 }
 
-// Every file that a flag or a setting names below the state folder is one that
-// Prepare writes, or a folder that it makes.
-func TestEveryFileThatIsNamedIsThere(t *testing.T) {
+// TestReferencedFilesExist checks that Prepare creates every path below the state
+// directory that a flag or a configuration file refers to.
+func TestReferencedFilesExist(t *testing.T) {
 	t.Parallel()
-	node := prepared(t)
-	named := regexp.MustCompile(regexp.QuoteMeta(place.Inside) + `/[^\s"',}]+`)
+	node := newPreparedNode(t)
+	named := regexp.MustCompile(regexp.QuoteMeta(place.NodeStateDir) + `/[^\s"',}]+`)
 	var everything strings.Builder
-	for _, content := range settings(t) {
+	for _, content := range readSettings(t) {
 		everything.WriteString(content)
 	}
 	for _, component := range components("group") {
@@ -85,22 +85,22 @@ func TestEveryFileThatIsNamedIsThere(t *testing.T) {
 	if len(paths) < 15 {
 		t.Fatalf("only %v are named", paths)
 	}
-	made := []string{"kubelet/volume-plugins", "containerd/opt"} // by those who own the folder above
+	made := []string{"kubelet/volume-plugins", "containerd/opt"} // created by the components
 	for _, path := range paths {
-		inside := strings.TrimPrefix(path, place.Inside+"/")
+		inside := strings.TrimPrefix(path, place.NodeStateDir+"/")
 		if _, err := os.Lstat(node.State.Path(inside)); err != nil && !slices.Contains(made, inside) {
 			t.Errorf("%s is named, but not there: %v", path, err)
 		}
 	}
 }
 
-func prepared(t *testing.T) Node {
+func newPreparedNode(t *testing.T) Node {
 	t.Helper()
 	node := Node{State: place.State(filepath.Join(t.TempDir(), "a state"))}
 	for _, step := range []func() error{
-		node.State.Create, node.makeFolders, node.issue,
+		node.State.Create, node.createDirs, node.issueCertificates,
 		func() error {
-			return build.Link(node.State.Path("bin"), []build.Binary{{Tool: build.Tool{Name: "etcd"}, Path: "/etcd"}})
+			return build.LinkBinaries(node.State.Path("bin"), []build.Binary{{Tool: build.Tool{Name: "etcd"}, Path: "/etcd"}})
 		},
 		func() error { return os.Symlink("/usr/lib/cni", node.State.Path("cni-plugins")) },
 	} {
@@ -111,9 +111,9 @@ func prepared(t *testing.T) Node {
 	return node
 }
 
-func TestKeysAreForTheirOwnerOnly(t *testing.T) {
+func TestKeyFilePermissions(t *testing.T) {
 	t.Parallel()
-	node := prepared(t)
+	node := newPreparedNode(t)
 	for _, pattern := range []string{"pki/*", "users/*"} {
 		paths, err := filepath.Glob(node.State.Path(pattern))
 		if err != nil || len(paths) == 0 {
@@ -130,9 +130,9 @@ func TestKeysAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestKubeconfigForTheMachine(t *testing.T) {
+func TestWriteKubeconfig(t *testing.T) {
 	t.Parallel()
-	node := prepared(t)
+	node := newPreparedNode(t)
 	if err := node.WriteKubeconfig("127.0.0.1:4711"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause is the first process of every pod: it holds the pod's
-// namespaces open and takes in orphans until it is told to end.
+// Command pause is the first process of every pod: it holds the pod's namespaces open
+// and reaps orphans until it is terminated.
 package main
 
 import (

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package place says where the local cluster keeps its things on the machine:
-// a cache that is worth keeping and a state that dies with the cluster. It
-// knows names and locks; what is in the files is known to those who write them.
+// Package place defines where the local cluster stores files on the machine: a cache
+// worth keeping, and a state directory that is deleted with the cluster. It knows
+// names and locks, but not the contents of the files.
 package place
 
 import (
@@ -15,31 +15,30 @@ import (
 	"strings"
 )
 
-// Inside is where the node sees the state folder. It is short and has no
-// space, whatever the state folder is called on the machine, because paths of
-// Unix sockets end at 107 bytes and overlay mounts split theirs at commas and
-// colons.
-const Inside = "/run/node"
+// NodeStateDir is the path of the state directory in the node. It is short and has no
+// special characters, whatever the path on the machine, because paths of Unix sockets
+// are limited to 107 bytes and overlay mounts split theirs at commas and colons.
+const NodeStateDir = "/run/node"
 
-// Cache holds what took long to build and can be built again.
+// Cache is the directory of build results, which are slow to build but can be rebuilt.
 type Cache string
 
-// State holds everything that one running cluster writes.
+// State is the directory of everything that one running cluster writes.
 type State string
 
-// FromEnvironment finds both folders: ANAMNESIS_CACHE and ANAMNESIS_STATE,
-// else the folders of the XDG base directory specification, else those under
-// HOME. Both come back as absolute paths.
+// FromEnvironment returns both directories: ANAMNESIS_CACHE and ANAMNESIS_STATE, else
+// the directories of the XDG base directory specification, else those under HOME. Both
+// paths are absolute.
 func FromEnvironment(getenv func(string) string) (Cache, State, error) {
-	cache, err := folder(getenv, "ANAMNESIS_CACHE", "XDG_CACHE_HOME", ".cache", "anamnesis")
+	cache, err := resolveDir(getenv, "ANAMNESIS_CACHE", "XDG_CACHE_HOME", ".cache", "anamnesis")
 	if err != nil {
 		return "", "", err
 	}
-	state, err := folder(getenv, "ANAMNESIS_STATE", "XDG_STATE_HOME", ".local/state", "anamnesis/cluster")
+	state, err := resolveDir(getenv, "ANAMNESIS_STATE", "XDG_STATE_HOME", ".local/state", "anamnesis/cluster")
 	return Cache(cache), State(state), err
 }
 
-func folder(getenv func(string) string, own, base, underHome, name string) (string, error) {
+func resolveDir(getenv func(string) string, own, base, underHome, name string) (string, error) {
 	if dir := getenv(own); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -49,91 +48,91 @@ func folder(getenv func(string) string, own, base, underHome, name string) (stri
 	if home := getenv("HOME"); home != "" {
 		return filepath.Abs(filepath.Join(home, underHome, name))
 	}
-	return "", fmt.Errorf("finding a folder: none of %s, %s and HOME is set", own, base)
+	return "", fmt.Errorf("finding a directory: set %s, %s or HOME", own, base)
 }
 
-// Binary is the path of a built tool.
+// Binary returns the path of a built tool.
 func (c Cache) Binary(name, version string) string {
 	return filepath.Join(string(c), "bin", name+"-"+version)
 }
 
-// Assets is the folder that envtest takes as KUBEBUILDER_ASSETS.
-func (c Cache) Assets(kubernetesVersion string) string {
+// AssetsDir returns the directory to use as envtest's KUBEBUILDER_ASSETS.
+func (c Cache) AssetsDir(kubernetesVersion string) string {
 	return filepath.Join(string(c), "assets", kubernetesVersion)
 }
 
-// Image is the path of an archive of an image that the node itself needs.
-func (c Cache) Image(name, version string) string {
+// ImageArchive returns the path of an image archive that the node itself needs.
+func (c Cache) ImageArchive(name, version string) string {
 	return filepath.Join(string(c), "images", name+"-"+version+".tar")
 }
 
-// Lock is the path of a lock file.
-func (c Cache) Lock(name string) string {
+// LockFile returns the path of a lock file.
+func (c Cache) LockFile(name string) string {
 	return filepath.Join(string(c), "locks", name)
 }
 
-// Path is the path of a thing in the state folder, as the machine sees it.
+// Path returns a path in the state directory, as the machine sees it.
 func (s State) Path(elements ...string) string {
 	return filepath.Join(append([]string{string(s)}, elements...)...)
 }
 
-// Kubeconfig is the file by which the machine reaches the cluster.
+// Kubeconfig returns the path of the machine's kubeconfig for the cluster.
 func (s State) Kubeconfig() string { return s.Path("kubeconfig") }
 
-// Log is the log file of a component of the node.
-func (s State) Log(component string) string { return s.Path("logs", component+".log") }
+// LogFile returns the log file of a component of the node.
+func (s State) LogFile(component string) string { return s.Path("logs", component+".log") }
 
-// ID is a short name for this state folder, for what needs a name outside of
-// it: control groups and locks. Two clusters on one machine differ in it.
+// ID returns a short name of this state directory, for use in cgroup and lock names.
+// It differs between clusters on one machine.
 func (s State) ID() string {
 	sum := sha256.Sum256([]byte(s))
 	return "anamnesis-" + hex.EncodeToString(sum[:4])
 }
 
-// marker is the file that makes a folder a state folder, so that Remove can
-// never take away one that is not.
-const marker = ".anamnesis-cluster"
+// markerFile marks a state directory, so that Remove cannot delete any other
+// directory.
+const markerFile = ".anamnesis-cluster"
 
-// Create makes the state folder, which must be empty or not there.
+// Create creates the state directory, which must be empty or missing.
 func (s State) Create() error {
-	if err := s.mayRemove(); err != nil {
+	if err := s.checkRemovable(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(string(s), 0o700); err != nil {
-		return fmt.Errorf("creating the state folder: %w", err)
+		return fmt.Errorf("creating the state directory: %w", err)
 	}
-	if err := os.WriteFile(s.Path(marker), nil, 0o600); err != nil {
-		return fmt.Errorf("marking the state folder: %w", err)
+	if err := os.WriteFile(s.Path(markerFile), nil, 0o600); err != nil {
+		return fmt.Errorf("marking the state directory: %w", err)
 	}
 	return nil
 }
 
-// Exists says whether there is a state folder.
+// Exists reports whether the state directory exists.
 func (s State) Exists() bool {
-	_, err := os.Stat(s.Path(marker))
+	_, err := os.Stat(s.Path(markerFile))
 	return err == nil
 }
 
-// Remove deletes the state folder with all that is in it. A folder that
-// Create did not make is refused.
+// Remove deletes the state directory with its contents. It rejects a directory that
+// Create did not create.
 func (s State) Remove() error {
-	if err := s.mayRemove(); err != nil {
+	if err := s.checkRemovable(); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(string(s)); err != nil {
-		return fmt.Errorf("removing the state folder: %w", err)
+		return fmt.Errorf("removing the state directory: %w", err)
 	}
 	return nil
 }
 
-func (s State) mayRemove() error {
+func (s State) checkRemovable() error {
 	entries, err := os.ReadDir(string(s))
 	if errors.Is(err, os.ErrNotExist) || (err == nil && (len(entries) == 0 || s.Exists())) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking into the state folder: %w", err)
+		return fmt.Errorf("reading the state directory: %w", err)
 	}
-	return fmt.Errorf("%s holds something that is no cluster's state (%s, ...): point ANAMNESIS_STATE to an empty folder or to one that is not there",
+	return fmt.Errorf("%s contains files other than a cluster's state (%s, ...): set ANAMNESIS_STATE to an empty or new directory",
 		s, strings.TrimSpace(entries[0].Name()))
 }

@@ -56,7 +56,7 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
-func TestFromEnvironmentMakesPathsAbsolute(t *testing.T) {
+func TestFromEnvironmentReturnsAbsolutePaths(t *testing.T) {
 	t.Parallel()
 	cache, state, err := FromEnvironment(func(string) string { return "here" })
 	if err != nil || !filepath.IsAbs(string(cache)) || !filepath.IsAbs(string(state)) {
@@ -64,7 +64,7 @@ func TestFromEnvironmentMakesPathsAbsolute(t *testing.T) {
 	}
 }
 
-func TestStateIsMadeAndRemoved(t *testing.T) {
+func TestCreateAndRemoveState(t *testing.T) {
 	t.Parallel()
 	state := State(filepath.Join(t.TempDir(), "a cluster", "state"))
 	if state.Exists() {
@@ -91,7 +91,7 @@ func TestStateIsMadeAndRemoved(t *testing.T) {
 	}
 }
 
-func TestStateRefusesAFolderOfOthers(t *testing.T) {
+func TestStateRejectsForeignDirectory(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	letter := filepath.Join(folder, "letter")
@@ -108,7 +108,7 @@ func TestStateRefusesAFolderOfOthers(t *testing.T) {
 	}
 }
 
-func TestStateTakesAnEmptyFolder(t *testing.T) {
+func TestStateAcceptsEmptyDirectory(t *testing.T) {
 	t.Parallel()
 	state := State(t.TempDir())
 	if err := state.Create(); err != nil {
@@ -116,14 +116,14 @@ func TestStateTakesAnEmptyFolder(t *testing.T) {
 	}
 }
 
-func TestStatesDifferInTheirID(t *testing.T) {
+func TestStateIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	if a, b := State("/a").ID(), State("/b").ID(); a == b || a != State("/a").ID() {
 		t.Errorf("the states /a and /b are called %s and %s", a, b)
 	}
 }
 
-func TestOnlyOneHoldsALock(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "locks", "one")
 	var holders, most atomic.Int32
@@ -131,7 +131,7 @@ func TestOnlyOneHoldsALock(t *testing.T) {
 	for range 8 {
 		everybody.Go(func() {
 			for range 20 {
-				release, err := Hold(path)
+				release, err := AcquireLock(path)
 				if err != nil {
 					t.Error(err)
 					return

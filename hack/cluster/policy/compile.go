@@ -12,18 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Cluster is what decides which packets may pass.
+// Cluster holds the objects that determine which packets may pass.
 type Cluster struct {
 	Pods       []*corev1.Pod
 	Namespaces []*corev1.Namespace
 	Policies   []*networkingv1.NetworkPolicy
 }
 
-// Compile reads the policies the way the API documents them. Pods that have
-// ended, that have no address yet or that share the node's network are neither
-// selected nor peers. The order of what it is given makes no difference.
+// Compile interprets the policies as the API documents them. Pods that have
+// terminated, have no address yet or use the host network are neither selected nor
+// peers. The order of the input does not matter.
 func Compile(cluster Cluster) Ruleset {
-	known := newDirectory(cluster.Pods, cluster.Namespaces)
+	known := newPodIndex(cluster.Pods, cluster.Namespaces)
 	policies := slices.Clone(cluster.Policies)
 	slices.SortFunc(policies, func(a, b *networkingv1.NetworkPolicy) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -36,59 +36,59 @@ func Compile(cluster Cluster) Ruleset {
 		}
 		if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
 			rules.IsolatedIngress = append(rules.IsolatedIngress, addresses(selected)...)
-			rules.Ingress = append(rules.Ingress, ingress(known, policy, selected)...)
+			rules.Ingress = append(rules.Ingress, ingressRules(known, policy, selected)...)
 		}
 		if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) {
 			rules.IsolatedEgress = append(rules.IsolatedEgress, addresses(selected)...)
-			rules.Egress = append(rules.Egress, egress(known, policy, selected)...)
+			rules.Egress = append(rules.Egress, egressRules(known, policy, selected)...)
 		}
 	}
-	rules.IsolatedIngress = ordered(rules.IsolatedIngress)
-	rules.IsolatedEgress = ordered(rules.IsolatedEgress)
+	rules.IsolatedIngress = sortedUnique(rules.IsolatedIngress)
+	rules.IsolatedEgress = sortedUnique(rules.IsolatedEgress)
 	return rules
 }
 
-// ingress resolves named ports at the selected pods: they are connected to.
-func ingress(known directory, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
+// ingressRules resolves named ports on the selected pods, which are the destinations.
+func ingressRules(known podIndex, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
 	var rules []Rule
 	for _, allowed := range policy.Spec.Ingress {
 		for _, from := range known.peers(policy.Namespace, allowed.From) {
-			for _, opening := range openings(allowed.Ports, selected) {
+			for _, opening := range resolvePorts(allowed.Ports, selected) {
 				pods := selected
-				if opening.only != nil {
-					pods = opening.only
+				if opening.onlyPods != nil {
+					pods = opening.onlyPods
 				}
-				rules = append(rules, Rule{nameOf(policy), addresses(pods), from.Peers, opening.protocol, opening.ports})
+				rules = append(rules, Rule{policyKey(policy), addresses(pods), from.Peers, opening.protocol, opening.ports})
 			}
 		}
 	}
 	return rules
 }
 
-// egress resolves named ports at the peers: they are connected to.
-func egress(known directory, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
+// egressRules resolves named ports on the peers, which are the destinations.
+func egressRules(known podIndex, policy *networkingv1.NetworkPolicy, selected []pod) []Rule {
 	var rules []Rule
 	for _, allowed := range policy.Spec.Egress {
 		for _, to := range known.peers(policy.Namespace, allowed.To) {
-			for _, opening := range openings(allowed.Ports, to.pods) {
+			for _, opening := range resolvePorts(allowed.Ports, to.pods) {
 				peers := to.Peers
-				if opening.only != nil {
-					peers = Peers{Prefixes: single(opening.only)}
+				if opening.onlyPods != nil {
+					peers = Peers{Prefixes: hostPrefixes(opening.onlyPods)}
 				}
-				rules = append(rules, Rule{nameOf(policy), addresses(selected), peers, opening.protocol, opening.ports})
+				rules = append(rules, Rule{policyKey(policy), addresses(selected), peers, opening.protocol, opening.ports})
 			}
 		}
 	}
 	return rules
 }
 
-func nameOf(policy *networkingv1.NetworkPolicy) string {
+func policyKey(policy *networkingv1.NetworkPolicy) string {
 	return policy.Namespace + "/" + policy.Name
 }
 
-// directory is the pods that take part in the pod network, by address, and
-// the labels of the namespaces.
-type directory struct {
+// podIndex holds the pods on the pod network, by address, and the labels of the
+// namespaces.
+type podIndex struct {
 	pods       []pod
 	namespaces map[string]labels.Set
 }
@@ -98,13 +98,13 @@ type pod struct {
 	address netip.Addr
 }
 
-func newDirectory(pods []*corev1.Pod, namespaces []*corev1.Namespace) directory {
-	known := directory{namespaces: make(map[string]labels.Set, len(namespaces))}
+func newPodIndex(pods []*corev1.Pod, namespaces []*corev1.Namespace) podIndex {
+	known := podIndex{namespaces: make(map[string]labels.Set, len(namespaces))}
 	for _, namespace := range namespaces {
 		known.namespaces[namespace.Name] = namespace.Labels
 	}
 	for _, candidate := range pods {
-		if address, err := netip.ParseAddr(candidate.Status.PodIP); err == nil && takesPart(candidate) {
+		if address, err := netip.ParseAddr(candidate.Status.PodIP); err == nil && isOnPodNetwork(candidate) {
 			known.pods = append(known.pods, pod{candidate, address})
 		}
 	}
@@ -112,12 +112,12 @@ func newDirectory(pods []*corev1.Pod, namespaces []*corev1.Namespace) directory 
 	return known
 }
 
-func takesPart(pod *corev1.Pod) bool {
+func isOnPodNetwork(pod *corev1.Pod) bool {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	return !ended && !pod.Spec.HostNetwork
 }
 
-func (d directory) choose(wanted func(pod) bool) []pod {
+func (d podIndex) filter(wanted func(pod) bool) []pod {
 	var chosen []pod
 	for _, candidate := range d.pods {
 		if wanted(candidate) {
@@ -132,16 +132,16 @@ func addresses(pods []pod) []netip.Addr {
 	for _, pod := range pods {
 		list = append(list, pod.address)
 	}
-	return ordered(list)
+	return sortedUnique(list)
 }
 
-func ordered(addresses []netip.Addr) []netip.Addr {
+func sortedUnique(addresses []netip.Addr) []netip.Addr {
 	addresses = slices.Clone(addresses)
 	slices.SortFunc(addresses, netip.Addr.Compare)
 	return slices.Compact(addresses)
 }
 
-func single(pods []pod) []netip.Prefix {
+func hostPrefixes(pods []pod) []netip.Prefix {
 	list := make([]netip.Prefix, 0, len(pods))
 	for _, address := range addresses(pods) {
 		list = append(list, netip.PrefixFrom(address, address.BitLen()))

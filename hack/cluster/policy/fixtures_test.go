@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Words for clusters, so that a test reads as what it is about.
+// Builders for test clusters and policies.
 
-func inNamespace(name string, labels map[string]string) *corev1.Namespace {
+func newNamespace(name string, labels map[string]string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// podAt is a pod with the label app and, by name, the ports given.
-func podAt(namespace, app, address string, ports ...corev1.ContainerPort) *corev1.Pod {
+// newPod returns a pod with the app label set to app and the given container ports.
+func newPod(namespace, app, address string, ports ...corev1.ContainerPort) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: app + "-" + address, Labels: map[string]string{"app": app}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Ports: ports}}},
@@ -26,24 +26,24 @@ func podAt(namespace, app, address string, ports ...corev1.ContainerPort) *corev
 	}
 }
 
-func changed(pod *corev1.Pod, change func(*corev1.Pod)) *corev1.Pod {
+func withChange(pod *corev1.Pod, change func(*corev1.Pod)) *corev1.Pod {
 	change(pod)
 	return pod
 }
 
-func called(name string, number int32) corev1.ContainerPort {
+func namedPort(name string, number int32) corev1.ContainerPort {
 	return corev1.ContainerPort{Name: name, ContainerPort: number}
 }
 
-func app(name string) *metav1.LabelSelector {
+func appSelector(name string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
 }
 
-func everything() *metav1.LabelSelector { return &metav1.LabelSelector{} }
+func selectAll() *metav1.LabelSelector { return &metav1.LabelSelector{} }
 
-// policyFor is a policy of the namespace a, of the types that have rules given
-// as not nil.
-func policyFor(selector *metav1.LabelSelector, ingress []networkingv1.NetworkPolicyIngressRule, egress []networkingv1.NetworkPolicyEgressRule) *networkingv1.NetworkPolicy {
+// newPolicy returns a policy in namespace a. Its policy types are those with non-nil
+// rules.
+func newPolicy(selector *metav1.LabelSelector, ingress []networkingv1.NetworkPolicyIngressRule, egress []networkingv1.NetworkPolicyEgressRule) *networkingv1.NetworkPolicy {
 	policy := &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p"},
 		Spec:       networkingv1.NetworkPolicySpec{PodSelector: *selector, Ingress: ingress, Egress: egress},
@@ -57,23 +57,23 @@ func policyFor(selector *metav1.LabelSelector, ingress []networkingv1.NetworkPol
 	return policy
 }
 
-func from(ports []networkingv1.NetworkPolicyPort, peers ...networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyIngressRule {
+func ingressFrom(ports []networkingv1.NetworkPolicyPort, peers ...networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyIngressRule {
 	return []networkingv1.NetworkPolicyIngressRule{{Ports: ports, From: peers}}
 }
 
-func to(ports []networkingv1.NetworkPolicyPort, peers ...networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyEgressRule {
+func egressTo(ports []networkingv1.NetworkPolicyPort, peers ...networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyEgressRule {
 	return []networkingv1.NetworkPolicyEgressRule{{Ports: ports, To: peers}}
 }
 
-func pods(selector *metav1.LabelSelector) networkingv1.NetworkPolicyPeer {
+func podPeer(selector *metav1.LabelSelector) networkingv1.NetworkPolicyPeer {
 	return networkingv1.NetworkPolicyPeer{PodSelector: selector}
 }
 
-func podsOf(namespaces, selector *metav1.LabelSelector) networkingv1.NetworkPolicyPeer {
+func namespacedPodPeer(namespaces, selector *metav1.LabelSelector) networkingv1.NetworkPolicyPeer {
 	return networkingv1.NetworkPolicyPeer{NamespaceSelector: namespaces, PodSelector: selector}
 }
 
-func within(cidr string, except ...string) networkingv1.NetworkPolicyPeer {
+func ipBlockPeer(cidr string, except ...string) networkingv1.NetworkPolicyPeer {
 	return networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: cidr, Except: except}}
 }
 
@@ -93,7 +93,7 @@ func tcpRange(first int, last int32) networkingv1.NetworkPolicyPort {
 	return open
 }
 
-func ips(texts ...string) []netip.Addr {
+func parseAddrs(texts ...string) []netip.Addr {
 	var list []netip.Addr
 	for _, text := range texts {
 		list = append(list, netip.MustParseAddr(text))
@@ -101,7 +101,7 @@ func ips(texts ...string) []netip.Addr {
 	return list
 }
 
-func nets(texts ...string) []netip.Prefix {
+func parsePrefixes(texts ...string) []netip.Prefix {
 	var list []netip.Prefix
 	for _, text := range texts {
 		list = append(list, netip.MustParsePrefix(text))

@@ -11,42 +11,42 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// group is peers that one rule can name, with the pods among them as far as
-// they are known: named ports are looked up there.
-type group struct {
+// peerGroup is a group of peers that one rule can express, with the known pods among
+// them, which are needed to resolve named ports.
+type peerGroup struct {
 	Peers
 	pods []pod
 }
 
-func (d directory) selectedBy(policy *networkingv1.NetworkPolicy) []pod {
-	return d.choose(func(candidate pod) bool {
+func (d podIndex) selectedBy(policy *networkingv1.NetworkPolicy) []pod {
+	return d.filter(func(candidate pod) bool {
 		return candidate.Namespace == policy.Namespace && matches(&policy.Spec.PodSelector, candidate.Labels)
 	})
 }
 
-// peers turns the peers of a rule into groups: everybody when there is none,
-// else one group of all pods that are selected and one for each block. It is
-// empty when nobody matches, and then the rule allows nobody.
-func (d directory) peers(namespace string, peers []networkingv1.NetworkPolicyPeer) []group {
+// peers converts the peers of a rule to groups: all addresses if the list is empty,
+// else one group of all selected pods and one group per IP block. If no peer matches,
+// the result is empty and the rule allows nothing.
+func (d podIndex) peers(namespace string, peers []networkingv1.NetworkPolicyPeer) []peerGroup {
 	if len(peers) == 0 {
-		return []group{{pods: d.pods}}
+		return []peerGroup{{pods: d.pods}}
 	}
-	var groups []group
+	var groups []peerGroup
 	var pods []pod
 	for _, peer := range peers {
 		if peer.IPBlock != nil {
-			groups = append(groups, d.block(peer.IPBlock)...)
+			groups = append(groups, d.ipBlockPeers(peer.IPBlock)...)
 			continue
 		}
-		pods = append(pods, d.choose(func(candidate pod) bool { return d.isPeer(namespace, peer, candidate) })...)
+		pods = append(pods, d.filter(func(candidate pod) bool { return d.isPeer(namespace, peer, candidate) })...)
 	}
 	if len(pods) > 0 {
-		groups = append(groups, group{Peers: Peers{Prefixes: single(pods)}, pods: pods})
+		groups = append(groups, peerGroup{Peers: Peers{Prefixes: hostPrefixes(pods)}, pods: pods})
 	}
 	return groups
 }
 
-func (d directory) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer, candidate pod) bool {
+func (d podIndex) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer, candidate pod) bool {
 	inNamespace := candidate.Namespace == namespace
 	if peer.NamespaceSelector != nil {
 		inNamespace = matches(peer.NamespaceSelector, d.namespaces[candidate.Namespace])
@@ -54,30 +54,31 @@ func (d directory) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer,
 	return inNamespace && (peer.PodSelector == nil || matches(peer.PodSelector, candidate.Labels))
 }
 
-// block is no group for a block of IPv6, in which no address here is.
-func (d directory) block(block *networkingv1.IPBlock) []group {
-	prefix, err := netip.ParsePrefix(block.CIDR)
+// ipBlockPeers returns no group for an IPv6 block, because the cluster has no IPv6
+// addresses.
+func (d podIndex) ipBlockPeers(ipBlockPeers *networkingv1.IPBlock) []peerGroup {
+	prefix, err := netip.ParsePrefix(ipBlockPeers.CIDR)
 	if err != nil || !prefix.Addr().Is4() {
 		return nil
 	}
 	peers := Peers{Prefixes: []netip.Prefix{prefix.Masked()}}
-	for _, text := range block.Except {
+	for _, text := range ipBlockPeers.Except {
 		if except, err := netip.ParsePrefix(text); err == nil {
 			peers.Except = append(peers.Except, except.Masked())
 		}
 	}
-	peers.Except = disjoint(peers.Except)
-	return []group{{Peers: peers, pods: d.choose(func(candidate pod) bool { return peers.include(candidate.address) })}}
+	peers.Except = removeNested(peers.Except)
+	return []peerGroup{{Peers: peers, pods: d.filter(func(candidate pod) bool { return peers.contains(candidate.address) })}}
 }
 
-func (p Peers) include(address netip.Addr) bool {
+func (p Peers) contains(address netip.Addr) bool {
 	contains := func(prefix netip.Prefix) bool { return prefix.Contains(address) }
 	return slices.ContainsFunc(p.Prefixes, contains) && !slices.ContainsFunc(p.Except, contains)
 }
 
-// disjoint leaves out prefixes within others, which nftables would refuse in
-// one set.
-func disjoint(prefixes []netip.Prefix) []netip.Prefix {
+// removeNested removes prefixes contained in others, which nftables rejects within one
+// set.
+func removeNested(prefixes []netip.Prefix) []netip.Prefix {
 	slices.SortFunc(prefixes, netip.Prefix.Compare)
 	var kept []netip.Prefix
 	for _, prefix := range prefixes {
@@ -88,7 +89,7 @@ func disjoint(prefixes []netip.Prefix) []netip.Prefix {
 	return kept
 }
 
-// matches is false for a selector that the API server would not have let in.
+// matches returns false for a selector that the API server would not have accepted.
 func matches(selector *metav1.LabelSelector, set labels.Set) bool {
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && parsed.Matches(set)

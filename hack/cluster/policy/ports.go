@@ -11,23 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// opening is ports of one protocol. Those that are named are open only at the
-// pods that give the name to that number; only is nil for all pods.
-type opening struct {
+// portMatch matches ports of one protocol. A named port applies only to the pods that
+// map the name to that number; only is nil if the match applies to all pods.
+type portMatch struct {
 	protocol corev1.Protocol
 	ports    []PortRange
-	only     []pod
+	onlyPods []pod
 }
 
-var everyPort = PortRange{First: 0, Last: 65535}
+var allPorts = PortRange{First: 0, Last: 65535}
 
-// openings resolves the ports of a rule at the pods that are connected to. No
-// ports at all are one opening of every protocol.
-func openings(ports []networkingv1.NetworkPolicyPort, at []pod) []opening {
+// resolvePorts resolves the ports of a rule for the destination pods. An empty list
+// yields one match for all protocols.
+func resolvePorts(ports []networkingv1.NetworkPolicyPort, at []pod) []portMatch {
 	if len(ports) == 0 {
-		return []opening{{}}
+		return []portMatch{{}}
 	}
-	var found []opening
+	var found []portMatch
 	byNumber := map[corev1.Protocol][]PortRange{}
 	for _, port := range ports {
 		protocol := corev1.ProtocolTCP
@@ -35,24 +35,24 @@ func openings(ports []networkingv1.NetworkPolicyPort, at []pod) []opening {
 			protocol = *port.Protocol
 		}
 		if port.Port != nil && port.Port.Type == intstr.String {
-			found = append(found, named(protocol, port.Port.StrVal, at)...)
+			found = append(found, resolveNamedPort(protocol, port.Port.StrVal, at)...)
 			continue
 		}
-		byNumber[protocol] = append(byNumber[protocol], rangeOf(port))
+		byNumber[protocol] = append(byNumber[protocol], toPortRange(port))
 	}
 	for protocol, ranges := range byNumber {
-		found = append(found, opening{protocol: protocol, ports: merge(ranges)})
+		found = append(found, portMatch{protocol: protocol, ports: mergeRanges(ranges)})
 	}
-	slices.SortFunc(found, func(a, b opening) int {
+	slices.SortFunc(found, func(a, b portMatch) int {
 		return cmp.Or(cmp.Compare(a.protocol, b.protocol), compareRanges(a.ports[0], b.ports[0]))
 	})
 	return found
 }
 
-func rangeOf(port networkingv1.NetworkPolicyPort) PortRange {
+func toPortRange(port networkingv1.NetworkPolicyPort) PortRange {
 	switch {
 	case port.Port == nil:
-		return everyPort
+		return allPorts
 	case port.EndPort == nil:
 		return PortRange{port.Port.IntVal, port.Port.IntVal}
 	default:
@@ -60,8 +60,8 @@ func rangeOf(port networkingv1.NetworkPolicyPort) PortRange {
 	}
 }
 
-// merge joins ranges that overlap, which nftables would refuse in one set.
-func merge(ranges []PortRange) []PortRange {
+// mergeRanges merges overlapping ranges, which nftables rejects within one set.
+func mergeRanges(ranges []PortRange) []PortRange {
 	ranges = slices.Clone(ranges)
 	slices.SortFunc(ranges, compareRanges)
 	merged := ranges[:1]
@@ -80,8 +80,8 @@ func compareRanges(a, b PortRange) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
 }
 
-// named groups the pods by the number that they give to the name.
-func named(protocol corev1.Protocol, name string, at []pod) []opening {
+// resolveNamedPort groups the pods by the number that they map the name to.
+func resolveNamedPort(protocol corev1.Protocol, name string, at []pod) []portMatch {
 	byNumber := map[int32][]pod{}
 	for _, candidate := range at {
 		for _, container := range candidate.Spec.Containers {
@@ -92,9 +92,9 @@ func named(protocol corev1.Protocol, name string, at []pod) []opening {
 			}
 		}
 	}
-	found := make([]opening, 0, len(byNumber))
+	found := make([]portMatch, 0, len(byNumber))
 	for number, pods := range byNumber {
-		found = append(found, opening{protocol, []PortRange{{number, number}}, pods})
+		found = append(found, portMatch{protocol, []PortRange{{number, number}}, pods})
 	}
 	return found
 }

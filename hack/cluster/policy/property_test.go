@@ -15,21 +15,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// connection is what policies decide about.
+// connection is a network connection that policies allow or deny.
 type connection struct {
 	source, destination netip.Addr
 	protocol            corev1.Protocol
 	port                int32
 }
 
-// passes is what the kernel makes of the script.
-func (r Ruleset) passes(c connection) bool {
+// allows reports whether the kernel would allow the connection under the ruleset.
+func (r Ruleset) allows(c connection) bool {
 	if c.source == c.destination {
 		return true
 	}
 	allowed := func(isolated []netip.Addr, rules []Rule, pod, peer netip.Addr) bool {
 		return !slices.Contains(isolated, pod) || slices.ContainsFunc(rules, func(rule Rule) bool {
-			return slices.Contains(rule.Pods, pod) && rule.hasPeer(peer) && rule.opens(c)
+			return slices.Contains(rule.Pods, pod) && rule.hasPeer(peer) && rule.allowsPort(c)
 		})
 	}
 	return allowed(r.IsolatedEgress, r.Egress, c.source, c.destination) &&
@@ -41,23 +41,23 @@ func (r Rule) hasPeer(address netip.Addr) bool {
 	return (len(r.Peers.Prefixes) == 0 || slices.ContainsFunc(r.Peers.Prefixes, contains)) && !slices.ContainsFunc(r.Peers.Except, contains)
 }
 
-func (r Rule) opens(c connection) bool {
+func (r Rule) allowsPort(c connection) bool {
 	return r.Protocol == "" || r.Protocol == c.protocol && slices.ContainsFunc(r.Ports, func(open PortRange) bool {
 		return open.First <= c.port && c.port <= open.Last
 	})
 }
 
-// expected is what the API's documentation says, connection by connection,
-// with none of the code that is tested.
-func expected(cluster Cluster, c connection) bool {
+// isAllowed reports whether the policies allow the connection according to the API
+// documentation. It shares no code with the compiler under test.
+func isAllowed(cluster Cluster, c connection) bool {
 	if c.source == c.destination {
 		return true
 	}
-	source, destination := podOf(cluster, c.source), podOf(cluster, c.destination)
-	return expectedEgress(cluster, c, source, destination) && expectedIngress(cluster, c, source, destination)
+	source, destination := podByAddress(cluster, c.source), podByAddress(cluster, c.destination)
+	return isEgressAllowed(cluster, c, source, destination) && isIngressAllowed(cluster, c, source, destination)
 }
 
-func podOf(cluster Cluster, address netip.Addr) *corev1.Pod {
+func podByAddress(cluster Cluster, address netip.Addr) *corev1.Pod {
 	for _, pod := range cluster.Pods {
 		if pod.Status.PodIP == address.String() {
 			return pod
@@ -66,15 +66,15 @@ func podOf(cluster Cluster, address netip.Addr) *corev1.Pod {
 	return nil
 }
 
-func expectedEgress(cluster Cluster, c connection, source, destination *corev1.Pod) bool {
+func isEgressAllowed(cluster Cluster, c connection, source, destination *corev1.Pod) bool {
 	isolated := false
 	for _, policy := range cluster.Policies {
-		if !isFor(policy, source, networkingv1.PolicyTypeEgress) {
+		if !appliesTo(policy, source, networkingv1.PolicyTypeEgress) {
 			continue
 		}
 		isolated = true
 		for _, rule := range policy.Spec.Egress {
-			if isPeer(cluster, policy, rule.To, c.destination, destination) && isOpen(rule.Ports, c, destination) {
+			if isPeer(cluster, policy, rule.To, c.destination, destination) && isPortAllowed(rule.Ports, c, destination) {
 				return true
 			}
 		}
@@ -82,15 +82,15 @@ func expectedEgress(cluster Cluster, c connection, source, destination *corev1.P
 	return !isolated
 }
 
-func expectedIngress(cluster Cluster, c connection, source, destination *corev1.Pod) bool {
+func isIngressAllowed(cluster Cluster, c connection, source, destination *corev1.Pod) bool {
 	isolated := false
 	for _, policy := range cluster.Policies {
-		if !isFor(policy, destination, networkingv1.PolicyTypeIngress) {
+		if !appliesTo(policy, destination, networkingv1.PolicyTypeIngress) {
 			continue
 		}
 		isolated = true
 		for _, rule := range policy.Spec.Ingress {
-			if isPeer(cluster, policy, rule.From, c.source, source) && isOpen(rule.Ports, c, destination) {
+			if isPeer(cluster, policy, rule.From, c.source, source) && isPortAllowed(rule.Ports, c, destination) {
 				return true
 			}
 		}
@@ -98,7 +98,7 @@ func expectedIngress(cluster Cluster, c connection, source, destination *corev1.
 	return !isolated
 }
 
-func isFor(policy *networkingv1.NetworkPolicy, pod *corev1.Pod, direction networkingv1.PolicyType) bool {
+func appliesTo(policy *networkingv1.NetworkPolicy, pod *corev1.Pod, direction networkingv1.PolicyType) bool {
 	return pod != nil && pod.Namespace == policy.Namespace && hasLabels(pod.Labels, &policy.Spec.PodSelector) &&
 		slices.Contains(policy.Spec.PolicyTypes, direction)
 }
@@ -123,7 +123,7 @@ func isPeer(cluster Cluster, policy *networkingv1.NetworkPolicy, peers []network
 			}
 		case pod == nil:
 		case peer.NamespaceSelector == nil && pod.Namespace != policy.Namespace:
-		case peer.NamespaceSelector != nil && !hasLabels(labelsOf(cluster, pod.Namespace), peer.NamespaceSelector):
+		case peer.NamespaceSelector != nil && !hasLabels(namespaceLabels(cluster, pod.Namespace), peer.NamespaceSelector):
 		case peer.PodSelector == nil || hasLabels(pod.Labels, peer.PodSelector):
 			return true
 		}
@@ -131,7 +131,7 @@ func isPeer(cluster Cluster, policy *networkingv1.NetworkPolicy, peers []network
 	return len(peers) == 0
 }
 
-func labelsOf(cluster Cluster, namespace string) map[string]string {
+func namespaceLabels(cluster Cluster, namespace string) map[string]string {
 	for _, candidate := range cluster.Namespaces {
 		if candidate.Name == namespace {
 			return candidate.Labels
@@ -140,7 +140,7 @@ func labelsOf(cluster Cluster, namespace string) map[string]string {
 	return nil
 }
 
-func isOpen(ports []networkingv1.NetworkPolicyPort, c connection, destination *corev1.Pod) bool {
+func isPortAllowed(ports []networkingv1.NetworkPolicyPort, c connection, destination *corev1.Pod) bool {
 	for _, open := range ports {
 		switch {
 		case *open.Protocol != c.protocol:
@@ -159,10 +159,10 @@ func isOpen(ports []networkingv1.NetworkPolicyPort, c connection, destination *c
 }
 
 var (
-	protocols  = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}
-	namespaces = []string{"a", "b", "c"}
-	outsiders  = []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("10.0.0.200")}
-	blocks     = []string{"0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/30", "10.0.0.4/31", "192.0.2.0/24", "192.0.2.1/32", "10.0.0.200/32"}
+	protocols         = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}
+	namespaces        = []string{"a", "b", "c"}
+	externalAddresses = []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("10.0.0.200")}
+	blocks            = []string{"0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/30", "10.0.0.4/31", "192.0.2.0/24", "192.0.2.1/32", "10.0.0.200/32"}
 )
 
 const firstPort, lastPort = 80, 84
@@ -170,7 +170,7 @@ const firstPort, lastPort = 80, 84
 func drawCluster(t *rapid.T) Cluster {
 	var cluster Cluster
 	for _, name := range namespaces {
-		cluster.Namespaces = append(cluster.Namespaces, inNamespace(name, drawLabels(t)))
+		cluster.Namespaces = append(cluster.Namespaces, newNamespace(name, drawLabels(t)))
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
 		var named []corev1.ContainerPort
@@ -180,7 +180,7 @@ func drawCluster(t *rapid.T) Cluster {
 				ContainerPort: rapid.Int32Range(firstPort, lastPort).Draw(t, "port"),
 			})
 		}
-		pod := podAt(rapid.SampledFrom(namespaces).Draw(t, "namespace"), "", fmt.Sprintf("10.0.0.%d", i+1), named...)
+		pod := newPod(rapid.SampledFrom(namespaces).Draw(t, "namespace"), "", fmt.Sprintf("10.0.0.%d", i+1), named...)
 		pod.Labels = drawLabels(t)
 		cluster.Pods = append(cluster.Pods, pod)
 	}
@@ -219,14 +219,14 @@ func drawPeers(t *rapid.T) []networkingv1.NetworkPolicyPeer {
 	for range rapid.IntRange(0, 3).Draw(t, "peers") {
 		switch rapid.IntRange(0, 3).Draw(t, "peer") {
 		case 0:
-			peers = append(peers, pods(drawSelector(t)))
+			peers = append(peers, podPeer(drawSelector(t)))
 		case 1:
-			peers = append(peers, podsOf(drawSelector(t), nil))
+			peers = append(peers, namespacedPodPeer(drawSelector(t), nil))
 		case 2:
-			peers = append(peers, podsOf(drawSelector(t), drawSelector(t)))
+			peers = append(peers, namespacedPodPeer(drawSelector(t), drawSelector(t)))
 		default:
 			except := rapid.SliceOfN(rapid.SampledFrom(blocks[1:]), 0, 3).Draw(t, "except")
-			peers = append(peers, within(rapid.SampledFrom(blocks).Draw(t, "block"), except...))
+			peers = append(peers, ipBlockPeer(rapid.SampledFrom(blocks).Draw(t, "block"), except...))
 		}
 	}
 	return peers
@@ -254,14 +254,14 @@ func drawPorts(t *rapid.T) []networkingv1.NetworkPolicyPort {
 	return open
 }
 
-// Every connection of every cluster passes the ruleset if and only if the
-// policies, read one by one, allow it.
-func TestCompileMeansWhatThePoliciesSay(t *testing.T) {
+// TestCompileMatchesPolicySemantics checks that the ruleset allows a connection if and
+// only if the policies, evaluated one by one, allow it.
+func TestCompileMatchesPolicySemantics(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		cluster := drawCluster(t)
 		rules := Compile(cluster)
-		everybody := slices.Clone(outsiders)
+		everybody := slices.Clone(externalAddresses)
 		for _, pod := range cluster.Pods {
 			everybody = append(everybody, netip.MustParseAddr(pod.Status.PodIP))
 		}
@@ -270,7 +270,7 @@ func TestCompileMeansWhatThePoliciesSay(t *testing.T) {
 				for _, protocol := range protocols {
 					for number := int32(firstPort); number <= lastPort; number++ {
 						c := connection{source, destination, protocol, number}
-						if got, want := rules.passes(c), expected(cluster, c); got != want {
+						if got, want := rules.allows(c), isAllowed(cluster, c); got != want {
 							t.Fatalf("%v passes: %v, want %v, by\n%s", c, got, want, rules.Script())
 						}
 					}
@@ -280,7 +280,8 @@ func TestCompileMeansWhatThePoliciesSay(t *testing.T) {
 	})
 }
 
-// What nftables is given in one set must not overlap.
+// TestSetsAreDisjoint checks that the elements of a set do not overlap, because nftables
+// rejects overlapping elements.
 func TestSetsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

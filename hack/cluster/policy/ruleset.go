@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy enforces NetworkPolicies on the node: it watches pods,
-// namespaces and policies, compiles them into a ruleset by a pure function and
-// hands that to nftables as one transaction whenever it changes. It keeps a
-// table of its own and touches no other. The node itself always reaches its
-// pods, as the kubelet's probes must.
+// Package policy enforces NetworkPolicies on the node. It watches pods, namespaces and
+// policies, compiles them into a ruleset with a pure function, and applies the ruleset
+// to nftables in one transaction whenever it changes. It uses its own table and does
+// not touch any other. The node can always reach its pods, as the kubelet's probes
+// require.
 package policy
 
 import (
@@ -15,52 +15,52 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Ruleset is the policies of a cluster in terms of addresses: who is isolated
-// in a direction may do there only what a rule allows.
+// Ruleset expresses the policies of a cluster in terms of addresses. An address
+// isolated in a direction may do only what a rule for that direction allows.
 type Ruleset struct {
 	IsolatedIngress, IsolatedEgress []netip.Addr
 	Ingress, Egress                 []Rule
 }
 
-// Rule allows connections between pods that a policy selects and their peers:
-// from the peers in Ruleset.Ingress, to the peers in Ruleset.Egress.
+// Rule allows connections between the pods that a policy selects and their peers: from
+// the peers in Ruleset.Ingress, to the peers in Ruleset.Egress.
 type Rule struct {
-	// Policy is where the rule comes from, as namespace/name.
+	// Policy is the source of the rule, as namespace/name.
 	Policy string
 	Pods   []netip.Addr
 	Peers  Peers
-	// Protocol is empty for all protocols; then there are no Ports.
+	// Protocol is empty for all protocols. In that case there are no Ports.
 	Protocol corev1.Protocol
 	Ports    []PortRange
 }
 
-// Peers are those within a prefix but not within an exception. No prefix means
-// everybody.
+// Peers are the addresses in a prefix and not in an exception. No prefix means all
+// addresses.
 type Peers struct {
 	Prefixes, Except []netip.Prefix
 }
 
-// PortRange reaches from First to Last, both included.
+// PortRange is an inclusive range of ports.
 type PortRange struct{ First, Last int32 }
 
-// table is what the ruleset is kept in; nobody else writes there.
-const table = "inet network_policy"
+// tableName is the table of the ruleset, used by nothing else.
+const tableName = "inet network_policy"
 
-// Script is the ruleset as input of `nft -f`, which replaces the one before it
-// as a whole.
+// Script returns the ruleset as input of `nft -f`. It replaces the previous ruleset as
+// a whole.
 //
-// Pods talk to each other and to the world through the forward hook, to the
-// node's addresses through the input hook. Both see addresses as they are
-// behind a Service. What the node itself sends passes neither.
+// Traffic of pods to each other and to the outside passes the forward hook, traffic to
+// the node's addresses the input hook. Both see addresses after Service translation.
+// Traffic from the node itself passes neither.
 func (r Ruleset) Script() string {
 	var script strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&script, format+"\n", args...) }
-	line("add table %s", table)
-	line("delete table %s", table)
-	line("table %s {", table)
-	line("\tset isolated_ingress { type ipv4_addr; %s}", elements(r.IsolatedIngress))
-	line("\tset isolated_egress { type ipv4_addr; %s}", elements(r.IsolatedEgress))
-	line("\tset itself { type ipv4_addr . ipv4_addr; %s}", elements(pairs(ordered(append(r.IsolatedIngress, r.IsolatedEgress...)))))
+	line("add table %s", tableName)
+	line("delete table %s", tableName)
+	line("table %s {", tableName)
+	line("\tset isolated_ingress { type ipv4_addr; %s}", formatElements(r.IsolatedIngress))
+	line("\tset isolated_egress { type ipv4_addr; %s}", formatElements(r.IsolatedEgress))
+	line("\tset itself { type ipv4_addr . ipv4_addr; %s}", formatElements(selfPairs(sortedUnique(append(r.IsolatedIngress, r.IsolatedEgress...)))))
 	line("\tchain forward {")
 	line("\t\ttype filter hook forward priority filter; policy accept;")
 	line("\t\tct state established,related accept")
@@ -79,32 +79,32 @@ func (r Ruleset) Script() string {
 	return script.String()
 }
 
-// writeChain ends in a drop: what no rule sends back to the caller goes there.
+// writeChain writes a chain that drops whatever no rule returns to the calling chain.
 func writeChain(line func(string, ...any), name, pods, peers string, rules []Rule) {
 	line("\tchain %s {", name)
 	for _, rule := range rules {
-		match := "ip " + pods + " " + braces(rule.Pods)
+		match := "ip " + pods + " " + formatSet(rule.Pods)
 		if len(rule.Peers.Prefixes) > 0 {
-			match += " ip " + peers + " " + braces(rule.Peers.Prefixes)
+			match += " ip " + peers + " " + formatSet(rule.Peers.Prefixes)
 		}
 		if len(rule.Peers.Except) > 0 {
-			match += " ip " + peers + " != " + braces(rule.Peers.Except)
+			match += " ip " + peers + " != " + formatSet(rule.Peers.Except)
 		}
 		if rule.Protocol != "" {
-			match += " " + strings.ToLower(string(rule.Protocol)) + " dport " + braces(rule.Ports)
+			match += " " + strings.ToLower(string(rule.Protocol)) + " dport " + formatSet(rule.Ports)
 		}
-		line("\t\t%s return comment %q", match, comment(rule.Policy))
+		line("\t\t%s return comment %q", match, truncateComment(rule.Policy))
 	}
 	line("\t\tdrop")
 	line("\t}")
 }
 
-// comment fits into the 128 bytes that nftables has for one.
-func comment(policy string) string {
+// truncateComment truncates a comment to nftables' limit of 128 bytes.
+func truncateComment(policy string) string {
 	return policy[:min(len(policy), 120)]
 }
 
-// String writes the range as nftables reads it.
+// String formats the range in nftables syntax.
 func (p PortRange) String() string {
 	if p.First == p.Last {
 		return fmt.Sprint(p.First)
@@ -112,7 +112,7 @@ func (p PortRange) String() string {
 	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
-func pairs(addresses []netip.Addr) []string {
+func selfPairs(addresses []netip.Addr) []string {
 	list := make([]string, 0, len(addresses))
 	for _, address := range addresses {
 		list = append(list, fmt.Sprintf("%s . %s", address, address))
@@ -120,14 +120,14 @@ func pairs(addresses []netip.Addr) []string {
 	return list
 }
 
-func elements[T any](list []T) string {
+func formatElements[T any](list []T) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "elements = " + braces(list) + " "
+	return "elements = " + formatSet(list) + " "
 }
 
-func braces[T any](list []T) string {
+func formatSet[T any](list []T) string {
 	words := make([]string, 0, len(list))
 	for _, element := range list {
 		words = append(words, fmt.Sprint(element))

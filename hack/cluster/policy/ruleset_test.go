@@ -13,14 +13,14 @@ import (
 func TestScript(t *testing.T) {
 	t.Parallel()
 	rules := Ruleset{
-		IsolatedIngress: ips("10.0.0.1"),
-		IsolatedEgress:  ips("10.0.0.1", "10.0.0.2"),
+		IsolatedIngress: parseAddrs("10.0.0.1"),
+		IsolatedEgress:  parseAddrs("10.0.0.1", "10.0.0.2"),
 		Ingress: []Rule{
-			{Policy: "a/web", Pods: ips("10.0.0.1"), Peers: Peers{Prefixes: nets("10.0.0.2/32", "10.0.0.3/32")}, Protocol: corev1.ProtocolTCP, Ports: []PortRange{{443, 443}, {8000, 8100}}},
-			{Policy: "a/all", Pods: ips("10.0.0.1")},
+			{Policy: "a/web", Pods: parseAddrs("10.0.0.1"), Peers: Peers{Prefixes: parsePrefixes("10.0.0.2/32", "10.0.0.3/32")}, Protocol: corev1.ProtocolTCP, Ports: []PortRange{{443, 443}, {8000, 8100}}},
+			{Policy: "a/all", Pods: parseAddrs("10.0.0.1")},
 		},
 		Egress: []Rule{
-			{Policy: "a/out", Pods: ips("10.0.0.2"), Peers: Peers{Prefixes: nets("0.0.0.0/0"), Except: nets("10.0.0.0/8")}, Protocol: corev1.ProtocolUDP, Ports: []PortRange{{53, 53}}},
+			{Policy: "a/out", Pods: parseAddrs("10.0.0.2"), Peers: Peers{Prefixes: parsePrefixes("0.0.0.0/0"), Except: parsePrefixes("10.0.0.0/8")}, Protocol: corev1.ProtocolUDP, Ports: []PortRange{{53, 53}}},
 		},
 	}
 	want := `add table inet network_policy
@@ -57,7 +57,7 @@ table inet network_policy {
 	}
 }
 
-func TestScriptOfNobody(t *testing.T) {
+func TestScriptWithoutPods(t *testing.T) {
 	t.Parallel()
 	script := Ruleset{}.Script()
 	if !strings.Contains(script, "set isolated_ingress { type ipv4_addr; }") || strings.Contains(script, "return") {
@@ -65,9 +65,9 @@ func TestScriptOfNobody(t *testing.T) {
 	}
 }
 
-func TestScriptKeepsCommentsShort(t *testing.T) {
+func TestScriptTruncatesComments(t *testing.T) {
 	t.Parallel()
-	script := Ruleset{Ingress: []Rule{{Policy: strings.Repeat("n", 63) + "/" + strings.Repeat("p", 253), Pods: ips("10.0.0.1")}}}.Script()
+	script := Ruleset{Ingress: []Rule{{Policy: strings.Repeat("n", 63) + "/" + strings.Repeat("p", 253), Pods: parseAddrs("10.0.0.1")}}}.Script()
 	if !strings.Contains(script, `comment "`+strings.Repeat("n", 63)+"/"+strings.Repeat("p", 56)+`"`) {
 		t.Errorf("the comment is not cut:\n%s", script)
 	}

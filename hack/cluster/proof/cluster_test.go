@@ -18,15 +18,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// cluster is the program under proof, with a state folder of its own.
+// cluster is the program under test with its own state directory.
 type cluster struct {
-	folder, program, server string
+	dir, program, server string
 }
 
-func build(t *testing.T) *cluster {
+func buildCluster(t *testing.T) *cluster {
 	t.Helper()
 	folder := t.TempDir()
-	c := &cluster{folder: folder, program: filepath.Join(folder, "cluster"), server: filepath.Join(folder, "server")}
+	c := &cluster{dir: folder, program: filepath.Join(folder, "cluster"), server: filepath.Join(folder, "server")}
 	for _, target := range []struct{ output, source string }{{c.program, ".."}, {c.server, "./server"}} {
 		cmd := exec.Command("go", "build", "-o", target.output, target.source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -38,7 +38,7 @@ func build(t *testing.T) *cluster {
 }
 
 func (c *cluster) path(elements ...string) string {
-	return filepath.Join(append([]string{c.folder}, elements...)...)
+	return filepath.Join(append([]string{c.dir}, elements...)...)
 }
 
 func (c *cluster) command(arguments ...string) *exec.Cmd {
@@ -47,7 +47,7 @@ func (c *cluster) command(arguments ...string) *exec.Cmd {
 	return cmd
 }
 
-func (c *cluster) must(t *testing.T, arguments ...string) string {
+func (c *cluster) mustRun(t *testing.T, arguments ...string) string {
 	t.Helper()
 	output, err := c.command(arguments...).CombinedOutput()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *cluster) must(t *testing.T, arguments ...string) string {
 	return string(output)
 }
 
-func (c *cluster) refuses(t *testing.T, words string, arguments ...string) {
+func (c *cluster) mustFail(t *testing.T, words string, arguments ...string) {
 	t.Helper()
 	output, err := c.command(arguments...).CombinedOutput()
 	if err == nil || !strings.Contains(string(output), words) {
@@ -67,13 +67,13 @@ func (c *cluster) refuses(t *testing.T, words string, arguments ...string) {
 	}
 }
 
-func (c *cluster) tryNode(arguments ...string) (string, error) {
+func (c *cluster) execInNode(arguments ...string) (string, error) {
 	output, err := c.command(append([]string{"exec"}, arguments...)...).CombinedOutput()
 	return string(output), err
 }
 
-// inNode runs a program in the node until the returned function is called.
-func (c *cluster) inNode(t *testing.T, arguments ...string) (end func()) {
+// startInNode runs a program in the node until end is called.
+func (c *cluster) startInNode(t *testing.T, arguments ...string) (end func()) {
 	t.Helper()
 	cmd := c.command(append([]string{"exec"}, arguments...)...)
 	if err := cmd.Start(); err != nil {
@@ -87,12 +87,12 @@ func (c *cluster) inNode(t *testing.T, arguments ...string) (end func()) {
 
 func (c *cluster) podAddress(t *testing.T, app string) string {
 	t.Helper()
-	return c.must(t, "kubectl", "-n", "proof", "get", "pods", "-l", "app="+app, "-o", "jsonpath={.items[0].status.podIP}")
+	return c.mustRun(t, "kubectl", "-n", "proof", "get", "pods", "-l", "app="+app, "-o", "jsonpath={.items[0].status.podIP}")
 }
 
-// pid is the node's first process, as the machine sees it: the parent of none
-// of ours, so it is found by what it was called with.
-func (c *cluster) pid(t *testing.T) int {
+// nodePID returns the host PID of the node's init process. The process is not a child of
+// the test, so nodePID finds it by its command line.
+func (c *cluster) nodePID(t *testing.T) int {
 	t.Helper()
 	for pid := range processes(t) {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -104,33 +104,33 @@ func (c *cluster) pid(t *testing.T) int {
 	return 0
 }
 
-func (c *cluster) crash(t *testing.T) {
+func (c *cluster) killNode(t *testing.T) {
 	t.Helper()
-	if err := syscall.Kill(c.pid(t), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(c.nodePID(t), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// namespaces returns the names of the node's namespaces, which no other gets
-// before the test ends.
+// namespaces returns the identifiers of the node's namespaces. It keeps them open until
+// the test ends so that the kernel does not reuse the identifiers.
 func (c *cluster) namespaces(t *testing.T) []string {
 	t.Helper()
-	pid := c.pid(t)
-	for _, kind := range kinds {
+	pid := c.nodePID(t)
+	for _, kind := range namespaceKinds {
 		held, err := os.Open(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = held.Close() })
 	}
-	return namespacesOf(pid)
+	return processNamespaces(pid)
 }
 
-var kinds = []string{"net", "pid", "mnt"}
+var namespaceKinds = []string{"net", "pid", "mnt"}
 
-func namespacesOf(pid int) []string {
+func processNamespaces(pid int) []string {
 	var found []string
-	for _, kind := range kinds {
+	for _, kind := range namespaceKinds {
 		name, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind))
 		found = append(found, name)
 	}
@@ -152,9 +152,9 @@ func processes(t *testing.T) map[int]bool {
 	return found
 }
 
-// lookAround is what the machine looks like: its devices, addresses, routes
-// and packet rules, its mounts, and the folders a Kubernetes may leave.
-func lookAround(t *testing.T, c *cluster) string {
+// hostSnapshot describes the state of the host: devices, addresses, routes, packet
+// filter rules, mounts, and the directories that Kubernetes may leave behind.
+func hostSnapshot(t *testing.T, c *cluster) string {
 	t.Helper()
 	var seen strings.Builder
 	for _, line := range []string{
@@ -175,15 +175,15 @@ func lookAround(t *testing.T, c *cluster) string {
 	return seen.String()
 }
 
-// nothingLeft holds the machine against what it was, and looks for anybody who
-// still lives in a namespace of the node.
-func (c *cluster) nothingLeft(t *testing.T, before string, inhabited []string) {
+// mustLeaveNothing compares the host to an earlier snapshot, and looks for processes
+// that still run in the node's namespaces or refer to its state directory.
+func (c *cluster) mustLeaveNothing(t *testing.T, before string, inhabited []string) {
 	t.Helper()
-	if after := lookAround(t, c); after != before {
+	if after := hostSnapshot(t, c); after != before {
 		t.Errorf("the machine is not what it was before:\n%s\nafter:\n%s", before, after)
 	}
 	for pid := range processes(t) {
-		for _, namespace := range namespacesOf(pid) {
+		for _, namespace := range processNamespaces(pid) {
 			if namespace != "" && slices.Contains(inhabited, namespace) {
 				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 				t.Errorf("process %d (%q) still lives in the node's namespace %s", pid, line, namespace)

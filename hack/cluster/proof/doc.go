@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proof shows on a real machine that the local cluster does what it
-// promises. All of it is a test behind the build tag proof, since it takes
-// root and two minutes.
+// Package proof verifies the local cluster on a real machine. It contains only tests,
+// behind the build tag proof because they need root and take two minutes.
 package proof

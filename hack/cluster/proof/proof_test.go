@@ -2,10 +2,10 @@
 
 //go:build proof
 
-// Package proof shows on a real machine that the local cluster does what it
-// promises, from nothing to nothing: `go test -tags proof ./proof`. It takes
-// root and about two minutes. Its parts build on each other, so they are one
-// test.
+// Package proof tests the whole life cycle of a local cluster on a real machine, from
+// creation to complete removal: `go test -tags proof ./proof`. It requires root and
+// takes about two minutes. The steps build on each other, so they form a single test.
+// Tests that need no running node belong in the package they test.
 package proof
 
 import (
@@ -23,56 +23,56 @@ import (
 )
 
 func TestCluster(t *testing.T) {
-	c := build(t)
-	before := lookAround(t, c)
-	t.Cleanup(func() { c.must(t, "down") })
+	c := buildCluster(t)
+	before := hostSnapshot(t, c)
+	t.Cleanup(func() { c.mustRun(t, "down") })
 
-	c.must(t, "down") // of nothing
-	c.refuses(t, "not up", "status")
-	c.refuses(t, "not up", "exec", "true")
-	c.must(t, "up")
-	up := c.must(t, "up")
+	c.mustRun(t, "down") // no cluster exists yet
+	c.mustFail(t, "not up", "status")
+	c.mustFail(t, "not up", "exec", "true")
+	c.mustRun(t, "up")
+	up := c.mustRun(t, "up")
 	if strings.Contains(up, "start the node") {
 		t.Fatalf("a second `up` started the node again:\n%s", up)
 	}
 	inhabited := c.namespaces(t)
 
-	c.must(t, "image", "-name", "example.org/proof:1", "-binary", c.server, "-out", c.path("proof image.tar"))
-	c.must(t, "load", c.path("proof image.tar"))
-	c.must(t, "kubectl", "apply", "-f", "manifest.yaml")
+	c.mustRun(t, "image", "-name", "example.org/proof:1", "-binary", c.server, "-out", c.path("proof image.tar"))
+	c.mustRun(t, "load", c.path("proof image.tar"))
+	c.mustRun(t, "kubectl", "apply", "-f", "manifest.yaml")
 	for _, name := range []string{"web", "friend", "stranger", "keeper"} {
-		c.must(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/"+name, "--timeout=120s")
+		c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/"+name, "--timeout=120s")
 	}
 
-	t.Run("relay", func(t *testing.T) { proveRelay(t, c) })
-	t.Run("policies", func(t *testing.T) { provePolicies(t, c) })
-	t.Run("volumes", func(t *testing.T) { proveVolumes(t, c) })
-	t.Run("deletes under load", func(t *testing.T) { proveDeletesUnderLoad(t, c) })
+	t.Run("relay", func(t *testing.T) { testRelay(t, c) })
+	t.Run("policies", func(t *testing.T) { testPolicies(t, c) })
+	t.Run("volumes", func(t *testing.T) { testVolumes(t, c) })
+	t.Run("deletes under load", func(t *testing.T) { testDeletesUnderLoad(t, c) })
 	t.Run("kubelet", func(t *testing.T) {
-		if logs := c.must(t, "kubectl", "-n", "proof", "logs", "deployment/keeper"); !strings.Contains(logs, "serving on") {
+		if logs := c.mustRun(t, "kubectl", "-n", "proof", "logs", "deployment/keeper"); !strings.Contains(logs, "serving on") {
 			t.Errorf("kubectl logs says %q", logs)
 		}
 	})
 	t.Run("crash", func(t *testing.T) {
-		c.crash(t)
+		c.killNode(t)
 		eventually(t, "status says that the node ended", func() error {
-			if output, err := c.command("status").CombinedOutput(); err == nil || !strings.Contains(string(output), "the node ended") {
+			if output, err := c.command("status").CombinedOutput(); err == nil || !strings.Contains(string(output), "the node exited") {
 				return fmt.Errorf("%w: %s", err, output)
 			}
 			return nil
 		})
-		c.must(t, "up")
+		c.mustRun(t, "up")
 		inhabited = append(inhabited, c.namespaces(t)...)
 	})
 
-	c.must(t, "down")
-	c.must(t, "down")
-	c.nothingLeft(t, before, inhabited)
+	c.mustRun(t, "down")
+	c.mustRun(t, "down")
+	c.mustLeaveNothing(t, before, inhabited)
 }
 
-func proveRelay(t *testing.T, c *cluster) {
-	address := strings.TrimSpace(c.must(t, "relay", "-listen", "127.0.0.1:0", "-to", "svc/proof/web:http", "-background"))
-	if again := strings.TrimSpace(c.must(t, "relay", "-listen", address, "-to", "svc/proof/web:http", "-background")); again != address {
+func testRelay(t *testing.T, c *cluster) {
+	address := strings.TrimSpace(c.mustRun(t, "relay", "-listen", "127.0.0.1:0", "-to", "svc/proof/web:http", "-background"))
+	if again := strings.TrimSpace(c.mustRun(t, "relay", "-listen", address, "-to", "svc/proof/web:http", "-background")); again != address {
 		t.Errorf("the same relay again listens on %s, not %s", again, address)
 	}
 	names := map[string]bool{}
@@ -84,15 +84,15 @@ func proveRelay(t *testing.T, c *cluster) {
 		}
 		return err
 	})
-	c.must(t, "relay", "-listen", address, "-to", "svc/proof/web:admin", "-background")
+	c.mustRun(t, "relay", "-listen", address, "-to", "svc/proof/web:admin", "-background")
 	eventually(t, "the relay leads to its new target", func() error { _, err := get("http://" + address); return err })
-	if status := c.must(t, "status"); !strings.Contains(status, address+" leads to svc/proof/web:admin") {
+	if status := c.mustRun(t, "status"); !strings.Contains(status, address+" forwards to svc/proof/web:admin") {
 		t.Errorf("status does not name the relay:\n%s", status)
 	}
 }
 
-func provePolicies(t *testing.T, c *cluster) {
-	server := c.inNode(t, c.server, "10.89.0.1:5432", "10.89.0.1:5433")
+func testPolicies(t *testing.T, c *cluster) {
+	server := c.startInNode(t, c.server, "10.89.0.1:5432", "10.89.0.1:5433")
 	defer server()
 	const names = "http://web.proof.svc.cluster.local"
 	for _, attempt := range []struct {
@@ -110,7 +110,7 @@ func provePolicies(t *testing.T, c *cluster) {
 		{"stranger", "http://" + c.podAddress(t, "keeper") + ":8080", true},
 		{"keeper", "http://" + c.podAddress(t, "stranger") + ":8080", false},
 	} {
-		answer, err := c.tryNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
+		answer, err := c.execInNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
 			"http://"+c.podAddress(t, attempt.from)+":8080/fetch?url="+url.QueryEscape(attempt.url))
 		if (err == nil) != attempt.passes {
 			t.Errorf("%s to %s: passes %v, want %v: %s", attempt.from, attempt.url, err == nil, attempt.passes, answer)
@@ -119,24 +119,24 @@ func provePolicies(t *testing.T, c *cluster) {
 			t.Errorf("%s to %s is not refused by a policy but by %s", attempt.from, attempt.url, answer)
 		}
 	}
-	c.must(t, "kubectl", "-n", "proof", "delete", "networkpolicy", "web")
+	c.mustRun(t, "kubectl", "-n", "proof", "delete", "networkpolicy", "web")
 	eventually(t, "without its policy web is open to all", func() error {
-		_, err := c.tryNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
+		_, err := c.execInNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
 			"http://"+c.podAddress(t, "stranger")+":8080/fetch?url="+url.QueryEscape(names+":81"))
 		return err
 	})
 }
 
-func proveVolumes(t *testing.T, c *cluster) {
+func testVolumes(t *testing.T, c *cluster) {
 	note := func() string { return "http://" + c.podAddress(t, "keeper") + ":8080/note" }
-	c.must(t, "exec", "curl", "-sS", "--fail-with-body", "-X", "PUT", "--data", "kept", note())
-	c.must(t, "kubectl", "-n", "proof", "rollout", "restart", "deployment/keeper")
-	c.must(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
-	if kept := c.must(t, "exec", "curl", "-sS", "--fail-with-body", note()); !strings.HasPrefix(kept, "kept") {
+	c.mustRun(t, "exec", "curl", "-sS", "--fail-with-body", "-X", "PUT", "--data", "kept", note())
+	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "restart", "deployment/keeper")
+	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
+	if kept := c.mustRun(t, "exec", "curl", "-sS", "--fail-with-body", note()); !strings.HasPrefix(kept, "kept") {
 		t.Errorf("after a restart the volume holds %q", kept)
 	}
-	c.must(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=0")
-	c.must(t, "kubectl", "-n", "proof", "delete", "pvc", "data", "--timeout=60s")
+	c.mustRun(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=0")
+	c.mustRun(t, "kubectl", "-n", "proof", "delete", "pvc", "data", "--timeout=60s")
 	eventually(t, "the data goes with the claim", func() error {
 		left, err := filepath.Glob(c.path("state with space", "volumes", "*"))
 		if err == nil && len(left) > 0 {
@@ -144,19 +144,19 @@ func proveVolumes(t *testing.T, c *cluster) {
 		}
 		return err
 	})
-	c.must(t, "kubectl", "apply", "-f", "manifest.yaml")
-	c.must(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=1")
-	c.must(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
-	if answer, err := c.tryNode("curl", "-sS", "--fail-with-body", note()); err == nil {
+	c.mustRun(t, "kubectl", "apply", "-f", "manifest.yaml")
+	c.mustRun(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=1")
+	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
+	if answer, err := c.execInNode("curl", "-sS", "--fail-with-body", note()); err == nil {
 		t.Errorf("a new claim holds the old data: %q", answer)
 	}
 }
 
-// proveDeletesUnderLoad deletes the pods of a Deployment one after the other
-// while clients ask without retries, some on a connection that they keep as
-// long as the server does, some each time on another.
-func proveDeletesUnderLoad(t *testing.T, c *cluster) {
-	address := strings.TrimSpace(c.must(t, "relay", "-to", "svc/proof/web:80", "-background"))
+// testDeletesUnderLoad deletes the pods of a Deployment one by one while clients send
+// requests without retries. Half of the clients keep connections alive; the others open
+// a new connection for each request.
+func testDeletesUnderLoad(t *testing.T, c *cluster) {
+	address := strings.TrimSpace(c.mustRun(t, "relay", "-to", "svc/proof/web:80", "-background"))
 	ctx, stop := context.WithCancel(context.Background())
 	var asked, lost atomic.Int64
 	var clients sync.WaitGroup
@@ -165,7 +165,7 @@ func proveDeletesUnderLoad(t *testing.T, c *cluster) {
 			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}, Timeout: 10 * time.Second}
 			for ctx.Err() == nil {
 				asked.Add(1)
-				if err := ask(client, "http://"+address); err != nil {
+				if err := post(client, "http://"+address); err != nil {
 					lost.Add(1)
 					t.Error(err)
 				}
@@ -173,17 +173,17 @@ func proveDeletesUnderLoad(t *testing.T, c *cluster) {
 			}
 		})
 	}
-	for _, pod := range strings.Fields(c.must(t, "kubectl", "-n", "proof", "get", "pods", "-l", "app=web", "-o", "name")) {
-		c.must(t, "kubectl", "-n", "proof", "delete", pod)
-		c.must(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/web", "--timeout=60s")
+	for _, pod := range strings.Fields(c.mustRun(t, "kubectl", "-n", "proof", "get", "pods", "-l", "app=web", "-o", "name")) {
+		c.mustRun(t, "kubectl", "-n", "proof", "delete", pod)
+		c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/web", "--timeout=60s")
 	}
 	stop()
 	clients.Wait()
 	t.Logf("%d requests, %d lost", asked.Load(), lost.Load())
 }
 
-// ask sends a POST, which the client never repeats by itself.
-func ask(client *http.Client, address string) error {
+// post sends a POST request, which the HTTP client never retries.
+func post(client *http.Client, address string) error {
 	request, err := http.NewRequest(http.MethodPut, address+"/note", strings.NewReader(""))
 	if err != nil {
 		return err

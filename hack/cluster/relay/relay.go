@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relay leads connections from a port of the machine to an address in
-// the node's network. It copies bytes and knows no protocol. Its listener was
-// opened on the machine, its process lives in the node's namespaces and ends
-// with them; how it gets there is the business of package node.
+// Package relay forwards connections from a port of the machine to an address in the
+// node's network. It copies bytes and is independent of protocols. Its listener was
+// opened on the machine; its process runs in the node's namespaces and ends with them.
+// Package node starts that process.
 package relay
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Resolver returns the address to lead the next connection to.
+// Resolver returns the target address of the next connection.
 type Resolver func(context.Context) (string, error)
 
-// patience is how long a connection waits for its other half.
-const patience = 10 * time.Second
+// dialTimeout is the timeout for connecting to the target.
+const dialTimeout = 10 * time.Second
 
-// Serve leads every connection of the listener to where resolve says, until
-// the listener is closed.
+// Serve forwards every connection of the listener to the address that resolve returns,
+// until the listener is closed.
 func Serve(ctx context.Context, listener net.Listener, resolve Resolver) error {
 	for {
 		client, err := listener.Accept()
@@ -33,25 +33,25 @@ func Serve(ctx context.Context, listener net.Listener, resolve Resolver) error {
 			return err
 		}
 		go func() {
-			if err := lead(ctx, client, resolve); err != nil {
-				slog.Warn("a connection was not relayed", "error", err)
+			if err := handle(ctx, client, resolve); err != nil {
+				slog.Warn("failed to relay a connection", "error", err)
 			}
 		}()
 	}
 }
 
-func lead(ctx context.Context, client net.Conn, resolve Resolver) error {
+func handle(ctx context.Context, client net.Conn, resolve Resolver) error {
 	defer func() { _ = client.Close() }()
 	server, err := dial(ctx, resolve)
 	if err != nil {
-		refuse(client)
+		reset(client)
 		return err
 	}
 	defer func() { _ = server.Close() }()
 	done := make(chan struct{}, 2)
 	for _, way := range []struct{ to, from net.Conn }{{server, client}, {client, server}} {
 		go func() {
-			copyAll(way.to, way.from)
+			copyStream(way.to, way.from)
 			done <- struct{}{}
 		}()
 	}
@@ -60,17 +60,17 @@ func lead(ctx context.Context, client net.Conn, resolve Resolver) error {
 	return nil
 }
 
-// refuse resets a connection that leads nowhere. Its client got through to the
-// relay and cannot be refused any more; an orderly end, which the kernel makes of
-// it or not by what was read, would be taken for an answer.
-func refuse(client net.Conn) {
+// reset resets a connection without a target. The client is already connected to the
+// relay, so the connection can no longer be refused, and the client might take an
+// orderly close for a response.
+func reset(client net.Conn) {
 	if connection, ok := client.(*net.TCPConn); ok {
 		_ = connection.SetLinger(0)
 	}
 }
 
 func dial(ctx context.Context, resolve Resolver) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	address, err := resolve(ctx)
 	if err != nil {
@@ -80,10 +80,9 @@ func dial(ctx context.Context, resolve Resolver) (net.Conn, error) {
 	return dialer.DialContext(ctx, "tcp", address)
 }
 
-// copyAll copies one direction. When it ends in order the other side hears
-// that no more will come and may go on answering; when it breaks, nothing that
-// was said is worth more and both sides end.
-func copyAll(to, from net.Conn) {
+// copyStream copies one direction. At an orderly end it closes only that direction, so
+// that the other side can still respond. On an error it closes both connections.
+func copyStream(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
 		_ = half.CloseWrite()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// listen opens a listener on loopback that the test closes.
+// listen opens a loopback listener and closes it when the test ends.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,8 +24,9 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// relayTo relays to where resolve says and returns the address to dial.
-func relayTo(t *testing.T, resolve Resolver) string {
+// startRelay starts a relay to the target that resolve returns, and returns the address
+// to dial.
+func startRelay(t *testing.T, resolve Resolver) string {
 	t.Helper()
 	listener := listen(t)
 	ended := make(chan error, 1)
@@ -39,8 +40,9 @@ func relayTo(t *testing.T, resolve Resolver) string {
 	return listener.Addr().String()
 }
 
-// serve answers each connection by handle and returns a resolver to it.
-func serve(t *testing.T, handle func(*net.TCPConn)) Resolver {
+// startServer starts a server that handles each connection with handle, and returns a
+// resolver for its address.
+func startServer(t *testing.T, handle func(*net.TCPConn)) Resolver {
 	t.Helper()
 	listener := listen(t)
 	go func() {
@@ -65,10 +67,10 @@ func dialRelay(t *testing.T, address string) *net.TCPConn {
 	return connection.(*net.TCPConn)
 }
 
-func TestEachSideHearsTheEndOfTheOther(t *testing.T) {
+func TestHalfCloseIsRelayed(t *testing.T) {
 	t.Parallel()
-	// A server that answers only when it has heard all.
-	address := relayTo(t, serve(t, func(connection *net.TCPConn) {
+	// A server that responds only after it has read the whole request.
+	address := startRelay(t, startServer(t, func(connection *net.TCPConn) {
 		defer func() { _ = connection.Close() }()
 		if heard, err := io.ReadAll(connection); err == nil {
 			_, _ = connection.Write(bytes.ToUpper(heard))
@@ -88,9 +90,9 @@ func TestEachSideHearsTheEndOfTheOther(t *testing.T) {
 	}
 }
 
-func TestServerThatSpeaksFirst(t *testing.T) {
+func TestServerSpeaksFirst(t *testing.T) {
 	t.Parallel()
-	address := relayTo(t, serve(t, func(connection *net.TCPConn) {
+	address := startRelay(t, startServer(t, func(connection *net.TCPConn) {
 		_, _ = connection.Write([]byte("welcome"))
 		_ = connection.Close()
 	}))
@@ -100,7 +102,7 @@ func TestServerThatSpeaksFirst(t *testing.T) {
 	}
 }
 
-func TestConnectionThatLeadsNowhereIsReset(t *testing.T) {
+func TestUnreachableTargetResetsConnection(t *testing.T) {
 	t.Parallel()
 	closed := listen(t)
 	_ = closed.Close()
@@ -110,9 +112,9 @@ func TestConnectionThatLeadsNowhereIsReset(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The reset may be there before the connection is known to be.
+			// The reset may arrive before Dial returns.
 			var heard []byte
-			connection, err := net.Dial("tcp", relayTo(t, resolve))
+			connection, err := net.Dial("tcp", startRelay(t, resolve))
 			if err == nil {
 				defer func() { _ = connection.Close() }()
 				heard, err = io.ReadAll(connection)
@@ -124,17 +126,17 @@ func TestConnectionThatLeadsNowhereIsReset(t *testing.T) {
 	}
 }
 
-func TestEveryConnectionIsResolvedAnew(t *testing.T) {
+func TestEachConnectionIsResolved(t *testing.T) {
 	t.Parallel()
 	says := func(words string) Resolver {
-		return serve(t, func(connection *net.TCPConn) {
+		return startServer(t, func(connection *net.TCPConn) {
 			_, _ = connection.Write([]byte(words))
 			_ = connection.Close()
 		})
 	}
 	first, second := says("first"), says("second")
 	var asked atomic.Int32
-	address := relayTo(t, func(ctx context.Context) (string, error) {
+	address := startRelay(t, func(ctx context.Context) (string, error) {
 		if asked.Add(1) == 1 {
 			return first(ctx)
 		}

@@ -14,42 +14,41 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Target is where a relay leads: a Service, a Pod or an address within the
-// node's network.
+// Target is the target of a relay: a Service, a Pod or an address in the node's
+// network.
 type Target struct {
-	// Kind is "svc" or "pod"; empty for an address.
+	// Kind is "svc" or "pod", or empty for an address.
 	Kind, Namespace, Name string
-	// Host is set for an address only.
+	// Host is set only for an address.
 	Host string
-	// Port is a number, or the name that a Service or a Pod gives to one.
+	// Port is a number, or the name of a port of the Service or Pod.
 	Port string
 }
 
-// ParseTarget reads svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or
-// ADDRESS:PORT.
+// ParseTarget parses svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT.
 func ParseTarget(text string) (Target, error) {
 	const want = "write svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT"
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || host == "" || port == "" {
-		return Target{}, fmt.Errorf("%q is no target of a relay: %s", text, want)
+		return Target{}, fmt.Errorf("invalid relay target %q: %s", text, want)
 	}
 	parts := strings.Split(host, "/")
 	switch {
 	case len(parts) == 3 && (parts[0] == "svc" || parts[0] == "pod") && parts[1] != "" && parts[2] != "":
 		return Target{Kind: parts[0], Namespace: parts[1], Name: parts[2], Port: port}, nil
-	case len(parts) == 1 && net.ParseIP(host) != nil && isNumber(port):
+	case len(parts) == 1 && net.ParseIP(host) != nil && isPortNumber(port):
 		return Target{Host: host, Port: port}, nil
 	}
-	return Target{}, fmt.Errorf("%q is no target of a relay: %s", text, want)
+	return Target{}, fmt.Errorf("invalid relay target %q: %s", text, want)
 }
 
-func isNumber(port string) bool {
+func isPortNumber(port string) bool {
 	_, err := strconv.ParseUint(port, 10, 16)
 	return err == nil
 }
 
-// Resolve returns the address to dial. It asks each time, because a Service
-// or a Pod that is made anew has another address.
+// Resolve returns the address to dial. It looks up the target each time, because a
+// recreated Service or Pod has a different address.
 func (t Target) Resolve(ctx context.Context, client kubernetes.Interface) (string, error) {
 	switch t.Kind {
 	case "svc":
@@ -57,19 +56,19 @@ func (t Target) Resolve(ctx context.Context, client kubernetes.Interface) (strin
 		if err != nil {
 			return "", fmt.Errorf("looking up the Service %s/%s: %w", t.Namespace, t.Name, err)
 		}
-		return t.ofService(service)
+		return t.serviceAddress(service)
 	case "pod":
 		pod, err := client.CoreV1().Pods(t.Namespace).Get(ctx, t.Name, metav1.GetOptions{})
 		if err != nil {
 			return "", fmt.Errorf("looking up the Pod %s/%s: %w", t.Namespace, t.Name, err)
 		}
-		return t.ofPod(pod)
+		return t.podAddress(pod)
 	default:
 		return net.JoinHostPort(t.Host, t.Port), nil
 	}
 }
 
-func (t Target) ofService(service *corev1.Service) (string, error) {
+func (t Target) serviceAddress(service *corev1.Service) (string, error) {
 	address := service.Spec.ClusterIP
 	if address == "" || address == corev1.ClusterIPNone {
 		return "", fmt.Errorf("the Service %s/%s has no cluster address", t.Namespace, t.Name)
@@ -83,11 +82,11 @@ func (t Target) ofService(service *corev1.Service) (string, error) {
 	return "", fmt.Errorf("the Service %s/%s has no port %s", t.Namespace, t.Name, t.Port)
 }
 
-func (t Target) ofPod(pod *corev1.Pod) (string, error) {
+func (t Target) podAddress(pod *corev1.Pod) (string, error) {
 	if pod.Status.PodIP == "" {
 		return "", fmt.Errorf("the Pod %s/%s has no address yet", t.Namespace, t.Name)
 	}
-	if isNumber(t.Port) {
+	if isPortNumber(t.Port) {
 		return net.JoinHostPort(pod.Status.PodIP, t.Port), nil
 	}
 	for _, container := range pod.Spec.Containers {

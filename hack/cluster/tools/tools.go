@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tools knows where the modules of the tools are: each folder beside
-// this file is a Go module of its own, which pins one upstream project and is
-// built by package build. No code of theirs is linked into the cluster program.
+// Package tools locates the tool modules: each directory next to this file is a
+// separate Go module that pins one upstream project and is built by package build.
+// None of that code is linked into the cluster program.
 package tools
 
 import (
@@ -12,22 +12,22 @@ import (
 	"path/filepath"
 )
 
-// source is set by the linker, since a program that is built with -trimpath does
-// not know where its sources are.
+// source is set by the linker, because a program built with -trimpath does not know
+// the location of its sources.
 var source string
 
-// Source returns the folder of the cluster program's own module, whose
-// subfolder tools holds the modules of the tools: the one it was built in, or for
-// tests the one that they run in.
-func Source() (string, error) {
+// SourceDir returns the directory of the cluster program's module, whose subdirectory
+// tools contains the tool modules. It is the module that the program was built in or,
+// in tests, the one that they run in.
+func SourceDir() (string, error) {
 	if source != "" {
-		return source, isSource(source)
+		return source, checkSourceDir(source)
 	}
 	folder, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("finding the modules of the tools: %w", err)
 	}
-	for isSource(folder) != nil {
+	for checkSourceDir(folder) != nil {
 		parent := filepath.Dir(folder)
 		if parent == folder {
 			return "", errors.New("finding the modules of the tools: build this program with `make bin/cluster`")
@@ -37,8 +37,8 @@ func Source() (string, error) {
 	return folder, nil
 }
 
-// isSource is an error unless a folder has the modules of the tools.
-func isSource(folder string) error {
+// checkSourceDir returns an error unless a directory contains the tool modules.
+func checkSourceDir(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, "tools", "kubernetes", "go.mod")); err != nil {
 		return fmt.Errorf("finding the modules of the tools: %w (build this program with `make bin/cluster` in its source tree)", err)
 	}

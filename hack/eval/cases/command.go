@@ -10,49 +10,49 @@ import (
 )
 
 type command struct {
-	Part       string `enum:"work,measure,both" default:"both" help:"Which part of the cases: ${enum}."`
-	Discipline string `help:"Only this discipline, as cardiology."`
-	Worst      int    `default:"0" help:"How many of the worst misses of each cause to print, of the part to work on."`
-	Freeze     bool   `help:"Print the hash of each file of the part to measure on, as sums.txt has them, and play nothing."`
+	Part       string `enum:"work,measure,both" default:"both" help:"Part of the cases to run: ${enum}."`
+	Discipline string `help:"Run only this discipline, such as cardiology."`
+	Worst      int    `default:"0" help:"Number of worst misses to print per cause, from the work part."`
+	Freeze     bool   `help:"Print the hash of each file of the measure part in the format of sums.txt and exit."`
 }
 
-// Run prints the figures of each part.
+// Run prints the metrics of each set.
 func (c *command) Run(out io.Writer) error {
 	if c.Freeze {
-		return freeze(out, caseFiles)
+		return printChecksums(out, caseFiles)
 	}
-	clinic, err := openClinic()
+	clinic, err := newSimulator()
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{workPart, measurePart} {
+	for _, part := range []string{developmentSet, holdoutSet} {
 		if c.Part != part && c.Part != "both" {
 			continue
 		}
-		if err := c.measure(out, clinic, part); err != nil {
+		if err := c.runSet(out, clinic, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure plays a part. Whoever works on the content reads what it prints, so
-// that of the part to measure on it names no more than the ids of emergencies.
-func (c *command) measure(out io.Writer, clinic *clinic, part string) error {
-	cases, err := readPart(caseFiles, part)
+// runSet simulates a set. Content authors read this output, so for the held-out set it
+// reveals no more than the IDs of emergencies.
+func (c *command) runSet(out io.Writer, clinic *simulator, part string) error {
+	cases, err := readSet(caseFiles, part)
 	if err != nil {
 		return err
 	}
 	cases = slices.DeleteFunc(cases, func(v vignette) bool { return v.Discipline != cmp.Or(c.Discipline, v.Discipline) })
-	outcomes, err := clinic.playAll(cases)
+	outcomes, err := clinic.simulateAll(cases)
 	if err != nil {
 		return err
 	}
-	if err := printFigures(out, part, outcomes); err != nil {
-		return fmt.Errorf("printing the figures: %w", err)
+	if err := printMetrics(out, part, outcomes); err != nil {
+		return fmt.Errorf("printing the metrics: %w", err)
 	}
-	printMissedEmergencies(out, outcomes, part == workPart)
-	if part == workPart {
+	printMissedEmergencies(out, outcomes, part == developmentSet)
+	if part == developmentSet {
 		clinic.printMisses(out, outcomes, c.Worst)
 	}
 	fmt.Fprintln(out)

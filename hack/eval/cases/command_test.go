@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// run runs the command with arguments as they are given to it.
-func run(t *testing.T, arguments ...string) string {
+// runCommand runs the command with the given arguments and returns its output.
+func runCommand(t *testing.T, arguments ...string) string {
 	t.Helper()
 	var c command
 	parser, err := kong.New(&c)
@@ -29,10 +29,10 @@ func run(t *testing.T, arguments ...string) string {
 	return out.String()
 }
 
-func TestCommandPrintsOnePart(t *testing.T) {
+func TestCommandPrintsSelectedSet(t *testing.T) {
 	t.Parallel()
-	got := run(t, "--part", "work", "--discipline", "cardiology", "--worst", "1")
-	for _, want := range []string{"work: ", "first three", "median questions", "\n  cardiology ", "emergencies triaged below emergency: ", "asked but lost: "} {
+	got := runCommand(t, "--part", "work", "--discipline", "cardiology", "--worst", "1")
+	for _, want := range []string{"work: ", "first three", "median questions", "\n  cardiology ", "emergencies triaged below emergency: ", "asked but outranked: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -44,18 +44,18 @@ func TestCommandPrintsOnePart(t *testing.T) {
 	}
 }
 
-// TestMeasuredCasesStayHidden holds that of the part to measure on nothing is
-// shown but figures, and the ids of emergencies.
-func TestMeasuredCasesStayHidden(t *testing.T) {
+// TestHoldoutCasesStayHidden checks that the report on the holdout set shows only
+// metrics and the IDs of emergency cases.
+func TestHoldoutCasesStayHidden(t *testing.T) {
 	t.Parallel()
-	shown := run(t, "--part", "measure", "--discipline", "cardiology", "--worst", "1000")
-	for _, v := range part(t, measurePart) {
-		for _, line := range slices.Concat([]string{v.Says, v.Diagnosis}, v.Present, v.Denied, v.History, v.Family) {
+	shown := runCommand(t, "--part", "measure", "--discipline", "cardiology", "--worst", "1000")
+	for _, v := range loadSet(t, holdoutSet) {
+		for _, line := range slices.Concat([]string{v.ChiefComplaint, v.Diagnosis}, v.Present, v.Denied, v.History, v.Family) {
 			if strings.Contains(shown, line) {
 				t.Errorf("a line of %s is shown", v.ID)
 			}
 		}
-		if strings.Contains(shown, v.ID) && !v.emergency() {
+		if strings.Contains(shown, v.ID) && !v.isEmergency() {
 			t.Errorf("%s is shown", v.ID)
 		}
 	}
@@ -65,13 +65,13 @@ func TestMeasuredCasesStayHidden(t *testing.T) {
 	}
 }
 
-func TestCommandFreezes(t *testing.T) {
+func TestCommandPrintsChecksums(t *testing.T) {
 	t.Parallel()
-	got := run(t, "--freeze")
-	if names, err := thawed(caseFiles, got); len(names) > 0 || err != nil {
+	got := runCommand(t, "--freeze")
+	if names, err := changedFiles(caseFiles, got); len(names) > 0 || err != nil {
 		t.Errorf("not frozen by its own hashes: %v %v", names, err)
 	}
-	if strings.Contains(got, workPart+"/") || !strings.Contains(got, "  measure/cardiology.jsonl\n") {
+	if strings.Contains(got, developmentSet+"/") || !strings.Contains(got, "  measure/cardiology.jsonl\n") {
 		t.Error("expected the files of the part to measure on, and no others")
 	}
 }

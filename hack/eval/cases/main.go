@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cases measures how good the advice is: it plays the patients of our
-// own vignettes in process, on the content that it was built with, from their
-// first words to the end of the interview, and prints how often the right
-// condition and the right urgency come out. The README beside it says where the
-// patients come from and what the figures mean.
+// Command cases measures the quality of the advice. It simulates the patients of our
+// own vignettes in process on the embedded content, from the chief complaint to the
+// end of the interview, and prints how often the condition and the triage level are
+// right. The README in this directory describes the source of the patients and the
+// metrics.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	parsed := kong.Parse(&command{}, kong.Name("cases"), kong.Description("Measure how good the advice is, on vignettes of our own."),
+	parsed := kong.Parse(&command{}, kong.Name("cases"), kong.Description("Measure diagnosis and triage on the project's own vignettes."),
 		kong.BindTo(os.Stdout, (*io.Writer)(nil)))
 	parsed.FatalIfErrorf(parsed.Run())
 }

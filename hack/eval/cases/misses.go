@@ -11,56 +11,55 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 )
 
-// A cause is the first thing that stood between a patient and the right
-// condition in the first place.
+// A cause is the first reason why the correct condition was not ranked first.
 type cause int
 
 const (
 	notMissed cause = iota
-	notInCatalogue
-	notHeard
-	notUnderstood
+	notInCatalog
+	complaintNotUnderstood
+	findingsNotUnderstood
 	notAsked
-	lost
+	outranked
 )
 
-// causes are those of misses, in the order to print.
+// causes lists the causes of misses in print order.
 var causes = []struct {
 	cause cause
 	title string
 }{
-	{notInCatalogue, "not in the catalogue"},
-	{notHeard, "words not understood: no symptom in what was said first"},
-	{notUnderstood, "words not understood: a third of what is there or more"},
-	{notAsked, "not asked: first if all that the patient knows is told"},
-	{lost, "asked but lost"},
+	{notInCatalog, "not in the catalogue"},
+	{complaintNotUnderstood, "words not understood: no symptom in the chief complaint"},
+	{findingsNotUnderstood, "words not understood: a third of the findings or more"},
+	{notAsked, "not asked: ranked first given everything the patient knows"},
+	{outranked, "asked but outranked"},
 }
 
-// cause sorts a miss. What was not understood weighs before the figures of the
-// content, as these cannot tell conditions apart by what they never hear.
+// cause classifies a miss. Missing understanding takes precedence over the numbers in
+// the content, which cannot distinguish conditions by findings that were never
+// recognized.
 func (o *outcome) cause() cause {
 	switch {
 	case o.rank == 1:
 		return notMissed
-	case !o.covered:
-		return notInCatalogue
-	case !o.heard:
-		return notHeard
-	case o.fullRank == 1:
+	case !o.inCatalog:
+		return notInCatalog
+	case !o.understood:
+		return complaintNotUnderstood
+	case o.fullEvidenceRank == 1:
 		return notAsked
-	case 3*len(o.known.unheard) >= 1+len(o.Present)+len(o.History)+len(o.Family):
-		return notUnderstood
+	case 3*len(o.knowledge.notUnderstood) >= 1+len(o.Present)+len(o.History)+len(o.Family):
+		return findingsNotUnderstood
 	default:
-		return lost
+		return outranked
 	}
 }
 
-// printMisses prints the misses by cause, the worst first and then by id, at
-// most so many of each.
-func (c *clinic) printMisses(out io.Writer, outcomes []outcome, most int) {
+// printMisses prints up to most misses of each cause, worst first, then by ID.
+func (c *simulator) printMisses(out io.Writer, outcomes []outcome, most int) {
 	missed := map[cause][]*outcome{}
 	for i := range outcomes {
 		cause := outcomes[i].cause()
@@ -70,7 +69,7 @@ func (c *clinic) printMisses(out io.Writer, outcomes []outcome, most int) {
 	for _, row := range causes {
 		list := missed[row.cause]
 		slices.SortStableFunc(list, func(a, b *outcome) int {
-			return cmp.Or(cmp.Compare(b.place(), a.place()), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(b.sortRank(), a.sortRank()), cmp.Compare(a.ID, b.ID))
 		})
 		fmt.Fprintf(out, "  %s: %d\n", row.title, len(list))
 		for _, o := range list[:min(most, len(list))] {
@@ -79,29 +78,29 @@ func (c *clinic) printMisses(out io.Writer, outcomes []outcome, most int) {
 	}
 }
 
-// place is the rank, behind all others when there is none.
-func (o *outcome) place() int {
+// sortRank returns the rank; an unranked diagnosis sorts last.
+func (o *outcome) sortRank() int {
 	if o.rank == 0 {
 		return math.MaxInt
 	}
 	return o.rank
 }
 
-func (c *clinic) printMiss(out io.Writer, o *outcome) {
+func (c *simulator) printMiss(out io.Writer, o *outcome) {
 	place := "not ranked"
 	if o.rank > 0 {
 		place = fmt.Sprintf("ranked %d", o.rank)
 	}
 	fmt.Fprintf(out, "    %s  %s %v, %d %s %v: %s after %d questions, %s of %v\n      %q\n",
-		o.ID, o.Diagnosis, o.ICD10, o.Age.Value, o.Age.Unit, o.Sex, place, o.Questions, o.advised(), o.Triage, o.Says)
+		o.ID, o.Diagnosis, o.ICD10, o.Age.Value, o.Age.Unit, o.Sex, place, o.Questions, o.triageLabel(), o.Triage, o.ChiefComplaint)
 	for _, row := range []struct {
 		title string
 		items []string
 	}{
-		{"before it", c.before(o)},
-		{"told", c.told(o)},
+		{"ranked above", c.higherRanked(o)},
+		{"told", c.reportedPresent(o)},
 		{"not asked", c.notAsked(o)},
-		{"not understood", o.known.unheard},
+		{"not understood", o.knowledge.notUnderstood},
 	} {
 		if len(row.items) > 0 {
 			fmt.Fprintf(out, "      %-15s %s\n", row.title, strings.Join(row.items, "; "))
@@ -109,9 +108,9 @@ func (c *clinic) printMiss(out io.Writer, o *outcome) {
 	}
 }
 
-// before names the first conditions that came before the diagnosis.
-func (c *clinic) before(o *outcome) []string {
-	first := o.Ranking[:min(3, len(o.Ranking), o.place()-1)]
+// higherRanked returns the names of the top conditions ranked above the diagnosis.
+func (c *simulator) higherRanked(o *outcome) []string {
+	first := o.Ranking[:min(3, len(o.Ranking), o.sortRank()-1)]
 	names := make([]string, len(first))
 	for i, ranked := range first {
 		names[i] = fmt.Sprintf("%s %.2f", c.Release.Text(c.Release.Conditions[ranked.Condition].Name), ranked.Probability)
@@ -119,22 +118,23 @@ func (c *clinic) before(o *outcome) []string {
 	return names
 }
 
-// told names what the patient said is there.
-func (c *clinic) told(o *outcome) []string {
+// reportedPresent returns the names of the findings that the patient reported as
+// present.
+func (c *simulator) reportedPresent(o *outcome) []string {
 	var names []string
 	for _, e := range o.Evidence {
-		if observation, ok := c.Release.ObservationByID(e.ID); ok && e.Choice == engine.Present {
+		if observation, ok := c.Release.ObservationByID(e.ID); ok && e.Choice == inference.Present {
 			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
 		}
 	}
 	return names
 }
 
-// notAsked names what is there and was never asked.
-func (c *clinic) notAsked(o *outcome) []string {
+// notAsked returns the names of present findings that were never asked about.
+func (c *simulator) notAsked(o *outcome) []string {
 	var names []string
-	for _, observation := range slices.Sorted(maps.Keys(o.known.answers)) {
-		if o.heard && o.known.answers[observation] == engine.Present && !o.Has(c.Release, observation) {
+	for _, observation := range slices.Sorted(maps.Keys(o.knowledge.answers)) {
+		if o.understood && o.knowledge.answers[observation] == inference.Present && !o.HasEvidence(c.Release, observation) {
 			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
 		}
 	}

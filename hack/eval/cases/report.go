@@ -10,36 +10,36 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
-// printFigures prints the figures of a part: of all cases, then by discipline.
-func printFigures(out io.Writer, part string, outcomes []outcome) error {
+// printMetrics prints the metrics of a set: for all cases, then by discipline.
+func printMetrics(out io.Writer, part string, outcomes []outcome) error {
 	fmt.Fprintf(out, "%s: %d cases, %d atypical, %d emergencies\n", part, len(outcomes),
-		count(outcomes, func(o *outcome) bool { return o.Atypical }), count(outcomes, isEmergency))
-	for _, f := range figures {
-		s := f.of(outcomes)
-		low, high := s.interval()
-		fmt.Fprintf(out, "  %-17s %5.1f %%  [%5.1f, %5.1f]  %d/%d\n", f.name, 100*s.value(), 100*low, 100*high, s.hits, s.of)
+		countMatching(outcomes, func(o *outcome) bool { return o.Atypical }), countMatching(outcomes, isEmergency))
+	for _, f := range metrics {
+		s := f.measure(outcomes)
+		low, high := s.confidenceInterval()
+		fmt.Fprintf(out, "  %-17s %5.1f %%  [%5.1f, %5.1f]  %d/%d\n", f.name, 100*s.value(), 100*low, 100*high, s.hits, s.total)
 	}
 	fmt.Fprintf(out, "  %-17s %5.1f\n\n", "median questions", medianQuestions(outcomes))
-	consultation.PrintCalibration(out, claims(outcomes))
+	consultation.PrintCalibration(out, predictions(outcomes))
 	return printDisciplines(out, outcomes)
 }
 
-// claims are what the verdicts said of their first conditions.
-func claims(outcomes []outcome) []consultation.Claim {
-	var all []consultation.Claim
+// predictions returns the predictions for the top-ranked conditions.
+func predictions(outcomes []outcome) []consultation.Prediction {
+	var all []consultation.Prediction
 	for i := range outcomes {
 		if o := &outcomes[i]; len(o.Ranking) > 0 {
-			all = append(all, consultation.Claim{Probability: o.Ranking[0].Probability, Right: o.rank == 1})
+			all = append(all, consultation.Prediction{Probability: o.Ranking[0].Probability, Correct: o.rank == 1})
 		}
 	}
 	return all
 }
 
-// printDisciplines prints one row for each discipline, in percent.
+// printDisciplines prints one row per discipline, in percent.
 func printDisciplines(out io.Writer, outcomes []outcome) error {
 	groups := map[string][]outcome{}
 	for _, o := range outcomes {
@@ -47,65 +47,65 @@ func printDisciplines(out io.Writer, outcomes []outcome) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "  % [95 %]\tn")
-	for _, f := range figures {
-		fmt.Fprint(table, "\t", f.short)
+	for _, f := range metrics {
+		fmt.Fprint(table, "\t", f.column)
 	}
 	fmt.Fprintln(table, "\tquestions")
 	for _, discipline := range slices.Sorted(maps.Keys(groups)) {
 		group := groups[discipline]
 		fmt.Fprintf(table, "  %s\t%d", discipline, len(group))
-		for _, f := range figures {
-			fmt.Fprint(table, "\t", cell(f.of(group)))
+		for _, f := range metrics {
+			fmt.Fprint(table, "\t", formatCell(f.measure(group)))
 		}
 		fmt.Fprintf(table, "\t%g\n", medianQuestions(group))
 	}
 	return table.Flush()
 }
 
-func cell(s share) string {
-	low, high := s.interval()
+func formatCell(s proportion) string {
+	low, high := s.confidenceInterval()
 	return fmt.Sprintf("%.0f [%.0f, %.0f]", 100*s.value(), 100*low, 100*high)
 }
 
-func count(outcomes []outcome, holds func(*outcome) bool) int {
-	return (&figure{holds: holds}).of(outcomes).hits
+func countMatching(outcomes []outcome, holds func(*outcome) bool) int {
+	return (&metric{met: holds}).measure(outcomes).hits
 }
 
-func isEmergency(o *outcome) bool { return o.emergency() }
+func isEmergency(o *outcome) bool { return o.isEmergency() }
 
-// missedEmergencies are those for whom less than an emergency department was
-// advised.
+// missedEmergencies returns the emergencies that were triaged below an emergency
+// department.
 func missedEmergencies(outcomes []outcome) []*outcome {
 	var missed []*outcome
 	for i := range outcomes {
-		if o := &outcomes[i]; o.emergency() && o.Level < model.Emergency {
+		if o := &outcomes[i]; o.isEmergency() && o.Level < model.Emergency {
 			missed = append(missed, o)
 		}
 	}
 	return missed
 }
 
-// printMissedEmergencies lists the emergencies that were triaged below one. What
-// was said is shown on request.
+// printMissedEmergencies lists the emergencies that were triaged below one, on request
+// with the patient's statements.
 func printMissedEmergencies(out io.Writer, outcomes []outcome, withWords bool) {
 	missed := missedEmergencies(outcomes)
-	fmt.Fprintf(out, "\nemergencies triaged below emergency: %d of %d\n", len(missed), count(outcomes, isEmergency))
+	fmt.Fprintf(out, "\nemergencies triaged below emergency: %d of %d\n", len(missed), countMatching(outcomes, isEmergency))
 	for _, o := range missed {
 		if !withWords {
 			fmt.Fprintf(out, "  %s\n", o.ID)
 			continue
 		}
-		fmt.Fprintf(out, "  %s  %s: %s after %d questions\n      %q\n", o.ID, o.Diagnosis, o.advised(), o.Questions, o.Says)
+		fmt.Fprintf(out, "  %s  %s: %s after %d questions\n      %q\n", o.ID, o.Diagnosis, o.triageLabel(), o.Questions, o.ChiefComplaint)
 		if len(o.Present) > 0 {
 			fmt.Fprintf(out, "      %s\n", strings.Join(o.Present, "; "))
 		}
 	}
 }
 
-// advised is the level in words.
-func (o *outcome) advised() string {
-	if !o.heard {
-		return "not heard"
+// triageLabel returns the triage level as text.
+func (o *outcome) triageLabel() string {
+	if !o.understood {
+		return "not understood"
 	}
 	return o.Level.String()
 }

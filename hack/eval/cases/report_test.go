@@ -8,29 +8,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
-// somebody is an outcome: in the catalogue, heard, at a rank and a level, where
-// an emergency department is right.
-func somebody(id string, rank int, advised model.TriageLevel) outcome {
-	v := someone()
+// newOutcome returns an outcome for an understood case in the catalog. The case's
+// correct triage level is Emergency.
+func newOutcome(id string, rank int, advised model.TriageLevel) outcome {
+	v := validVignette()
 	v.ID = id
-	return outcome{vignette: v, covered: true, heard: true, rank: rank, Record: consultation.Record{Questions: 12, Level: advised}}
+	return outcome{vignette: v, inCatalog: true, understood: true, rank: rank, Transcript: consultation.Transcript{Questions: 12, Level: advised}}
 }
 
-func TestPrintFigures(t *testing.T) {
+func TestPrintMetrics(t *testing.T) {
 	t.Parallel()
 	outcomes := []outcome{
-		somebody("cardiology-w01", 1, model.Emergency),
-		somebody("cardiology-w02", 2, model.Consultation),
-		somebody("cardiology-w03", 0, model.EmergencyAmbulance),
-		{vignette: vignette{Discipline: "urology", Atypical: true, Triage: []level{{model.SelfCare}}}},
+		newOutcome("cardiology-w01", 1, model.Emergency),
+		newOutcome("cardiology-w02", 2, model.Consultation),
+		newOutcome("cardiology-w03", 0, model.EmergencyAmbulance),
+		{vignette: vignette{Discipline: "urology", Atypical: true, Triage: []triageLevel{{model.SelfCare}}}},
 	}
 	outcomes[1].Questions = 15
 	var out strings.Builder
-	if err := printFigures(&out, "work", outcomes); err != nil {
+	if err := printMetrics(&out, "work", outcomes); err != nil {
 		t.Fatal(err)
 	}
 	want := `work: 4 cases, 1 atypical, 3 emergencies
@@ -57,15 +57,15 @@ calibration of the first condition: expected error 0.000
 
 func TestPrintMissedEmergencies(t *testing.T) {
 	t.Parallel()
-	unheard := somebody("cardiology-w04", 0, model.NoTriageLevel)
-	unheard.heard, unheard.Questions = false, 0
-	notUrgent := somebody("cardiology-w05", 1, model.SelfCare)
-	notUrgent.Triage = []level{{model.Consultation24}, {model.Emergency}}
-	ambulance := somebody("cardiology-w06", 1, model.Emergency) // late, and yet not below an emergency
-	ambulance.Triage = []level{{model.EmergencyAmbulance}}
+	unheard := newOutcome("cardiology-w04", 0, model.NoTriageLevel)
+	unheard.understood, unheard.Questions = false, 0
+	notUrgent := newOutcome("cardiology-w05", 1, model.SelfCare)
+	notUrgent.Triage = []triageLevel{{model.Consultation24}, {model.Emergency}}
+	ambulance := newOutcome("cardiology-w06", 1, model.Emergency) // undertriaged, but still an emergency
+	ambulance.Triage = []triageLevel{{model.EmergencyAmbulance}}
 	outcomes := []outcome{
-		somebody("cardiology-w01", 1, model.Emergency), somebody("cardiology-w02", 1, model.EmergencyAmbulance),
-		somebody("cardiology-w03", 1, model.Consultation24), unheard, notUrgent, ambulance,
+		newOutcome("cardiology-w01", 1, model.Emergency), newOutcome("cardiology-w02", 1, model.EmergencyAmbulance),
+		newOutcome("cardiology-w03", 1, model.Consultation24), unheard, notUrgent, ambulance,
 	}
 	for withWords, want := range map[bool]string{
 		true: `
@@ -73,7 +73,7 @@ emergencies triaged below emergency: 2 of 5
   cardiology-w03  Heart attack: consultation_24 after 12 questions
       "My chest hurts."
       sweating; cough; fever
-  cardiology-w04  Heart attack: not heard after 0 questions
+  cardiology-w04  Heart attack: not understood after 0 questions
       "My chest hurts."
       sweating; cough; fever
 `,

@@ -13,34 +13,34 @@ import (
 	"path"
 	"slices"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
 //go:embed work measure
 var caseFiles embed.FS
 
-// The parts of the cases: one to learn from, one only to measure on.
+// The sets of cases: one for development, one held out for measurement only.
 const (
-	workPart    = "work"
-	measurePart = "measure"
+	developmentSet = "work"
+	holdoutSet     = "measure"
 )
 
-// A vignette is a patient as a clinician has written them down.
+// A vignette is a patient as described by a clinician.
 type vignette struct {
-	ID         string   `json:"id"`
-	Discipline string   `json:"discipline"`
-	Age        age      `json:"age"`
-	Sex        sex      `json:"sex"`
-	Says       string   `json:"says"`    // the first words, as typed
-	Present    []string `json:"present"` // what else is there, when asked
-	Denied     []string `json:"denied"`  // what is not, when asked
-	History    []string `json:"history"`
-	Family     []string `json:"family"`
-	Diagnosis  string   `json:"diagnosis"`
-	ICD10      []string `json:"icd10"`  // prefixes of the codes that are right
-	Triage     []level  `json:"triage"` // the levels that are right
-	Atypical   bool     `json:"atypical"`
-	Source     string   `json:"source"` // what the picture rests on
+	ID             string        `json:"id"`
+	Discipline     string        `json:"discipline"`
+	Age            age           `json:"age"`
+	Sex            sex           `json:"sex"`
+	ChiefComplaint string        `json:"says"`    // chief complaint, as typed
+	Present        []string      `json:"present"` // further findings, reported when asked
+	Denied         []string      `json:"denied"`  // absent findings, denied when asked
+	History        []string      `json:"history"`
+	Family         []string      `json:"family"`
+	Diagnosis      string        `json:"diagnosis"`
+	ICD10          []string      `json:"icd10"`  // prefixes of the correct codes
+	Triage         []triageLevel `json:"triage"` // the correct levels
+	Atypical       bool          `json:"atypical"`
+	Source         string        `json:"source"` // source of the clinical picture
 
 	file string
 }
@@ -65,16 +65,16 @@ func (s *sex) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-type level struct{ model.TriageLevel }
+type triageLevel struct{ model.TriageLevel }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (l *level) UnmarshalText(text []byte) (err error) {
+func (l *triageLevel) UnmarshalText(text []byte) (err error) {
 	l.TriageLevel, err = model.ParseTriageLevel(string(text))
 	return err
 }
 
-// lowest is the least urgent level that is right.
-func (v *vignette) lowest() model.TriageLevel {
+// minTriageLevel returns the least urgent correct level.
+func (v *vignette) minTriageLevel() model.TriageLevel {
 	lowest := model.EmergencyAmbulance
 	for _, l := range v.Triage {
 		lowest = min(lowest, l.TriageLevel)
@@ -82,11 +82,11 @@ func (v *vignette) lowest() model.TriageLevel {
 	return lowest
 }
 
-// emergency reports whether nothing less than an emergency department is right.
-func (v *vignette) emergency() bool { return v.lowest() >= model.Emergency }
+// isEmergency reports whether no level below an emergency department is correct.
+func (v *vignette) isEmergency() bool { return v.minTriageLevel() >= model.Emergency }
 
-// readPart reads the cases of a part in the order of their files and lines.
-func readPart(files fs.FS, part string) ([]vignette, error) {
+// readSet reads the cases of a set in order of files and lines.
+func readSet(files fs.FS, part string) ([]vignette, error) {
 	names, err := fs.Glob(files, path.Join(part, "*.jsonl"))
 	if err != nil {
 		return nil, fmt.Errorf("listing the cases: %w", err)

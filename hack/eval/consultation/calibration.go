@@ -8,50 +8,50 @@ import (
 	"math"
 )
 
-// A Claim is the probability that a verdict gave its first condition, and
-// whether that was the right one.
-type Claim struct {
+// A Prediction is the probability of the top-ranked condition, and whether it was the
+// correct one.
+type Prediction struct {
 	Probability float64
-	Right       bool
+	Correct     bool
 }
 
-// A bin holds the claims whose probability is of the same tenth.
+// A bin holds the predictions whose probability is in the same tenth.
 type bin struct {
-	count       int
-	probability float64 // the mean of what was said
-	right       float64 // how often it was so
+	count           int
+	meanProbability float64 // mean predicted probability
+	accuracy        float64 // fraction of correct predictions
 }
 
-// calibration compares what was said with what was so. The expected error is
-// the mean distance of the two, each bin weighed by its claims (Naeini et al.
-// 2015).
-func calibration(claims []Claim) (bins [10]bin, expectedError float64) {
+// calibrate compares predicted with observed frequencies. The expected calibration
+// error is the mean distance between the two, weighted by the number of predictions in
+// each bin (Naeini et al. 2015).
+func calibrate(claims []Prediction) (bins [10]bin, expectedError float64) {
 	for _, c := range claims {
 		b := &bins[min(9, int(10*c.Probability))]
 		b.count++
-		b.probability += c.Probability
-		if c.Right {
-			b.right++
+		b.meanProbability += c.Probability
+		if c.Correct {
+			b.accuracy++
 		}
 	}
 	for i := range bins {
 		if b := &bins[i]; b.count > 0 {
-			b.probability /= float64(b.count)
-			b.right /= float64(b.count)
-			expectedError += math.Abs(b.probability-b.right) * float64(b.count) / float64(len(claims))
+			b.meanProbability /= float64(b.count)
+			b.accuracy /= float64(b.count)
+			expectedError += math.Abs(b.meanProbability-b.accuracy) * float64(b.count) / float64(len(claims))
 		}
 	}
 	return bins, expectedError
 }
 
-// PrintCalibration prints by tenth of probability how often the first condition
-// was the right one.
-func PrintCalibration(out io.Writer, claims []Claim) {
-	bins, expectedError := calibration(claims)
+// PrintCalibration prints, by tenth of probability, how often the top-ranked condition
+// was correct.
+func PrintCalibration(out io.Writer, claims []Prediction) {
+	bins, expectedError := calibrate(claims)
 	fmt.Fprintf(out, "calibration of the first condition: expected error %.3f\n  said   was    patients\n", expectedError)
 	for _, b := range bins {
 		if b.count > 0 {
-			fmt.Fprintf(out, "  %.2f   %.2f   %d\n", b.probability, b.right, b.count)
+			fmt.Fprintf(out, "  %.2f   %.2f   %d\n", b.meanProbability, b.accuracy, b.count)
 		}
 	}
 	fmt.Fprintln(out)

@@ -12,13 +12,13 @@ import (
 func TestPrintCalibration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		claims []Claim
+		claims []Prediction
 		want   []string
 	}{
 		"nobody":     {nil, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "", ""}},
-		"sure, true": {[]Claim{{1, true}}, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "  1.00   1.00   1", "", ""}},
-		"too sure":   {[]Claim{{0.9, true}, {0.9, false}}, []string{"calibration of the first condition: expected error 0.400", "  said   was    patients", "  0.90   0.50   2", "", ""}},
-		"two bins": {[]Claim{{0.2, false}, {0.2, false}, {0.2, true}, {0.6, true}}, []string{
+		"sure, true": {[]Prediction{{1, true}}, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "  1.00   1.00   1", "", ""}},
+		"too sure":   {[]Prediction{{0.9, true}, {0.9, false}}, []string{"calibration of the first condition: expected error 0.400", "  said   was    patients", "  0.90   0.50   2", "", ""}},
+		"two bins": {[]Prediction{{0.2, false}, {0.2, false}, {0.2, true}, {0.6, true}}, []string{
 			"calibration of the first condition: expected error 0.200", "  said   was    patients", "  0.20   0.33   3", "  0.60   1.00   1", "", "",
 		}},
 	} {

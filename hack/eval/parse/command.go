@@ -11,40 +11,40 @@ import (
 )
 
 type command struct {
-	Part        string `enum:"work,measure,both" default:"both" help:"Which part of the corpus: ${enum}."`
-	Language    string `help:"Only this language, as en."`
-	Style       string `help:"Only this style, as chat."`
-	Worst       int    `default:"0" help:"How many of the worst misses to print, of the part to work on."`
-	ShowMeasure bool   `help:"Print misses of the part to measure on too. Nobody who works on the content or the parser should look at them."`
+	Part        string `enum:"work,measure,both" default:"both" help:"Part of the corpus to run: ${enum}."`
+	Language    string `help:"Run only this language, such as en."`
+	Style       string `help:"Run only this style, such as chat."`
+	Worst       int    `default:"0" help:"Number of worst misses to print, from the work part."`
+	ShowMeasure bool   `help:"Also print misses of the measure part. Do not look at them if you work on the content or the parser."`
 }
 
-// Run prints the figures by part and language.
+// Run prints the scores by set and language.
 func (c *command) Run(out io.Writer) error {
-	for _, part := range []string{workPart, measurePart} {
+	for _, part := range []string{developmentSet, holdoutSet} {
 		if c.Part != part && c.Part != "both" {
 			continue
 		}
-		sentences, err := readPart(corpusFiles, part)
+		sentences, err := readSet(corpusFiles, part)
 		if err != nil {
 			return err
 		}
-		if err := c.measure(out, part, choose(sentences, c.Language, c.Style)); err != nil {
+		if err := c.runSet(out, part, filterSentences(sentences, c.Language, c.Style)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *command) measure(out io.Writer, part string, sentences []sentence) error {
-	for _, language := range values(sentences, func(s sentence) string { return s.language }) {
-		outcomes, err := parseAll(language, choose(sentences, language, ""))
+func (c *command) runSet(out io.Writer, part string, sentences []sentence) error {
+	for _, language := range distinctValues(sentences, func(s sentence) string { return s.language }) {
+		outcomes, err := parseAll(language, filterSentences(sentences, language, ""))
 		if err != nil {
 			return err
 		}
 		if err := printScores(out, part+" "+language, outcomes); err != nil {
-			return fmt.Errorf("printing the figures: %w", err)
+			return fmt.Errorf("printing the metrics: %w", err)
 		}
-		if part == workPart || c.ShowMeasure {
+		if part == developmentSet || c.ShowMeasure {
 			printMisses(out, worst(outcomes, c.Worst))
 		}
 		fmt.Fprintln(out)
@@ -54,19 +54,19 @@ func (c *command) measure(out io.Writer, part string, sentences []sentence) erro
 
 // parseAll parses sentences of one language.
 func parseAll(language string, sentences []sentence) ([]outcome, error) {
-	catalogue, err := openCatalogue(language)
+	catalogue, err := openCatalog(language)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]outcome, len(sentences))
 	for i, s := range sentences {
-		outcomes[i] = judge(s, catalogue.parse(s))
+		outcomes[i] = evaluate(s, catalogue.parse(s))
 	}
 	return outcomes, nil
 }
 
-// byStyle yields the outcomes of each style.
-func byStyle(outcomes []outcome) iter.Seq2[string, []outcome] {
+// groupByStyle yields the outcomes of each style.
+func groupByStyle(outcomes []outcome) iter.Seq2[string, []outcome] {
 	return func(yield func(string, []outcome) bool) {
 		groups := map[string][]outcome{}
 		for _, o := range outcomes {
@@ -80,12 +80,11 @@ func byStyle(outcomes []outcome) iter.Seq2[string, []outcome] {
 	}
 }
 
-// without returns the mentions that are not among others, within those that
-// are.
-func without(mentions, others []mention) []mention {
+// difference returns the mentions that are not among others.
+func difference(mentions, others []mention) []mention {
 	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool { return slices.Contains(others, m) })
 }
 
-func within(mentions, others []mention) []mention {
+func intersection(mentions, others []mention) []mention {
 	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool { return !slices.Contains(others, m) })
 }

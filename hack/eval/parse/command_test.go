@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// run runs the command with arguments as they are given to it.
-func run(t *testing.T, arguments ...string) string {
+// runCommand runs the command with the given arguments and returns its output.
+func runCommand(t *testing.T, arguments ...string) string {
 	t.Helper()
 	var c command
 	parser, err := kong.New(&c)
@@ -27,9 +27,9 @@ func run(t *testing.T, arguments ...string) string {
 	return out.String()
 }
 
-func TestCommandPrintsOnePart(t *testing.T) {
+func TestCommandPrintsSelectedSet(t *testing.T) {
 	t.Parallel()
-	got := run(t, "--part", "work", "--language", "en", "--style", "chat")
+	got := runCommand(t, "--part", "work", "--language", "en", "--style", "chat")
 	for _, want := range []string{"work en: ", " all ", " chat ", "mentions P", "negation P"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
@@ -42,12 +42,12 @@ func TestCommandPrintsOnePart(t *testing.T) {
 	}
 }
 
-// TestMeasuredSentencesStayHidden holds that the misses of the part to measure
-// on are shown only where somebody asks for them by name.
-func TestMeasuredSentencesStayHidden(t *testing.T) {
+// TestHoldoutSentencesStayHidden checks that the command does not show the misses of the
+// holdout set unless explicitly requested.
+func TestHoldoutSentencesStayHidden(t *testing.T) {
 	t.Parallel()
-	hidden := run(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
-	for _, s := range choose(part(t, measurePart), "en", "chat") {
+	hidden := runCommand(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
+	for _, s := range filterSentences(loadSet(t, holdoutSet), "en", "chat") {
 		if strings.Contains(hidden, s.ID) || strings.Contains(hidden, s.Text) {
 			t.Errorf("%s is shown", s.ID)
 		}
@@ -57,8 +57,8 @@ func TestMeasuredSentencesStayHidden(t *testing.T) {
 func TestPrintScores(t *testing.T) {
 	t.Parallel()
 	outcomes := []outcome{
-		judge(sentence{ID: "a", Style: "forum", Mentions: read("fever -cough")}, read("fever cough")),
-		judge(sentence{ID: "b", Style: "chat", Mentions: read("-rash")}, read("-rash")),
+		evaluate(sentence{ID: "a", Style: "forum", Mentions: parseMentions("fever -cough")}, parseMentions("fever cough")),
+		evaluate(sentence{ID: "b", Style: "chat", Mentions: parseMentions("-rash")}, parseMentions("-rash")),
 	}
 	var out strings.Builder
 	if err := printScores(&out, "work en", outcomes); err != nil {
@@ -82,10 +82,10 @@ func TestPrintScores(t *testing.T) {
 func TestPrintMisses(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	printMisses(&out, []outcome{judge(sentence{
+	printMisses(&out, []outcome{evaluate(sentence{
 		ID: "en-1", Style: "chat", Text: "hot, no cough", Age: age{34, "year"}, Sex: "male",
-		Context: []string{"chills"}, Mentions: read("fever -cough"),
-	}, read("-cough rash"))})
+		Context: []string{"chills"}, Mentions: parseMentions("fever -cough"),
+	}, parseMentions("-cough rash"))})
 	want := `
 en-1 chat 34 year male
   hot, no cough

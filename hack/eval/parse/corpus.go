@@ -19,24 +19,25 @@ import (
 //go:embed corpus
 var corpusFiles embed.FS
 
-// The parts of the corpus: one to learn from, one only to measure on.
+// The sets of the corpus: one for development, one held out for measurement only.
 const (
-	workPart    = "work"
-	measurePart = "measure"
+	developmentSet = "work"
+	holdoutSet     = "measure"
 )
 
-// A sentence is what a patient might write, and what of the catalogue it says.
+// A sentence is a text that a patient might write, with the catalog concepts it
+// mentions.
 type sentence struct {
 	ID       string    `json:"id"`
 	Text     string    `json:"text"`
 	Age      age       `json:"age"`
-	Sex      string    `json:"sex"` // female, male or empty
+	Sex      string    `json:"sex"` // female, male, or empty
 	Context  []string  `json:"context"`
 	Style    string    `json:"style"`
 	Tags     []string  `json:"tags"`
 	Mentions []mention `json:"mentions"`
 
-	language string // of its file, en or de
+	language string // language of the file, en or de
 	file     string
 }
 
@@ -52,7 +53,7 @@ func (a age) months() int {
 	return 12 * a.Value
 }
 
-// A mention is a concept, by slug, and whether it is present or absent.
+// A mention is a concept, by slug, that is present or absent.
 type mention struct {
 	Concept string `json:"concept"`
 	Choice  string `json:"choice"`
@@ -64,9 +65,9 @@ const (
 	absent  = "absent"
 )
 
-// readPart reads the sentences of a part in the order of their files and lines.
-// The language of a file is the beginning of its name, as de in de-chat.jsonl.
-func readPart(files fs.FS, part string) ([]sentence, error) {
+// readSet reads the sentences of a set in order of files and lines. The name of a file
+// starts with its language, such as de in de-chat.jsonl.
+func readSet(files fs.FS, part string) ([]sentence, error) {
 	names, err := fs.Glob(files, path.Join("corpus", part, "*.jsonl"))
 	if err != nil {
 		return nil, fmt.Errorf("listing the corpus: %w", err)
@@ -90,7 +91,7 @@ func readPart(files fs.FS, part string) ([]sentence, error) {
 func decodeFile(name string, text []byte) ([]sentence, error) {
 	language, _, ok := strings.Cut(path.Base(name), "-")
 	if !ok {
-		return nil, fmt.Errorf("%s: the name must begin with a language and a hyphen, as en-chat.jsonl", name)
+		return nil, fmt.Errorf("%s: the name must begin with a language and a hyphen, such as en-chat.jsonl", name)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -107,15 +108,16 @@ func decodeFile(name string, text []byte) ([]sentence, error) {
 	}
 }
 
-// choose returns the sentences of a language and a style, where one is given.
-func choose(sentences []sentence, language, style string) []sentence {
+// filterSentences returns the sentences of a language and a style. An empty value
+// matches all.
+func filterSentences(sentences []sentence, language, style string) []sentence {
 	return slices.DeleteFunc(slices.Clone(sentences), func(s sentence) bool {
 		return s.language != cmp.Or(language, s.language) || s.Style != cmp.Or(style, s.Style)
 	})
 }
 
-// values returns the different values of a field, sorted.
-func values(sentences []sentence, field func(sentence) string) []string {
+// distinctValues returns the distinct values of a field, sorted.
+func distinctValues(sentences []sentence, field func(sentence) string) []string {
 	all := make([]string, len(sentences))
 	for i, s := range sentences {
 		all[i] = field(s)

@@ -10,26 +10,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func part(t *testing.T, name string) []sentence {
+func loadSet(t *testing.T, name string) []sentence {
 	t.Helper()
-	sentences, err := readPart(corpusFiles, name)
+	sentences, err := readSet(corpusFiles, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sentences
 }
 
-// TestCorpus holds the form of every sentence. It names sentences by id only,
-// so that a failure tells nothing of the part to measure on.
-func TestCorpus(t *testing.T) {
+// TestCorpusIsValid validates every sentence. It reports sentences by ID only, so that
+// failures do not reveal the holdout set.
+func TestCorpusIsValid(t *testing.T) {
 	t.Parallel()
 	slugs, err := observationIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	seenIDs, seenTexts := map[string]bool{}, map[string]string{}
-	for _, name := range []string{workPart, measurePart} {
-		for _, s := range part(t, name) {
+	for _, name := range []string{developmentSet, holdoutSet} {
+		for _, s := range loadSet(t, name) {
 			if seenIDs[s.ID] {
 				t.Errorf("%s: the id %q is there twice", s.file, s.ID)
 			}
@@ -39,15 +39,15 @@ func TestCorpus(t *testing.T) {
 				t.Errorf("%s says the same as %s", s.ID, other)
 			}
 			seenTexts[folded] = s.ID
-			for _, problem := range problems(s, slugs) {
+			for _, problem := range validateSentence(s, slugs) {
 				t.Errorf("%s: %s: %s", s.file, s.ID, problem)
 			}
 		}
 	}
 }
 
-// problems says what is wrong with a sentence.
-func problems(s sentence, slugs map[string]string) []string {
+// validateSentence returns the problems of a sentence.
+func validateSentence(s sentence, slugs map[string]string) []string {
 	var all []string
 	expect := func(ok bool, problem string) {
 		if !ok {
@@ -73,7 +73,7 @@ func problems(s sentence, slugs map[string]string) []string {
 	return all
 }
 
-func TestProblems(t *testing.T) {
+func TestValidateSentence(t *testing.T) {
 	t.Parallel()
 	slugs := map[string]string{"fever": "s_1", "smoking": "p_2", "low_sodium": "lt_3"}
 	good := sentence{ID: "en-1", Text: "hot", Age: age{34, "year"}, Style: "chat", language: "en",
@@ -93,42 +93,42 @@ func TestProblems(t *testing.T) {
 	} {
 		s := good
 		spoil(&s)
-		if got := strings.Join(problems(s, slugs), ", "); got != want {
+		if got := strings.Join(validateSentence(s, slugs), ", "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
-// TestCorpusIsLargeEnough holds what issue 4 asks for.
-func TestCorpusIsLargeEnough(t *testing.T) {
+// TestCorpusSize checks that the corpus meets the requirements of issue 4.
+func TestCorpusSize(t *testing.T) {
 	t.Parallel()
-	all := append(part(t, workPart), part(t, measurePart)...)
+	all := append(loadSet(t, developmentSet), loadSet(t, holdoutSet)...)
 	for language, least := range map[string]int{"en": 1000, "de": 200} {
-		if got := len(choose(all, language, "")); got < least {
+		if got := len(filterSentences(all, language, "")); got < least {
 			t.Errorf("%d sentences in %s, want %d", got, language, least)
 		}
 	}
-	styles := values(choose(all, "en", ""), func(s sentence) string { return s.Style })
+	styles := distinctValues(filterSentences(all, "en", ""), func(s sentence) string { return s.Style })
 	want := []string{"chat", "elderly", "forum", "intake", "nonnative", "parent"}
 	if diff := cmp.Diff(want, styles); diff != "" {
 		t.Errorf("styles in English:\n%s", diff)
 	}
 }
 
-// TestPartsAreAlike holds that what is measured is like what is worked on: each
-// part has each language and style, and denials among its mentions.
-func TestPartsAreAlike(t *testing.T) {
+// TestSetsHaveSameComposition checks that the development set and the holdout set cover
+// the same languages and styles, and that each has enough negated mentions.
+func TestSetsHaveSameComposition(t *testing.T) {
 	t.Parallel()
 	kind := func(s sentence) string { return s.language + " " + s.Style }
-	work, measure := part(t, workPart), part(t, measurePart)
-	if diff := cmp.Diff(values(work, kind), values(measure, kind)); diff != "" {
+	work, measure := loadSet(t, developmentSet), loadSet(t, holdoutSet)
+	if diff := cmp.Diff(distinctValues(work, kind), distinctValues(measure, kind)); diff != "" {
 		t.Errorf("languages and styles of the parts:\n%s", diff)
 	}
-	for name, sentences := range map[string][]sentence{workPart: work, measurePart: measure} {
-		for _, language := range values(sentences, func(s sentence) string { return s.language }) {
+	for name, sentences := range map[string][]sentence{developmentSet: work, holdoutSet: measure} {
+		for _, language := range distinctValues(sentences, func(s sentence) string { return s.language }) {
 			denials := 0
-			for _, s := range choose(sentences, language, "") {
-				denials += len(keys(s.Mentions, func(m mention) (mention, bool) { return m, m.Choice == absent }))
+			for _, s := range filterSentences(sentences, language, "") {
+				denials += len(keySet(s.Mentions, func(m mention) (mention, bool) { return m, m.Choice == absent }))
 			}
 			if denials < 20 {
 				t.Errorf("%s %s: %d denials are too few to measure negation by", name, language, denials)
@@ -137,34 +137,34 @@ func TestPartsAreAlike(t *testing.T) {
 	}
 }
 
-const workFolder = "corpus/" + workPart
+const developmentDir = "corpus/" + developmentSet
 
-func TestReadPart(t *testing.T) {
+func TestReadSet(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		workFolder + "/de-chat.jsonl":  {Data: []byte(`{"id":"de-1","text":"heiß","age":{"value":8,"unit":"month"},"style":"chat","mentions":[]}`)},
-		workFolder + "/en-chat.jsonl":  {Data: []byte("{\"id\":\"en-1\",\"text\":\"hot\",\"style\":\"chat\"}\n\n{\"id\":\"en-2\",\"text\":\"cold\",\"style\":\"forum\"}\n")},
-		"corpus/measure/en-chat.jsonl": {Data: []byte(`{"id":"en-3"}`)},
-		workFolder + "/README.md":      {Data: []byte("not a sentence")},
+		developmentDir + "/de-chat.jsonl": {Data: []byte(`{"id":"de-1","text":"heiß","age":{"value":8,"unit":"month"},"style":"chat","mentions":[]}`)},
+		developmentDir + "/en-chat.jsonl": {Data: []byte("{\"id\":\"en-1\",\"text\":\"hot\",\"style\":\"chat\"}\n\n{\"id\":\"en-2\",\"text\":\"cold\",\"style\":\"forum\"}\n")},
+		"corpus/measure/en-chat.jsonl":    {Data: []byte(`{"id":"en-3"}`)},
+		developmentDir + "/README.md":     {Data: []byte("not a sentence")},
 	}
-	got, err := readPart(files, workPart)
+	got, err := readSet(files, developmentSet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []sentence{
-		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: workFolder + "/de-chat.jsonl"},
-		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: workFolder + "/en-chat.jsonl"},
-		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: workFolder + "/en-chat.jsonl"},
+		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: developmentDir + "/de-chat.jsonl"},
+		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: developmentDir + "/en-chat.jsonl"},
+		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: developmentDir + "/en-chat.jsonl"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sentence{})); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want[1:2], choose(got, "en", "chat"), cmp.AllowUnexported(sentence{})); diff != "" {
+	if diff := cmp.Diff(want[1:2], filterSentences(got, "en", "chat"), cmp.AllowUnexported(sentence{})); diff != "" {
 		t.Errorf("those in English from a chat:\n%s", diff)
 	}
 }
 
-func TestReadPartRefuses(t *testing.T) {
+func TestReadSetRejectsInvalidFile(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"id":"a"} {"id":`:         "sentence 2",
@@ -172,12 +172,12 @@ func TestReadPartRefuses(t *testing.T) {
 		`{"id":"a","age":34}`:       "sentence 1",
 		`{"id":"a"}` + "\nnot JSON": "sentence 2",
 	} {
-		_, err := readPart(fstest.MapFS{workFolder + "/en-a.jsonl": {Data: []byte(text)}}, workPart)
+		_, err := readSet(fstest.MapFS{developmentDir + "/en-a.jsonl": {Data: []byte(text)}}, developmentSet)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "en-a.jsonl") {
 			t.Errorf("%s: got %v, want an error with %q", text, err, want)
 		}
 	}
-	if _, err := readPart(fstest.MapFS{workFolder + "/chat.jsonl": {}}, workPart); err == nil {
+	if _, err := readSet(fstest.MapFS{developmentDir + "/chat.jsonl": {}}, developmentSet); err == nil {
 		t.Error("a file without a language is read")
 	}
 }

@@ -9,28 +9,27 @@ import (
 	"text/tabwriter"
 )
 
-// printScores prints the figures of some outcomes: all of them, and by style.
+// printScores prints the scores of outcomes, in total and by style.
 func printScores(out io.Writer, title string, outcomes []outcome) error {
-	fmt.Fprintf(out, "%s: %d sentences, %d exact\n", title, len(outcomes), total(outcomes).exact)
+	fmt.Fprintf(out, "%s: %d sentences, %d exact\n", title, len(outcomes), sumScores(outcomes).exact)
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "\tn\t  mentions P\tR\tF1\tright/wrong/missing\t  concepts P\tR\tF1\tright/wrong/missing\t  negation P\tR\tF1\tright/wrong/missing\t  choices P\tR\tF1\tright/wrong/missing\t")
-	printRow(table, "all", total(outcomes))
-	for style, of := range byStyle(outcomes) {
-		printRow(table, style, total(of))
+	printRow(table, "all", sumScores(outcomes))
+	for style, of := range groupByStyle(outcomes) {
+		printRow(table, style, sumScores(of))
 	}
 	return table.Flush()
 }
 
 func printRow(out io.Writer, name string, s score) {
-	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, s.sentences, cells(s.mentions), cells(s.concepts), cells(s.negation), cells(s.choices))
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, s.sentences, formatCounts(s.mentions), formatCounts(s.concepts), formatCounts(s.negation), formatCounts(s.choices))
 }
 
-func cells(c count) string {
-	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%d/%d/%d", c.precision(), c.recall(), c.f1(), c.right, c.wrong, c.missing)
+func formatCounts(c matchCounts) string {
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%d/%d/%d", c.precision(), c.recall(), c.f1(), c.truePositives, c.falsePositives, c.falseNegatives)
 }
 
-// printMisses prints each outcome with what was expected of it and what was
-// found.
+// printMisses prints each outcome with expected and found mentions.
 func printMisses(out io.Writer, missed []outcome) {
 	for _, o := range missed {
 		fmt.Fprintf(out, "\n%s %s %d %s %s\n  %s\n", o.ID, o.Style, o.Age.Value, o.Age.Unit, o.Sex, o.Text)
@@ -38,12 +37,12 @@ func printMisses(out io.Writer, missed []outcome) {
 			fmt.Fprintf(out, "  context   %s\n", strings.Join(o.Context, " "))
 		}
 		fmt.Fprintf(out, "  missing   %s\n  wrong     %s\n  right     %s\n",
-			show(without(o.Mentions, o.found)), show(without(o.found, o.Mentions)), show(within(o.found, o.Mentions)))
+			formatMentions(difference(o.Mentions, o.found)), formatMentions(difference(o.found, o.Mentions)), formatMentions(intersection(o.found, o.Mentions)))
 	}
 }
 
-// show writes mentions as a line, with a minus before what is absent.
-func show(mentions []mention) string {
+// formatMentions formats mentions as a line, with a minus before absent ones.
+func formatMentions(mentions []mention) string {
 	words := make([]string, len(mentions))
 	for i, m := range mentions {
 		words[i] = m.Concept

@@ -7,45 +7,51 @@ import (
 	"slices"
 )
 
-// A count compares what was found with what is true.
-type count struct {
-	right   int // found and true
-	wrong   int // found and not true
-	missing int // true and not found
+// matchCounts compares recognized with expected mentions.
+type matchCounts struct {
+	truePositives  int // found and expected
+	falsePositives int // found but not expected
+	falseNegatives int // expected but not found
 }
 
-func (c *count) add(other count) {
-	c.right += other.right
-	c.wrong += other.wrong
-	c.missing += other.missing
+func (c *matchCounts) add(other matchCounts) {
+	c.truePositives += other.truePositives
+	c.falsePositives += other.falsePositives
+	c.falseNegatives += other.falseNegatives
 }
 
-// precision is the share of what was found that is true; 1 where nothing was
-// found.
-func (c count) precision() float64 { return share(c.right, c.right+c.wrong) }
+// precision returns the fraction of found mentions that are expected, or 1 if none
+// were found.
+func (c matchCounts) precision() float64 {
+	return ratio(c.truePositives, c.truePositives+c.falsePositives)
+}
 
-// recall is the share of what is true that was found; 1 where there was
-// nothing to find.
-func (c count) recall() float64 { return share(c.right, c.right+c.missing) }
+// recall returns the fraction of expected mentions that were found, or 1 if none were
+// expected.
+func (c matchCounts) recall() float64 {
+	return ratio(c.truePositives, c.truePositives+c.falseNegatives)
+}
 
-// f1 is the harmonic mean of precision and recall.
-func (c count) f1() float64 { return share(2*c.right, 2*c.right+c.wrong+c.missing) }
+// f1 returns the harmonic mean of precision and recall.
+func (c matchCounts) f1() float64 {
+	return ratio(2*c.truePositives, 2*c.truePositives+c.falsePositives+c.falseNegatives)
+}
 
-func share(part, whole int) float64 {
+func ratio(part, whole int) float64 {
 	if whole == 0 {
 		return 1
 	}
 	return float64(part) / float64(whole)
 }
 
-// A score is how well the mentions of some sentences were found.
+// A score measures how well the mentions of a set of sentences were recognized.
 type score struct {
 	sentences int
-	exact     int   // sentences of which all was found and nothing else
-	mentions  count // concept and choice
-	concepts  count // the concept alone
-	negation  count // concept and choice of what is absent
-	choices   count // the same among the concepts that are right
+	exact     int         // sentences with all expected mentions and no others
+	mentions  matchCounts // concept and choice
+	concepts  matchCounts // concept only
+	negation  matchCounts // concept and choice of absent mentions
+	choices   matchCounts // concept and choice, among correct concepts
 }
 
 func (s *score) add(other score) {
@@ -57,54 +63,54 @@ func (s *score) add(other score) {
 	s.choices.add(other.choices)
 }
 
-// An outcome is a sentence and what was found in it.
+// An outcome is a sentence and the mentions found in it.
 type outcome struct {
 	sentence
 	found []mention
 	score score
 }
 
-// judge compares what was found in a sentence with what it says. A concept that
-// is found twice with one choice counts once.
-func judge(s sentence, found []mention) outcome {
+// evaluate compares the mentions found in a sentence with the expected ones. A concept
+// found twice with the same choice counts once.
+func evaluate(s sentence, found []mention) outcome {
 	denied := func(m mention) (mention, bool) { return m, m.Choice == absent }
 	one := score{
 		sentences: 1,
-		mentions:  compare(found, s.Mentions, func(m mention) (mention, bool) { return m, true }),
-		concepts:  compare(found, s.Mentions, func(m mention) (string, bool) { return m.Concept, true }),
-		negation:  compare(found, s.Mentions, denied),
-		choices:   compare(ofConcepts(found, s.Mentions), ofConcepts(s.Mentions, found), denied),
+		mentions:  countMatches(found, s.Mentions, func(m mention) (mention, bool) { return m, true }),
+		concepts:  countMatches(found, s.Mentions, func(m mention) (string, bool) { return m.Concept, true }),
+		negation:  countMatches(found, s.Mentions, denied),
+		choices:   countMatches(withSharedConcepts(found, s.Mentions), withSharedConcepts(s.Mentions, found), denied),
 	}
-	if one.mentions.wrong+one.mentions.missing == 0 {
+	if one.mentions.falsePositives+one.mentions.falseNegatives == 0 {
 		one.exact = 1
 	}
 	return outcome{sentence: s, found: found, score: one}
 }
 
-// ofConcepts returns the mentions of concepts that others mention too.
-func ofConcepts(mentions, others []mention) []mention {
+// withSharedConcepts returns the mentions whose concept also occurs in others.
+func withSharedConcepts(mentions, others []mention) []mention {
 	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool {
 		return !slices.ContainsFunc(others, func(o mention) bool { return o.Concept == m.Concept })
 	})
 }
 
-// compare counts the different keys of mentions; those that have none are left
-// out.
-func compare[K comparable](found, expected []mention, key func(mention) (K, bool)) count {
-	got, want := keys(found, key), keys(expected, key)
-	c := count{missing: len(want)}
+// countMatches counts the distinct keys of mentions. Mentions without a key are
+// ignored.
+func countMatches[K comparable](found, expected []mention, key func(mention) (K, bool)) matchCounts {
+	got, want := keySet(found, key), keySet(expected, key)
+	c := matchCounts{falseNegatives: len(want)}
 	for k := range got {
 		if want[k] {
-			c.right++
-			c.missing--
+			c.truePositives++
+			c.falseNegatives--
 		} else {
-			c.wrong++
+			c.falsePositives++
 		}
 	}
 	return c
 }
 
-func keys[K comparable](mentions []mention, key func(mention) (K, bool)) map[K]bool {
+func keySet[K comparable](mentions []mention, key func(mention) (K, bool)) map[K]bool {
 	set := map[K]bool{}
 	for _, m := range mentions {
 		if k, ok := key(m); ok {
@@ -114,7 +120,7 @@ func keys[K comparable](mentions []mention, key func(mention) (K, bool)) map[K]b
 	return set
 }
 
-func total(outcomes []outcome) score {
+func sumScores(outcomes []outcome) score {
 	var sum score
 	for _, o := range outcomes {
 		sum.add(o.score)
@@ -122,14 +128,16 @@ func total(outcomes []outcome) score {
 	return sum
 }
 
-// worst returns the outcomes with the most mentions wrong and missing, at most
-// so many, the worst first and then by id.
+// worst returns up to most outcomes with wrong or missing mentions, worst first, then
+// by ID.
 func worst(outcomes []outcome, most int) []outcome {
 	missed := slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.score.exact == 1 })
 	slices.SortStableFunc(missed, func(a, b outcome) int {
-		return cmp.Or(cmp.Compare(b.misses(), a.misses()), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.errorCount(), a.errorCount()), cmp.Compare(a.ID, b.ID))
 	})
 	return missed[:min(most, len(missed))]
 }
 
-func (o outcome) misses() int { return o.score.mentions.wrong + o.score.mentions.missing }
+func (o outcome) errorCount() int {
+	return o.score.mentions.falsePositives + o.score.mentions.falseNegatives
+}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// read reads mentions as show writes them.
-func read(line string) []mention {
+// parseMentions parses mentions in the format of formatMentions.
+func parseMentions(line string) []mention {
 	var all []mention
 	for word := range strings.FieldsSeq(line) {
 		concept, denied := strings.CutPrefix(word, "-")
@@ -25,45 +25,45 @@ func read(line string) []mention {
 	return all
 }
 
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		title, expected, found                 string
-		mentions, concepts, negations, choices count
+		mentions, concepts, negations, choices matchCounts
 	}{
-		{"nothing said and found", "", "", count{}, count{}, count{}, count{}},
-		{"all found", "fever -cough", "-cough fever", count{2, 0, 0}, count{2, 0, 0}, count{1, 0, 0}, count{1, 0, 0}},
-		{"one missing", "fever -cough", "fever", count{1, 0, 1}, count{1, 0, 1}, count{0, 0, 1}, count{}},
-		{"one invented", "fever", "fever -rash", count{1, 1, 0}, count{1, 1, 0}, count{0, 1, 0}, count{}},
-		{"the other choice", "-fever", "fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 0, 1}, count{0, 0, 1}},
-		{"denied wrongly", "fever", "-fever", count{0, 1, 1}, count{1, 0, 0}, count{0, 1, 0}, count{0, 1, 0}},
-		{"found twice", "fever", "fever fever", count{1, 0, 0}, count{1, 0, 0}, count{}, count{}},
-		{"found with both choices", "fever", "fever -fever", count{1, 1, 0}, count{1, 0, 0}, count{0, 1, 0}, count{0, 1, 0}},
+		{"nothing said and found", "", "", matchCounts{}, matchCounts{}, matchCounts{}, matchCounts{}},
+		{"all found", "fever -cough", "-cough fever", matchCounts{2, 0, 0}, matchCounts{2, 0, 0}, matchCounts{1, 0, 0}, matchCounts{1, 0, 0}},
+		{"one missing", "fever -cough", "fever", matchCounts{1, 0, 1}, matchCounts{1, 0, 1}, matchCounts{0, 0, 1}, matchCounts{}},
+		{"one invented", "fever", "fever -rash", matchCounts{1, 1, 0}, matchCounts{1, 1, 0}, matchCounts{0, 1, 0}, matchCounts{}},
+		{"the other choice", "-fever", "fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 0, 1}, matchCounts{0, 0, 1}},
+		{"denied wrongly", "fever", "-fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 1, 0}, matchCounts{0, 1, 0}},
+		{"found twice", "fever", "fever fever", matchCounts{1, 0, 0}, matchCounts{1, 0, 0}, matchCounts{}, matchCounts{}},
+		{"found with both choices", "fever", "fever -fever", matchCounts{1, 1, 0}, matchCounts{1, 0, 0}, matchCounts{0, 1, 0}, matchCounts{0, 1, 0}},
 	} {
 		t.Run(row.title, func(t *testing.T) {
 			t.Parallel()
-			got := judge(sentence{Mentions: read(row.expected)}, read(row.found)).score
+			got := evaluate(sentence{Mentions: parseMentions(row.expected)}, parseMentions(row.found)).score
 			want := score{sentences: 1, mentions: row.mentions, concepts: row.concepts, negation: row.negations, choices: row.choices}
-			if row.mentions.wrong+row.mentions.missing == 0 {
+			if row.mentions.falsePositives+row.mentions.falseNegatives == 0 {
 				want.exact = 1
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(score{}, count{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(score{}, matchCounts{})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestShares(t *testing.T) {
+func TestRatios(t *testing.T) {
 	t.Parallel()
-	for c, want := range map[count][3]float64{
-		{}:                                 {1, 1, 1},
-		{right: 3, wrong: 1, missing: 2}:   {0.75, 0.6, 2.0 / 3},
-		{wrong: 2}:                         {0, 1, 0},
-		{missing: 2}:                       {1, 0, 0},
-		{right: 5}:                         {1, 1, 1},
-		{right: 1, wrong: 1, missing: 1}:   {0.5, 0.5, 0.5},
-		{right: 90, wrong: 10, missing: 0}: {0.9, 1, 180.0 / 190},
+	for c, want := range map[matchCounts][3]float64{
+		{}: {1, 1, 1},
+		{truePositives: 3, falsePositives: 1, falseNegatives: 2}: {0.75, 0.6, 2.0 / 3},
+		{falsePositives: 2}: {0, 1, 0},
+		{falseNegatives: 2}: {1, 0, 0},
+		{truePositives: 5}:  {1, 1, 1},
+		{truePositives: 1, falsePositives: 1, falseNegatives: 1}:   {0.5, 0.5, 0.5},
+		{truePositives: 90, falsePositives: 10, falseNegatives: 0}: {0.9, 1, 180.0 / 190},
 	} {
 		if got := [3]float64{c.precision(), c.recall(), c.f1()}; got != want {
 			t.Errorf("%+v: got %v, want %v", c, got, want)
@@ -71,11 +71,11 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestF1IsTheHarmonicMean holds the formula against the definition.
-func TestF1IsTheHarmonicMean(t *testing.T) {
+// TestF1IsHarmonicMean checks f1 against its definition.
+func TestF1IsHarmonicMean(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := count{rapid.IntRange(1, 1000).Draw(t, "right"), rapid.IntRange(0, 1000).Draw(t, "wrong"), rapid.IntRange(0, 1000).Draw(t, "missing")}
+		c := matchCounts{rapid.IntRange(1, 1000).Draw(t, "right"), rapid.IntRange(0, 1000).Draw(t, "wrong"), rapid.IntRange(0, 1000).Draw(t, "missing")}
 		p, r := c.precision(), c.recall()
 		if want := 2 * p * r / (p + r); math.Abs(c.f1()-want) > 1e-12 {
 			t.Fatalf("%+v: got %v, want %v", c, c.f1(), want)
@@ -83,19 +83,20 @@ func TestF1IsTheHarmonicMean(t *testing.T) {
 	})
 }
 
-// TestCompareCountsAll holds that everything expected and everything found is
-// counted once, whatever the order.
-func TestCompareCountsAll(t *testing.T) {
+// TestCountMatchesCountsEachMentionOnce checks that countMatches counts each expected
+// and each found mention exactly once, and that swapping the two swaps false positives
+// and false negatives.
+func TestCountMatchesCountsEachMentionOnce(t *testing.T) {
 	t.Parallel()
-	mentions := rapid.SliceOfN(rapid.SampledFrom(read("a b c d -a -b -c -d")), 0, 12)
+	mentions := rapid.SliceOfN(rapid.SampledFrom(parseMentions("a b c d -a -b -c -d")), 0, 12)
 	whole := func(m mention) (mention, bool) { return m, true }
 	rapid.Check(t, func(t *rapid.T) {
 		expected, found := mentions.Draw(t, "expected"), mentions.Draw(t, "found")
-		c := compare(found, expected, whole)
-		if c.right+c.wrong != len(keys(found, whole)) || c.right+c.missing != len(keys(expected, whole)) {
-			t.Fatalf("%+v of %s found and %s expected", c, show(found), show(expected))
+		c := countMatches(found, expected, whole)
+		if c.truePositives+c.falsePositives != len(keySet(found, whole)) || c.truePositives+c.falseNegatives != len(keySet(expected, whole)) {
+			t.Fatalf("%+v of %s found and %s expected", c, formatMentions(found), formatMentions(expected))
 		}
-		if turned := compare(expected, found, whole); turned != (count{c.right, c.missing, c.wrong}) {
+		if turned := countMatches(expected, found, whole); turned != (matchCounts{c.truePositives, c.falseNegatives, c.falsePositives}) {
 			t.Fatalf("%+v turned round is %+v", c, turned)
 		}
 	})
@@ -104,10 +105,10 @@ func TestCompareCountsAll(t *testing.T) {
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	outcomes := []outcome{
-		judge(sentence{ID: "d", Mentions: read("fever")}, read("")),
-		judge(sentence{ID: "c", Mentions: read("fever")}, read("fever")),
-		judge(sentence{ID: "b", Mentions: read("fever")}, read("cough")),
-		judge(sentence{ID: "a", Mentions: read("")}, read("rash")),
+		evaluate(sentence{ID: "d", Mentions: parseMentions("fever")}, parseMentions("")),
+		evaluate(sentence{ID: "c", Mentions: parseMentions("fever")}, parseMentions("fever")),
+		evaluate(sentence{ID: "b", Mentions: parseMentions("fever")}, parseMentions("cough")),
+		evaluate(sentence{ID: "a", Mentions: parseMentions("")}, parseMentions("rash")),
 	}
 	for most, want := range map[int]string{0: "", 1: "b", 2: "b a", 9: "b a d"} {
 		var ids []string

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// A vocabulary is the observations that the writers of the corpus could name.
-// The catalogue has grown since: what it mentions is held against their words
-// alone.
+// A vocabulary holds the observations that the authors of the corpus could name. The
+// catalog has grown since, so its mentions are mapped to this vocabulary before they
+// are compared.
 type vocabulary map[string]bool
 
 func readVocabulary() (vocabulary, error) {
 	file, err := corpusFiles.ReadFile("corpus/vocabulary.txt")
 	if err != nil {
-		return nil, fmt.Errorf("reading what the corpus could name: %w", err)
+		return nil, fmt.Errorf("reading the vocabulary of the corpus: %w", err)
 	}
 	known := vocabulary{}
 	for line := range strings.Lines(string(file)) {
@@ -27,10 +27,10 @@ func readVocabulary() (vocabulary, error) {
 	return known, nil
 }
 
-// project puts mentions into the words of the vocabulary: what is present is
-// named by the nearest ancestor that it has. What has none is left out, as is
-// the denial of a part, which does not deny the whole, and an ancestor beside
-// what is below it.
+// project maps mentions to the vocabulary: a present observation is replaced by its
+// nearest ancestor in the vocabulary. It drops mentions without such an ancestor,
+// absent mentions of a part, which do not negate the whole, and ancestors of other
+// mentions.
 func (v vocabulary) project(mentions []mention, parents map[string]string) []mention {
 	var named []mention
 	for _, m := range mentions {
@@ -44,12 +44,12 @@ func (v vocabulary) project(mentions []mention, parents map[string]string) []men
 	whole := slices.Clone(named)
 	return slices.DeleteFunc(named, func(m mention) bool {
 		return m.Choice == present && slices.ContainsFunc(whole, func(below mention) bool {
-			return below.Choice == present && descends(below.Concept, m.Concept, parents)
+			return below.Choice == present && isDescendant(below.Concept, m.Concept, parents)
 		})
 	})
 }
 
-func descends(concept, ancestor string, parents map[string]string) bool {
+func isDescendant(concept, ancestor string, parents map[string]string) bool {
 	for concept = parents[concept]; concept != "" && concept != ancestor; {
 		concept = parents[concept]
 	}

@@ -11,30 +11,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/engine"
-	"github.com/anamnesis-dev/anamnesis/apiserver/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
 )
 
-var opened = sync.OnceValues(consultation.Open)
+var sharedInterviewer = sync.OnceValues(consultation.NewInterviewer)
 
-// open compiles the content once for all tests.
-func open(t *testing.T) *consultation.Room {
+// testInterviewer returns an interviewer that all tests share, because compiling the
+// content is slow.
+func testInterviewer(t *testing.T) *consultation.Interviewer {
 	t.Helper()
-	r, err := opened()
+	r, err := sharedInterviewer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func TestPatientsMakeSense(t *testing.T) {
+func TestSampledPatientsAreConsistent(t *testing.T) {
 	t.Parallel()
-	r := open(t).Release
-	for _, p := range newDrawer(r, 0.3, 0.05, 1).each(1) {
+	r := testInterviewer(t).Release
+	for _, p := range newSampler(r, 0.3, 0.05, 1).samplePerCondition(1) {
 		id := r.ConditionID(p.condition)
 		c := &r.Conditions[p.condition]
-		if !c.Sex.Admits(p.sex) || p.ageMonths < int(c.AgeFrom) || p.ageMonths > int(c.AgeTo) || c.Prior[p.sex][model.AgeBand(p.ageMonths)] == 0 {
+		if !c.Sex.Includes(p.sex) || p.ageMonths < int(c.AgeFrom) || p.ageMonths > int(c.AgeTo) || c.Prior[p.sex][model.AgeBand(p.ageMonths)] == 0 {
 			t.Errorf("%s in a patient of %d months and sex %v", id, p.ageMonths, p.sex)
 		}
 		inGroup := map[model.GroupIndex]int{}
@@ -43,7 +44,7 @@ func TestPatientsMakeSense(t *testing.T) {
 			if parent := observation.Parent; parent != model.None && !p.present[parent] {
 				t.Errorf("%s: %s without its parent", id, r.ObservationID(o))
 			}
-			if !observation.Sex.Admits(p.sex) || observation.Kind == model.LabResult {
+			if !observation.Sex.Includes(p.sex) || observation.Kind == model.LabResult {
 				t.Errorf("%s: %s is not for this patient to tell", id, r.ObservationID(o))
 			}
 			if observation.Group != model.None && r.Groups[observation.Group].Ordered {
@@ -56,34 +57,34 @@ func TestPatientsMakeSense(t *testing.T) {
 			}
 		}
 		for _, o := range p.opening {
-			if !p.present[o] || p.choice(o) != engine.Present {
+			if !p.present[o] || p.answer(o) != inference.Present {
 				t.Errorf("%s: the complaint %s is not there", id, r.ObservationID(o))
 			}
 		}
-		if len(p.opening) == 0 || len(p.opening) > mostOpening {
+		if len(p.opening) == 0 || len(p.opening) > maxComplaints {
 			t.Errorf("%s: %d complaints", id, len(p.opening))
 		}
 	}
 }
 
-// The findings of the patients of a condition are there as often as the content
-// says, however they hang together.
-func TestSharesAreKept(t *testing.T) {
+// TestSampledFrequenciesMatchContent checks that sampled patients have findings as often
+// as the content states, with and without correlation.
+func TestSampledFrequenciesMatchContent(t *testing.T) {
 	t.Parallel()
-	r := open(t).Release
+	r := testInterviewer(t).Release
 	for _, correlation := range []float64{0, 0.5} {
-		d := newDrawer(r, correlation, 0, 1)
+		d := newSampler(r, correlation, 0, 1)
 		const count = 1500
 		present := map[model.ObservationIndex]int{}
 		condition := model.ConditionIndex(0)
 		for range count {
-			for o := range d.draw(condition).present {
+			for o := range d.samplePatient(condition).present {
 				present[o]++
 			}
 		}
-		for o, want := range d.shares[condition] {
+		for o, want := range d.frequencies[condition] {
 			observation := &r.Observations[o]
-			whole := observation.Sex == model.BothSexes && observation.AgeFrom == 0 && observation.AgeTo == model.MaxAge
+			whole := observation.Sex == model.BothSexes && observation.AgeFrom == 0 && observation.AgeTo == model.MaxAgeMonths
 			if !whole || observation.Kind != model.Symptom {
 				continue
 			}
@@ -94,13 +95,13 @@ func TestSharesAreKept(t *testing.T) {
 	}
 }
 
-func TestFindingsHangTogether(t *testing.T) {
+func TestFindingsAreCorrelated(t *testing.T) {
 	t.Parallel()
-	spread := func(correlation float64) float64 { // the variance of how many findings there are
-		d := newDrawer(open(t).Release, correlation, 0, 1)
+	spread := func(correlation float64) float64 { // spread returns the variance of the number of findings
+		d := newSampler(testInterviewer(t).Release, correlation, 0, 1)
 		sum, squares, count := 0.0, 0.0, 1000.0
 		for range int(count) {
-			n := float64(len(d.draw(0).present))
+			n := float64(len(d.samplePatient(0).present))
 			sum, squares = sum+n, squares+n*n
 		}
 		return squares/count - sum/count*sum/count
@@ -110,46 +111,46 @@ func TestFindingsHangTogether(t *testing.T) {
 	}
 }
 
-func TestWrongAnswers(t *testing.T) {
+func TestMisreportedAnswers(t *testing.T) {
 	t.Parallel()
 	p := patient{
-		present: map[model.ObservationIndex]bool{1: true, 2: true},
-		wrong:   map[model.ObservationIndex]bool{2: true, 3: true},
+		present:     map[model.ObservationIndex]bool{1: true, 2: true},
+		misreported: map[model.ObservationIndex]bool{2: true, 3: true},
 	}
-	var got []engine.Choice
+	var got []inference.Choice
 	for o := range model.ObservationIndex(4) {
-		got = append(got, p.choice(o))
+		got = append(got, p.answer(o))
 	}
-	if diff := cmp.Diff([]engine.Choice{engine.Absent, engine.Present, engine.Absent, engine.Present}, got); diff != "" {
+	if diff := cmp.Diff([]inference.Choice{inference.Absent, inference.Present, inference.Absent, inference.Present}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestPick(t *testing.T) {
+func TestWeightedIndex(t *testing.T) {
 	t.Parallel()
-	d := newDrawer(open(t).Release, 0, 0, 1)
+	d := newSampler(testInterviewer(t).Release, 0, 0, 1)
 	counts := make([]int, 4)
 	for range 10_000 {
-		counts[d.pick([]float64{1, 0, 3, 0})]++
+		counts[d.weightedIndex([]float64{1, 0, 3, 0})]++
 	}
 	if counts[1] > 0 || counts[3] > 0 || math.Abs(float64(counts[0])/2500-1) > 0.1 {
 		t.Errorf("picked %v, expected a quarter and three", counts)
 	}
 }
 
-func TestClaims(t *testing.T) {
+func TestPredictions(t *testing.T) {
 	t.Parallel()
-	got := claims([]outcome{{first: engine.Ranked{Probability: 0.91}, rank: 1}, {first: engine.Ranked{Probability: 0.2}, rank: 2}, {}})
-	if diff := cmp.Diff([]consultation.Claim{{Probability: 0.91, Right: true}, {Probability: 0.2}, {}}, got); diff != "" {
+	got := predictions([]outcome{{first: inference.RankedCondition{Probability: 0.91}, rank: 1}, {first: inference.RankedCondition{Probability: 0.2}, rank: 2}, {}})
+	if diff := cmp.Diff([]consultation.Prediction{{Probability: 0.91, Correct: true}, {Probability: 0.2}, {}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestWorst(t *testing.T) {
+func TestPrintWorst(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	outcomes := []outcome{{condition: 0, rank: 1}, {condition: 1, rank: 4, under: true}, {condition: 1, rank: 1}}
-	if err := printWorst(&out, open(t).Release, outcomes, 5); err != nil {
+	outcomes := []outcome{{condition: 0, rank: 1}, {condition: 1, rank: 4, undertriaged: true}, {condition: 1, rank: 1}}
+	if err := printWorst(&out, testInterviewer(t).Release, outcomes, 5); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Count(out.String(), "50 %"); got != 4 || strings.Count(out.String(), "\n") != 4 {
@@ -157,7 +158,8 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestRun plays a few patients twice: the same seed gives the same figures.
+// TestRun runs a small evaluation twice and checks that the same seed produces the same
+// report.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := func() string {
@@ -168,7 +170,7 @@ func TestRun(t *testing.T) {
 		return out.String()
 	}
 	first := run()
-	for _, want := range []string{"0 patients of each condition", "patients as often as they come: 25", "calibration", "triaged too low", "found too seldom"} {
+	for _, want := range []string{"0 patients per condition", "patients sampled by prevalence: 25", "calibration", "undertriaged", "ranked too low"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is missing in\n%s", want, first)
 		}

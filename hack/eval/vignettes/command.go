@@ -16,14 +16,14 @@ import (
 )
 
 type command struct {
-	Vignettes string `default:"../shared/eval/dev.jsonl" placeholder:"FILE" help:"The vignettes, one JSON object per line; by default ${default}."`
-	Runner    string `default:"../shared/eval/evaluate.py" placeholder:"PATH" help:"What plays them; by default ${default}."`
-	Worst     int    `default:"10" help:"How many misses of each cause to print."`
+	Vignettes string `default:"../shared/eval/dev.jsonl" placeholder:"FILE" help:"Vignettes, one JSON object per line. Defaults to ${default}."`
+	Runner    string `default:"../shared/eval/evaluate.py" placeholder:"PATH" help:"Script that runs the vignettes. Defaults to ${default}."`
+	Worst     int    `default:"10" help:"Number of misses to print per cause."`
 }
 
-// Run plays the vignettes and prints figures and misses.
+// Run simulates the vignettes and prints metrics and misses.
 func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
-	if err := c.check(); err != nil {
+	if err := c.validatePaths(); err != nil {
 		return err
 	}
 	server, err := devserver.Start(ctx)
@@ -31,7 +31,7 @@ func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	results, err := c.play(ctx, server.URL, out)
+	results, err := c.runVignettes(ctx, server.URL, out)
 	if err != nil {
 		return err
 	}
@@ -39,28 +39,28 @@ func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	misses := sortMisses(results)
-	parser, err := dial(server.URL)
+	misses := classifyMisses(results)
+	parser, err := newParseClient(server.URL)
 	if err != nil {
 		return err
 	}
 	return misses.print(ctx, out, c.Worst, complaints, parser.unknownWords)
 }
 
-// check says what is not there and where it comes from.
-func (c *command) check() error {
+// validatePaths reports which inputs are missing and where to get them.
+func (c *command) validatePaths() error {
 	for flag, path := range map[string]string{"runner": c.Runner, "vignettes": c.Vignettes} {
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("finding the %s: %w: they are kept outside of this repository; "+
-				"ask a maintainer for the folder shared/eval and put it beside the repository, or name others with --runner and --vignettes", flag, err)
+			return fmt.Errorf("finding the %s: %w: it is kept outside this repository; "+
+				"ask a maintainer for the directory shared/eval and put it next to the repository, or set --runner and --vignettes", flag, err)
 		}
 	}
 	return nil
 }
 
-// play runs the runner against a server, prints its figures, and reads what it
-// noted of each patient.
-func (c *command) play(ctx context.Context, url string, out io.Writer) (results []result, err error) {
+// runVignettes executes the runner against a server, prints its metrics, and reads its
+// results per patient.
+func (c *command) runVignettes(ctx context.Context, url string, out io.Writer) (results []result, err error) {
 	directory, err := os.MkdirTemp("", "vignettes-")
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (c *command) play(ctx context.Context, url string, out io.Writer) (results 
 		return nil, fmt.Errorf("running %s: %w\n%s", c.Runner, err, figures)
 	}
 	for line := range strings.Lines(string(figures)) {
-		if !strings.HasPrefix(line, "{") { // the same once more, for programs
+		if !strings.HasPrefix(line, "{") { // the same metrics as JSON
 			fmt.Fprint(out, line)
 		}
 	}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vignettes measures how well the service does on clinical vignettes:
-// it starts the server, has a runner play the patients against it, prints the
-// runner's figures, and says what went wrong with whom. The runner and the
-// vignettes are kept outside of this repository; they are to learn from what
-// misses, never to fit the content to.
+// Command vignettes measures the service on clinical vignettes. It starts the server,
+// has an external runner simulate the patients against it, prints the runner's
+// metrics, and lists the causes of misses. The runner and the vignettes are kept
+// outside this repository. Learn from the misses, but never fit the content to them.
 package main
 
 import (
@@ -20,7 +19,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	parsed := kong.Parse(&command{}, kong.Name("vignettes"),
-		kong.Description("Play the patients of vignettes against the server; run from the root of the repository."),
+		kong.Description("Run patient vignettes against the server; run from the root of the repository."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)))
 	parsed.FatalIfErrorf(parsed.Run())
 }

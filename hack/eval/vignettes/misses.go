@@ -12,34 +12,34 @@ import (
 	"strings"
 )
 
-// misses are the patients whose diagnosis did not come first, by the first
-// thing that stood in the way.
+// misses are the patients whose diagnosis was not ranked first, by the first cause
+// that applies.
 type misses struct {
-	failed    []result // calls were answered with errors
-	notHeard  []result // nothing was found in what the patient said first
-	notKnown  []result // the diagnosis is not in the catalogue
-	notRanked []result // it is there, and came late or not at all; the latest first
+	failed                 []result // calls returned errors
+	complaintNotUnderstood []result // nothing was recognized in the complaint
+	notInCatalog           []result // the catalog lacks the diagnosis
+	notRankedFirst         []result // ranked late or not at all; worst first
 }
 
-func sortMisses(results []result) misses {
+func classifyMisses(results []result) misses {
 	var m misses
 	for _, r := range results {
 		switch {
 		case len(r.Errors) > 0:
 			m.failed = append(m.failed, r)
 		case len(r.Initial) == 0:
-			m.notHeard = append(m.notHeard, r)
-		case !r.InCatalogue:
-			m.notKnown = append(m.notKnown, r)
+			m.complaintNotUnderstood = append(m.complaintNotUnderstood, r)
+		case !r.InCatalog:
+			m.notInCatalog = append(m.notInCatalog, r)
 		case r.rank() > 1:
-			m.notRanked = append(m.notRanked, r)
+			m.notRankedFirst = append(m.notRankedFirst, r)
 		}
 	}
-	slices.SortStableFunc(m.notRanked, func(a, b result) int { return cmp.Compare(b.rank(), a.rank()) })
+	slices.SortStableFunc(m.notRankedFirst, func(a, b result) int { return cmp.Compare(b.rank(), a.rank()) })
 	return m
 }
 
-// rank is the place of the diagnosis, one behind all when it has none.
+// rank returns the rank of the diagnosis, or one past the last if it is not ranked.
 func (r result) rank() int {
 	if r.Rank == nil {
 		return math.MaxInt
@@ -47,26 +47,26 @@ func (r result) rank() int {
 	return *r.Rank
 }
 
-// print lists the misses, at most so many of each cause. The function tells
-// which words of a patient's complaint were not understood.
+// print lists up to most misses of each cause. The function returns the words of a
+// complaint that were not understood.
 func (m misses) print(ctx context.Context, out io.Writer, most int, complaints []string,
 	unknownWords func(context.Context, result, string) ([]string, error),
 ) error {
 	printCause(out, "errors", m.failed, most, func(r result) string { return r.Diagnosis + ": " + r.Errors[0] })
-	printCause(out, "in the catalogue, and not first", m.notRanked, most, describeRanking)
-	fmt.Fprintf(out, "\nno initial evidence: %d\n", len(m.notHeard))
-	for _, r := range m.notHeard[:min(most, len(m.notHeard))] {
+	printCause(out, "in the catalogue, and not first", m.notRankedFirst, most, describeRanking)
+	fmt.Fprintf(out, "\nno initial evidence: %d\n", len(m.complaintNotUnderstood))
+	for _, r := range m.complaintNotUnderstood[:min(most, len(m.complaintNotUnderstood))] {
 		if r.Line < 1 || r.Line > len(complaints) {
-			return fmt.Errorf("the runner notes a patient of line %d, where there are %d: are these its vignettes?", r.Line, len(complaints))
+			return fmt.Errorf("the runner reported line %d, but the vignettes have %d lines: check --vignettes", r.Line, len(complaints))
 		}
 		complaint := complaints[r.Line-1]
 		words, err := unknownWords(ctx, r, complaint)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "  %3d  %s%s: %q\n       not understood: %s\n", r.Line, r.Diagnosis, unlessKnown(r), complaint, strings.Join(words, " "))
+		fmt.Fprintf(out, "  %3d  %s%s: %q\n       not understood: %s\n", r.Line, r.Diagnosis, catalogNote(r), complaint, strings.Join(words, " "))
 	}
-	printCause(out, "not in the catalogue", m.notKnown, most, func(r result) string { return r.Diagnosis })
+	printCause(out, "not in the catalogue", m.notInCatalog, most, func(r result) string { return r.Diagnosis })
 	return nil
 }
 
@@ -77,14 +77,14 @@ func printCause(out io.Writer, cause string, list []result, most int, describe f
 	}
 }
 
-func unlessKnown(r result) string {
-	if r.InCatalogue {
+func catalogNote(r result) string {
+	if r.InCatalog {
 		return ""
 	}
 	return " (not in the catalogue)"
 }
 
-// describeRanking says where the diagnosis came and what came before it.
+// describeRanking describes the rank of the diagnosis and the conditions above it.
 func describeRanking(r result) string {
 	place := "not ranked"
 	if r.Rank != nil {

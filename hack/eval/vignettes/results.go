@@ -14,22 +14,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// A result is what the runner noted of one patient, as far as it tells what
-// went wrong.
+// A result is the part of the runner's result for one patient that explains misses.
 type result struct {
-	Line        int // of the file of vignettes, from 1
-	Diagnosis   string
-	Age         enginev3.Age
-	Sex         enginev3.Sex
-	InCatalogue bool `json:"in_catalogue"`
-	Initial     []string
-	Asked       []json.RawMessage
-	Rank        *int     // of the diagnosis; nil when it is not in the ranking
-	Top5        []ranked // the first of the ranking
-	Errors      []string
+	Line      int // line in the vignettes file, from 1
+	Diagnosis string
+	Age       enginev3.Age
+	Sex       enginev3.Sex
+	InCatalog bool `json:"in_catalogue"`
+	Initial   []string
+	Asked     []json.RawMessage
+	Rank      *int     // rank of the diagnosis; nil if not ranked
+	Top5      []ranked // top of the ranking
+	Errors    []string
 }
 
-// A ranked condition is a list of id, name, probability and codes.
+// A ranked condition is encoded as a list of ID, name, probability and codes.
 type ranked struct{ name string }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -38,15 +37,15 @@ func (r *ranked) UnmarshalJSON(content []byte) error {
 	return json.Unmarshal(content, &[]any{&id, &r.name})
 }
 
-// A vignette is a patient, as far as it is read here.
+// A vignette holds the fields of a patient that are used here.
 type vignette struct {
 	ChiefComplaints string `json:"chief_complaints"`
 	Presentation    string
 	CaseDescription string `json:"case_description"`
 }
 
-// complaint is what the patient says first: the complaints, or the first
-// sentence of the presentation.
+// complaint returns the patient's complaints, or else the first sentence of the
+// presentation.
 func (v vignette) complaint() string {
 	if v.ChiefComplaints != "" {
 		return v.ChiefComplaints
@@ -56,12 +55,12 @@ func (v vignette) complaint() string {
 }
 
 func readResults(path string) ([]result, error) {
-	return readLines[result](path)
+	return readJSONLines[result](path)
 }
 
-// readComplaints reads what each patient of a file says first, by line from 0.
+// readComplaints reads the complaint of each patient in a file, by line from 0.
 func readComplaints(path string) ([]string, error) {
-	vignettes, err := readLines[vignette](path)
+	vignettes, err := readJSONLines[vignette](path)
 	complaints := make([]string, len(vignettes))
 	for i, v := range vignettes {
 		complaints[i] = v.complaint()
@@ -69,8 +68,8 @@ func readComplaints(path string) ([]string, error) {
 	return complaints, err
 }
 
-// readLines reads JSON objects, one after the other.
-func readLines[T any](path string) (list []T, err error) {
+// readJSONLines reads a sequence of JSON objects.
+func readJSONLines[T any](path string) (list []T, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

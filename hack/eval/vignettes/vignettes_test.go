@@ -18,8 +18,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// notes are what a runner writes: a hit, and a miss of each kind.
-const notes = `
+// runnerOutput is sample output of a runner: one hit and one miss of each kind.
+const runnerOutput = `
 {"line": 1, "diagnosis": "Flu", "in_catalogue": true, "initial": ["s_1"], "asked": [], "rank": 1, "top5": [["c_1", "Flu", 0.9, ["J11"]]], "errors": []}
 {"line": 2, "diagnosis": "Cold", "in_catalogue": true, "initial": ["s_1"], "asked": [{}], "rank": 2, "top5": [["c_1", "Flu", 0.9, []], ["c_2", "Cold", 0.1, []]], "errors": []}
 {"line": 3, "diagnosis": "Gout", "in_catalogue": true, "initial": ["s_2"], "asked": [{}, {}], "rank": null, "top5": [["c_1", "Flu", 0.9, []]], "errors": []}
@@ -38,9 +38,9 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
-func TestMisses(t *testing.T) {
+func TestPrintMisses(t *testing.T) {
 	t.Parallel()
-	results, err := readResults(writeFile(t, "results.jsonl", notes))
+	results, err := readResults(writeFile(t, "results.jsonl", runnerOutput))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestMisses(t *testing.T) {
 		return strings.Fields(text), nil
 	}
 	var out strings.Builder
-	if err := sortMisses(results).print(t.Context(), &out, 2, complaints, unknown); err != nil {
+	if err := classifyMisses(results).print(t.Context(), &out, 2, complaints, unknown); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -81,27 +81,27 @@ not in the catalogue: 1
 	}
 }
 
-func TestMissesCannotBeExplained(t *testing.T) {
+func TestPrintMissesReturnsParseError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the server is gone")
 	unknown := func(context.Context, result, string) ([]string, error) { return nil, broken }
-	err := misses{notHeard: []result{{Line: 1}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, unknown)
+	err := misses{complaintNotUnderstood: []result{{Line: 1}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, unknown)
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestMissesOfOtherVignettes(t *testing.T) {
+func TestPrintMissesRejectsUnknownLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []int{0, 2} {
-		err := misses{notHeard: []result{{Line: line}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, nil)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d, where there are 1", line)) {
+		err := misses{complaintNotUnderstood: []result{{Line: line}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, nil)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d, but the vignettes have 1 lines", line)) {
 			t.Errorf("line %d: got %v", line, err)
 		}
 	}
 }
 
-func TestReadResultsDamaged(t *testing.T) {
+func TestReadResultsRejectsInvalidFile(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		`{"line": 1} {"line": `:              "reading object 2 of",
@@ -125,8 +125,9 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
-// Whoever has no runner is told where it comes from.
-func TestCheck(t *testing.T) {
+// TestValidatePaths checks that a missing runner or vignette file is reported together
+// with its source.
+func TestValidatePaths(t *testing.T) {
 	t.Parallel()
 	there := writeFile(t, "there", "")
 	for _, test := range []struct {
@@ -137,7 +138,7 @@ func TestCheck(t *testing.T) {
 		{command{Runner: there + "-not", Vignettes: there}, "finding the runner"},
 		{command{Runner: there, Vignettes: there + "-not"}, "finding the vignettes"},
 	} {
-		said := fmt.Sprint(test.command.check())
+		said := fmt.Sprint(test.command.validatePaths())
 		if !strings.Contains(said, test.want) || strings.Contains(said, "shared/eval") != (test.want != "<nil>") {
 			t.Errorf("got %s, want %q", said, test.want)
 		}
@@ -153,7 +154,7 @@ func TestUnknownWords(t *testing.T) {
 		_, _ = w.Write([]byte(`{"tokens": ["Green", "ears", ",", "7", "bad", "cough"], "obvious": false, "mentions": [{"positions": [4, 5]}]}`))
 	}))
 	defer server.Close()
-	parser, err := dial(server.URL)
+	parser, err := newParseClient(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,11 +164,11 @@ func TestUnknownWords(t *testing.T) {
 	}
 }
 
-func TestUnknownWordsRefused(t *testing.T) {
+func TestUnknownWordsReturnsServerError(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	parser, err := dial(server.URL)
+	parser, err := newParseClient(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command letterbox runs in a pod of the end-to-end test: a mail server that
-// takes letters over STARTTLS alone and prints them, a line of JSON each. Before
-// the first one it prints its certificate, which is made for the name it is given.
+// Command letterbox is the SMTP sink in a pod of the end-to-end test: a mail server
+// that accepts messages over STARTTLS only and prints each as a line of JSON. Before
+// the first message it prints its certificate, which is issued for the name in its
+// arguments.
 package main
 
 import (
@@ -34,9 +35,9 @@ func run(args []string) error {
 	if len(args) != 2 {
 		return errors.New("expected two arguments, the address to listen on and the name it is called by")
 	}
-	certificate, err := selfSigned(args[1])
+	certificate, err := newSelfSignedCertificate(args[1])
 	if err != nil {
-		return fmt.Errorf("make a certificate: %w", err)
+		return fmt.Errorf("creating a certificate: %w", err)
 	}
 	out := json.NewEncoder(os.Stdout)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
@@ -44,15 +45,15 @@ func run(args []string) error {
 		return err
 	}
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
-		return &session{connection: c, out: out}, nil
+		return &session{conn: c, out: out}, nil
 	}))
 	server.Addr, server.Domain = args[0], args[1]
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	return server.ListenAndServe()
 }
 
-// selfSigned is a certificate that is its own authority.
-func selfSigned(name string) (tls.Certificate, error) {
+// newSelfSignedCertificate returns a self-signed certificate.
+func newSelfSignedCertificate(name string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -66,22 +67,22 @@ func selfSigned(name string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// A session takes letters from one connection.
+// A session receives messages on one connection.
 type session struct {
-	connection *smtp.Conn
-	out        *json.Encoder
-	to         string
+	conn      *smtp.Conn
+	out       *json.Encoder
+	recipient string
 }
 
 func (s *session) Mail(string, *smtp.MailOptions) error {
-	if _, encrypted := s.connection.TLSConnectionState(); !encrypted {
+	if _, encrypted := s.conn.TLSConnectionState(); !encrypted {
 		return &smtp.SMTPError{Code: 530, Message: "say STARTTLS first"}
 	}
 	return nil
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	s.to = to
+	s.recipient = to
 	return nil
 }
 
@@ -90,7 +91,7 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return s.out.Encode(map[string]string{"to": s.to, "letter": string(letter)})
+	return s.out.Encode(map[string]string{"to": s.recipient, "letter": string(letter)})
 }
 
 func (*session) Reset()        {}

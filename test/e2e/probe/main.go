@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command probe runs in a pod of the end-to-end test: it connects to the
-// addresses it is given and says of each whether it was let in. PROBE_AFTER is how
-// long it waits before, so that policies know of the pod.
+// Command probe runs in a pod of the end-to-end test: it connects to the given
+// addresses and reports for each whether the connection succeeded. PROBE_AFTER is the
+// delay before connecting, so that policies can take effect for the pod.
 package main
 
 import (
@@ -18,13 +18,13 @@ func main() {
 		time.Sleep(wait)
 	}
 	for _, address := range os.Args[1:] {
-		fmt.Println(address, reach(address))
+		fmt.Println(address, dialStatus(address))
 	}
 }
 
-// reach is "open" or "closed". A packet that a policy drops gets no answer, so
-// a few seconds of silence mean closed.
-func reach(address string) string {
+// dialStatus returns "open" or "closed". A policy drops packets without a reply, so a
+// few seconds of silence mean closed.
+func dialStatus(address string) string {
 	dialer := net.Dialer{Timeout: 3 * time.Second}
 	conn, err := dialer.DialContext(context.Background(), "tcp", address)
 	if err != nil {

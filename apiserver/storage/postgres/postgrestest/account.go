@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// account is an unprivileged user of the system who runs the server in place
-// of root, whom PostgreSQL refuses. A nil account is the user that we are.
+// account is an unprivileged system user that runs the server instead of root, because
+// PostgreSQL refuses to run as root. A nil account is the current user.
 type account struct {
 	uid, gid int
 }
 
-// unprivileged returns nil unless we are root.
-func unprivileged() (*account, error) {
+// unprivilegedAccount returns nil unless the current user is root.
+func unprivilegedAccount() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -31,25 +31,25 @@ func unprivileged() (*account, error) {
 		uid, uidErr := strconv.Atoi(found.Uid)
 		gid, gidErr := strconv.Atoi(found.Gid)
 		if err := errors.Join(uidErr, gidErr); err != nil {
-			return nil, fmt.Errorf("read the ids of the user %s: %w", name, err)
+			return nil, fmt.Errorf("reading the ids of user %s: %w", name, err)
 		}
 		return &account{uid: uid, gid: gid}, nil
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody to run it as")
+	return nil, errors.New("PostgreSQL does not run as root: create a user named postgres or nobody to run it")
 }
 
-// tempDir is a directory for temporary files that the account can reach, which
-// may not be so of root's TMPDIR.
+// tempDir returns a directory for temporary files that the account can access, which may
+// not be true of root's TMPDIR.
 func (a *account) tempDir() string {
 	dir := os.TempDir()
-	if a == nil || open(dir) {
+	if a == nil || isTraversable(dir) {
 		return dir
 	}
 	return "/tmp"
 }
 
-// open reports whether everybody may pass through dir and all above it.
-func open(dir string) bool {
+// isTraversable reports whether every user can traverse dir and its parents.
+func isTraversable(dir string) bool {
 	for {
 		info, err := os.Stat(dir)
 		if err != nil || info.Mode()&0o001 == 0 {
@@ -63,16 +63,16 @@ func open(dir string) bool {
 	}
 }
 
-// own gives the account a file.
-func (a *account) own(path string) error {
+// chown makes the account the owner of a file.
+func (a *account) chown(path string) error {
 	if a == nil {
 		return nil
 	}
 	return os.Chown(path, a.uid, a.gid)
 }
 
-// attributes make a process run as the account.
-func (a *account) attributes() *syscall.SysProcAttr {
+// sysProcAttr returns the attributes that run a process as the account.
+func (a *account) sysProcAttr() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{}
 	if a != nil {
 		attributes.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}

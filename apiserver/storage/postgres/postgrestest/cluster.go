@@ -21,38 +21,38 @@ import (
 // superuser is the role that owns a cluster.
 const superuser = "postgres"
 
-// cluster is what a server serves: a directory with data/, password and log.
+// cluster is the data of a server: a directory with data/, password and log.
 type cluster struct {
-	programs  string // the directory of initdb and postgres
+	binDir    string // directory with initdb and postgres
 	dir       string
 	temporary bool
 	password  string
-	account   *account // who runs the server; nil is whoever we are
-	log       *os.File // what the programs say
+	account   *account // user that runs the server; nil is the current user
+	log       *os.File // output of the PostgreSQL programs
 }
 
-// newCluster makes a cluster in dir, or in a new directory when dir is empty,
-// or takes up the one that dir holds.
+// newCluster creates a cluster in dir, or in a new directory if dir is empty. It reuses
+// a cluster that already exists in dir.
 func newCluster(ctx context.Context, programs, dir string) (*cluster, error) {
-	c := &cluster{programs: programs, dir: dir, temporary: dir == ""}
+	c := &cluster{binDir: programs, dir: dir, temporary: dir == ""}
 	var err error
-	if c.account, err = unprivileged(); err != nil {
+	if c.account, err = unprivilegedAccount(); err != nil {
 		return nil, err
 	}
-	if err := c.makeDir(); err != nil {
+	if err := c.createDir(); err != nil {
 		return nil, err
 	}
-	if c.log, err = os.OpenFile(c.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+	if c.log, err = os.OpenFile(c.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	if err := c.fill(ctx); err != nil {
+	if err := c.ensureInitialized(ctx); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
 }
 
-// makeDir makes the directory and gives it to the account.
-func (c *cluster) makeDir() (err error) {
+// createDir creates the directory and makes the account its owner.
+func (c *cluster) createDir() (err error) {
 	if c.temporary {
 		c.dir, err = os.MkdirTemp(c.account.tempDir(), "anamnesis-postgres-")
 	} else if c.dir, err = filepath.Abs(c.dir); err == nil {
@@ -61,12 +61,12 @@ func (c *cluster) makeDir() (err error) {
 	if err != nil {
 		return err
 	}
-	return c.account.own(c.dir)
+	return c.account.chown(c.dir)
 }
 
-// fill makes the password and the data unless they are there.
-func (c *cluster) fill(ctx context.Context) error {
-	password, err := os.ReadFile(c.file("password"))
+// ensureInitialized creates the password and the data unless they exist.
+func (c *cluster) ensureInitialized(ctx context.Context) error {
+	password, err := os.ReadFile(c.path("password"))
 	if err == nil {
 		c.password = string(password)
 		return nil
@@ -75,51 +75,51 @@ func (c *cluster) fill(ctx context.Context) error {
 		return err
 	}
 	c.password = rand.Text()
-	fresh := c.file("password.new")
+	fresh := c.path("password.new")
 	if err := os.WriteFile(fresh, []byte(c.password), 0o600); err != nil {
 		return err
 	}
-	if err := c.account.own(fresh); err != nil {
+	if err := c.account.chown(fresh); err != nil {
 		return err
 	}
 	if err := c.initialize(ctx, fresh); err != nil {
 		return err
 	}
-	return os.Rename(fresh, c.file("password")) // last: with it, the cluster is whole
+	return os.Rename(fresh, c.path("password")) // last, because it marks the cluster as complete
 }
 
-// initialize makes the data, afresh when an earlier try left something.
+// initialize creates the data and replaces the remains of a failed attempt.
 func (c *cluster) initialize(ctx context.Context, passwordFile string) error {
-	if err := os.RemoveAll(c.data()); err != nil {
+	if err := os.RemoveAll(c.dataDir()); err != nil {
 		return err
 	}
-	err := c.command(ctx, "initdb", "-D", c.data(), "-U", superuser, "--pwfile", passwordFile,
+	err := c.command(ctx, "initdb", "-D", c.dataDir(), "-U", superuser, "--pwfile", passwordFile,
 		"--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync").Run()
 	if err != nil {
 		return fmt.Errorf("initdb: %w; the end of its log:\n%s", err, c.logTail())
 	}
-	access := c.file("data/pg_hba.conf")
+	access := c.path("data/pg_hba.conf")
 	if err := os.WriteFile(access, []byte("host all all all scram-sha-256\n"), 0o600); err != nil {
 		return err
 	}
-	return c.account.own(access)
+	return c.account.chown(access)
 }
 
-// command prepares a program of PostgreSQL to run as the account, writing to
-// the log. It knows nothing of our environment, which may hold secrets and
-// settings of other servers.
+// command returns a PostgreSQL command that runs as the account and writes to the log.
+// It does not inherit our environment, which may contain secrets and settings of other
+// servers.
 func (c *cluster) command(ctx context.Context, program string, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, filepath.Join(c.programs, program), args...)
+	command := exec.CommandContext(ctx, filepath.Join(c.binDir, program), args...)
 	command.Dir = c.dir
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "LC_ALL=C", "TZ=UTC"}
-	command.SysProcAttr = c.account.attributes()
+	command.SysProcAttr = c.account.sysProcAttr()
 	command.Stdout, command.Stderr = c.log, c.log
 	return command
 }
 
 // logTail returns the last lines of the log.
 func (c *cluster) logTail() string {
-	log, err := os.ReadFile(c.file("log"))
+	log, err := os.ReadFile(c.path("log"))
 	if err != nil {
 		return err.Error()
 	}
@@ -127,8 +127,8 @@ func (c *cluster) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// url names the database of the superuser on a server that listens at host,
-// which may stand for every address of the machine.
+// url returns the URL of the superuser's database on a server listening at host, which
+// may be a wildcard address.
 func (c *cluster) url(host, port string) string {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -142,11 +142,10 @@ func (c *cluster) url(host, port string) string {
 	}).String()
 }
 
-func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
-func (c *cluster) data() string            { return c.file("data") }
+func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
+func (c *cluster) dataDir() string         { return c.path("data") }
 
-// close closes the log and removes the files of a cluster that is not to be
-// kept.
+// close closes the log and deletes the files of a temporary cluster.
 func (c *cluster) close() error {
 	err := c.log.Close()
 	if c.temporary {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgrestest runs a real PostgreSQL server for tests: a cluster of
-// its own in a directory of its own, with a password, as a user that is not
-// root, gone when it is stopped or when its parent dies.
+// Package postgrestest runs a real PostgreSQL server for tests: a separate cluster in
+// its own directory, protected by a password, run by a user other than root, and removed
+// when it is stopped or its parent process dies.
 //
-// Tests call Run in TestMain and Database for an empty database. They use the
-// server that ANAMNESIS_TEST_POSTGRES names, as hack/setup starts one for many
-// packages, or start their own. A missing server is a failure.
+// Tests call Run in TestMain and NewDatabase for an empty database. They use the server
+// at ANAMNESIS_TEST_POSTGRES, which hack/setup starts for several packages, or start
+// their own. If PostgreSQL is not installed, tests fail.
 //
-// Nothing here may be used by the API server itself, and nothing here changes
-// the machine: installing PostgreSQL is for hack/setup.
+// The API server must not use this package. Code that changes the machine does not
+// belong here: hack/setup installs PostgreSQL.
 package postgrestest

@@ -20,12 +20,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// orphanVariable makes this test binary a process that starts a server and
-// waits to be killed.
-const orphanVariable = "ANAMNESIS_TEST_ORPHAN"
+// orphanEnv turns this test binary into a process that starts a server and waits to be
+// killed.
+const orphanEnv = "ANAMNESIS_TEST_ORPHAN"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(orphanVariable); dir != "" {
+	if dir := os.Getenv(orphanEnv); dir != "" {
 		server, err := Start(context.Background(), Options{Dir: dir})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 	os.Exit(Run(m))
 }
 
-// keptDir is a directory for a cluster that whoever runs PostgreSQL can reach.
-func keptDir(t *testing.T) string {
+// newPersistentDir returns a cluster directory that is accessible to the user running
+// PostgreSQL.
+func newPersistentDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "anamnesis-postgrestest-")
 	if err != nil {
@@ -51,7 +52,7 @@ func keptDir(t *testing.T) string {
 
 func query[T any](t *testing.T, url, statement string) (value T, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
 	defer cancel()
 	connection, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -70,7 +71,8 @@ func mustQuery[T any](t *testing.T, url, statement string) T {
 	return value
 }
 
-// A server asks for its password and leaves no file behind.
+// TestStartAndStop checks that a server requires its password and leaves no files
+// behind.
 func TestStartAndStop(t *testing.T) {
 	t.Parallel()
 	server, err := Start(t.Context(), Options{})
@@ -100,10 +102,11 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
-// A directory that is given keeps data and password over servers.
-func TestKeptDirectory(t *testing.T) {
+// TestDirectoryIsReused checks that Options.Dir keeps the data and password across
+// servers.
+func TestDirectoryIsReused(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(keptDir(t), "made", "by", "start")
+	dir := filepath.Join(newPersistentDir(t), "made", "by", "start")
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func TestKeptDirectory(t *testing.T) {
 		}
 		urls = append(urls, server.URL())
 		if i == 0 {
-			execute(t, server.URL(), "CREATE TABLE kept AS SELECT 42 AS value")
+			execSQL(t, server.URL(), "CREATE TABLE kept AS SELECT 42 AS value")
 		} else if value := mustQuery[int](t, server.URL(), "SELECT value FROM kept"); value != 42 {
 			t.Errorf("kept %d", value)
 		}
@@ -139,8 +142,8 @@ func TestKeptDirectory(t *testing.T) {
 	}
 }
 
-// The server ends with the context it was started in.
-func TestContextEnds(t *testing.T) {
+// TestServerStopsWithContext checks that the server stops when its context ends.
+func TestServerStopsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server, err := Start(ctx, Options{})
@@ -154,11 +157,11 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// A server whose process was killed is not there any more, however it was.
-func TestEndsWithParent(t *testing.T) {
+// TestServerDiesWithParent checks that the server exits when its parent is killed.
+func TestServerDiesWithParent(t *testing.T) {
 	t.Parallel()
 	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), orphanVariable+"="+keptDir(t))
+	command.Env = append(os.Environ(), orphanEnv+"="+newPersistentDir(t))
 	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
@@ -176,8 +179,8 @@ func TestEndsWithParent(t *testing.T) {
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = command.Wait() // it was killed
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	_ = command.Wait() // always an error: the child was killed
+	for deadline := time.Now().Add(serverTimeout); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := query[int](t, url, "SELECT 1"); err != nil {
 			return
 		}
@@ -187,9 +190,9 @@ func TestEndsWithParent(t *testing.T) {
 	}
 }
 
-func TestStartFails(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	t.Parallel()
-	full := keptDir(t)
+	full := newPersistentDir(t)
 	server, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +215,7 @@ func TestStartFails(t *testing.T) {
 		want    string
 	}{
 		"a taken port":          {Options{Listen: taken.Host}, "could not bind"},
-		"an address not ours":   {Options{Listen: "192.0.2.1:0"}, "find a free port"},
+		"an address not ours":   {Options{Listen: "192.0.2.1:0"}, "finding a free port"},
 		"no port":               {Options{Listen: "127.0.0.1"}, "host:port"},
 		"a file as a directory": {Options{Dir: file}, "not a directory"},
 	} {
@@ -229,14 +232,15 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// Databases are empty, apart from each other, and gone after the test.
-func TestDatabase(t *testing.T) {
+// TestDatabasesAreIsolated checks that databases are empty, isolated from each other,
+// and dropped after the test.
+func TestDatabasesAreIsolated(t *testing.T) {
 	t.Parallel()
 	var urls []string
 	t.Run("use", func(t *testing.T) {
 		for range 2 {
-			url := Database(t)
-			execute(t, url, "CREATE TABLE mine (value int)")
+			url := NewDatabase(t)
+			execSQL(t, url, "CREATE TABLE mine (value int)")
 			urls = append(urls, url)
 		}
 	})
@@ -247,17 +251,17 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-func TestNewestFirst(t *testing.T) {
+func TestSortNewestFirst(t *testing.T) {
 	t.Parallel()
 	dirs := []string{"/usr/lib/postgresql/9.6/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/9/bin", "/usr/lib/postgresql/100/bin"}
 	want := []string{dirs[3], dirs[1], dirs[2], dirs[0]}
-	if got := newestFirst(slices.Clone(dirs)); !slices.Equal(got, want) {
+	if got := sortNewestFirst(slices.Clone(dirs)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// PostgreSQL is found where PATH says, if all of it is there.
-func TestProgramsInPath(t *testing.T) {
+// TestFindBinDirInPath checks that PATH is used if it contains all programs.
+func TestFindBinDirInPath(t *testing.T) {
 	whole, half := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(half, "initdb"), filepath.Join(whole, "initdb"), filepath.Join(whole, "postgres")} {
 		if err := os.WriteFile(path, nil, 0o700); err != nil {
@@ -265,28 +269,28 @@ func TestProgramsInPath(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", half+string(filepath.ListSeparator)+whole)
-	if dir, err := Programs(t.Context()); err != nil || dir != whole {
+	if dir, err := FindBinDir(t.Context()); err != nil || dir != whole {
 		t.Errorf("got %s, %v, want %s", dir, err, whole)
 	}
 }
 
-func TestOpenToAll(t *testing.T) {
+func TestIsTraversable(t *testing.T) {
 	t.Parallel()
-	closed := keptDir(t)
+	closed := newPersistentDir(t)
 	inside := filepath.Join(closed, "inside")
 	if err := os.Mkdir(inside, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if open(inside) {
+	if isTraversable(inside) {
 		t.Errorf("%s is said to be open below a closed directory", inside)
 	}
 	if err := os.Chmod(closed, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if !open(inside) {
+	if !isTraversable(inside) {
 		t.Errorf("%s is said to be closed", inside)
 	}
-	if open(filepath.Join(inside, "missing")) {
+	if isTraversable(filepath.Join(inside, "missing")) {
 		t.Error("a missing directory is said to be open")
 	}
 }

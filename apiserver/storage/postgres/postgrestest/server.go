@@ -16,57 +16,55 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience is how long a server may take to start and, each, to stop.
-const patience = time.Minute
+// serverTimeout limits how long a server may take to start, and to stop.
+const serverTimeout = time.Minute
 
-// Options say where a server runs. The zero value is a server on a free port
-// of loopback whose data is gone when it stops.
+// Options configures a server. The zero value is a temporary server on a free loopback
+// port.
 type Options struct {
-	// Listen is the host:port at which the server listens, 127.0.0.1:0 when
-	// empty. Port 0 is any free one.
+	// Listen is the host:port to listen on. Defaults to 127.0.0.1:0. Port 0 selects a free
+	// port.
 	Listen string
 
-	// Dir is where the server keeps its data, its password and its log; made
-	// when it does not exist, and used again when it does. Empty is a new
-	// directory, removed when the server stops.
+	// Dir holds the data, password and log. It is created if it does not exist, and reused
+	// otherwise. If unset, a temporary directory is used and deleted on Stop.
 	Dir string
 }
 
-// Server is a PostgreSQL server that runs.
+// Server is a running PostgreSQL server.
 type Server struct {
 	url     string
 	cluster *cluster
 	cancel  context.CancelFunc
-	done    chan struct{} // closed once the process has ended
-	err     error         // why it ended; to be read after done
+	done    chan struct{} // closed when the process has exited
+	err     error         // exit error; read only after done is closed
 }
 
-// Start starts a server and returns when it answers. It runs until Stop is
-// called, ctx ends or this process does; Stop has to be called to have its
-// files removed. What was committed survives the end of the server, but not
-// that of the machine: nothing waits for the disk.
+// Start starts a server and returns when it accepts connections. It runs until Stop is
+// called, ctx ends or this process exits; only Stop deletes its files. Committed data
+// survives a server crash but not a machine crash, because fsync is off.
 func Start(ctx context.Context, options Options) (*Server, error) {
-	programs, err := Programs(ctx)
+	programs, err := FindBinDir(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cluster, err := newCluster(ctx, programs, options.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("make a PostgreSQL cluster: %w", err)
+		return nil, fmt.Errorf("creating PostgreSQL cluster: %w", err)
 	}
 	server, err := cluster.start(ctx, options.Listen)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start PostgreSQL: %w", err), cluster.close())
+		return nil, errors.Join(fmt.Errorf("starting PostgreSQL: %w", err), cluster.close())
 	}
 	return server, nil
 }
 
-// start runs the server. A free port may be taken before PostgreSQL gets to
-// it, so then it tries some more.
+// start starts the server. A free port may be taken before PostgreSQL binds it, so start
+// retries a few times.
 func (c *cluster) start(ctx context.Context, listen string) (*Server, error) {
 	host, port, err := net.SplitHostPort(cmp.Or(listen, "127.0.0.1:0"))
 	if err != nil {
-		return nil, fmt.Errorf("%q is not of the form host:port: %w", listen, err)
+		return nil, fmt.Errorf("%q must have the form host:port: %w", listen, err)
 	}
 	if port != "0" {
 		return c.startAt(ctx, host, port)
@@ -89,7 +87,7 @@ func (c *cluster) start(ctx context.Context, listen string) (*Server, error) {
 func freePort(ctx context.Context, host string) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+		return "", fmt.Errorf("finding a free port: %w", err)
 	}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	return port, errors.Join(err, listener.Close())
@@ -99,16 +97,16 @@ func (c *cluster) startAt(ctx context.Context, host, port string) (*Server, erro
 	ctx, stop := context.WithCancel(ctx)
 	server := &Server{url: c.url(host, port), cluster: c, cancel: stop, done: make(chan struct{})}
 	command := c.command(ctx, "postgres",
-		"-D", c.data(), "-h", host, "-p", port,
+		"-D", c.dataDir(), "-h", host, "-p", port,
 		"-c", "unix_socket_directories=", "-c", "max_connections=500",
 		"-c", "fsync=off", "-c", "full_page_writes=off")
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // "fast shutdown"
-	command.WaitDelay = patience
-	if err := server.run(command); err != nil {
+	command.WaitDelay = serverTimeout
+	if err := server.startProcess(command); err != nil {
 		stop()
 		return nil, err
 	}
-	if err := server.awaitAnswer(ctx); err != nil {
+	if err := server.waitReady(ctx); err != nil {
 		stop()
 		<-server.done
 		return nil, fmt.Errorf("%w; the end of its log:\n%s", err, c.logTail())
@@ -116,12 +114,12 @@ func (c *cluster) startAt(ctx context.Context, host, port string) (*Server, erro
 	return server, nil
 }
 
-// run starts the process and sees to its end. Both happen on one thread that
-// is used for nothing else: the kernel ends the process when the thread that
-// started it is gone, and Go ends threads as it likes, this one among them. So
-// no other process may be told to end with its parent.
-func (s *Server) run(command *exec.Cmd) error {
-	endWithParent(command.SysProcAttr)
+// startProcess starts the process and waits for it. Both happen on a dedicated OS
+// thread: the kernel kills the process when the thread that started it exits, and the Go
+// runtime may terminate threads at any time. For the same reason no other process may
+// use killWithParent.
+func (s *Server) startProcess(command *exec.Cmd) error {
+	killWithParent(command.SysProcAttr)
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -136,9 +134,9 @@ func (s *Server) run(command *exec.Cmd) error {
 	return <-started
 }
 
-// awaitAnswer waits until the server lets us in.
-func (s *Server) awaitAnswer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// waitReady waits until the server accepts connections.
+func (s *Server) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	for {
 		connection, err := pgx.Connect(ctx, s.url)
@@ -147,28 +145,27 @@ func (s *Server) awaitAnswer(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			return fmt.Errorf("the server ended at once: %w", s.err)
+			return fmt.Errorf("server exited on startup: %w", s.err)
 		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w", err)
+			return fmt.Errorf("server did not become ready: %w", err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// URL names the server's database "postgres" and its superuser, with the
-// password.
+// URL returns the superuser's URL of the database "postgres", including the password.
 func (s *Server) URL() string { return s.url }
 
-// Done is closed when the server has ended, whoever ended it.
+// Done returns a channel that is closed when the server has exited, for any reason.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Stop ends the server and, unless Options.Dir kept them, removes its files.
-// It may be called once.
+// Stop stops the server and deletes its files unless Options.Dir is set. It must be
+// called at most once.
 func (s *Server) Stop() error {
 	s.cancel()
 	<-s.done
 	if s.err != nil && !errors.Is(s.err, context.Canceled) {
-		err := fmt.Errorf("PostgreSQL ended badly: %w; the end of its log:\n%s", s.err, s.cluster.logTail())
+		err := fmt.Errorf("PostgreSQL exited with an error: %w; the end of its log:\n%s", s.err, s.cluster.logTail())
 		return errors.Join(err, s.cluster.close())
 	}
 	return s.cluster.close()

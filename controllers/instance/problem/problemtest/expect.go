@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package problemtest compares problems in tests.
+// Package problemtest provides assertions on problems for tests.
 package problemtest
 
 import (
@@ -9,20 +9,20 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 )
 
-// Expect checks of which kind an error is: "" for none, "transient", or
-// "stalled Reason" or "waiting Reason" for a problem, which must have a message.
+// Expect checks the kind of an error: "" for nil, "transient", or "stalled Reason" or
+// "waiting Reason" for a problem, which must have a message.
 func Expect(t *testing.T, name string, err error, want string) {
 	t.Helper()
-	if got := kindOf(err); got != want {
+	if got := classify(err); got != want {
 		t.Errorf("%s: got %q (%v), want %q", name, got, err, want)
 	}
-	if found := problem.Of(err); found != nil && found.Message == "" {
+	if found := problem.FromError(err); found != nil && found.Message == "" {
 		t.Errorf("%s: a problem without a message", name)
 	}
 }
 
-func kindOf(err error) string {
-	found := problem.Of(err)
+func classify(err error) string {
+	found := problem.FromError(err)
 	switch {
 	case err == nil:
 		return ""

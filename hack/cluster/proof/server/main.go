@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command server is what the proof runs in the cluster's pods: it says who it
-// is, fetches what it is asked to, and keeps a note on a volume.
+// Command server runs in the cluster's pods during the proof: it reports its identity,
+// fetches URLs on request, and stores a note on a volume.
 package main
 
 import (
@@ -17,21 +17,21 @@ import (
 	"time"
 )
 
-// note is where the volume is mounted.
-const note = "/data/note"
+// notePath is where the volume is mounted.
+const notePath = "/data/note"
 
 func main() {
 	addresses := os.Args[1:]
 	handler := http.NewServeMux()
 	handler.HandleFunc("GET /", whoami)
 	handler.HandleFunc("GET /fetch", fetch)
-	handler.HandleFunc("GET /note", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, note) })
-	handler.HandleFunc("PUT /note", keep)
+	handler.HandleFunc("GET /note", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, notePath) })
+	handler.HandleFunc("PUT /note", putNote)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	servers := make([]*http.Server, 0, len(addresses))
 	for _, address := range addresses {
-		server := &http.Server{Addr: address, Handler: goodbye(ctx, handler), ReadHeaderTimeout: 5 * time.Second}
+		server := &http.Server{Addr: address, Handler: closeConnectionsOnShutdown(ctx, handler), ReadHeaderTimeout: 5 * time.Second}
 		servers = append(servers, server)
 		go func() {
 			if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
@@ -44,7 +44,7 @@ func main() {
 	drain(servers)
 }
 
-// drain goes on serving until the Service leads elsewhere.
+// drain keeps serving until the Service no longer routes to this pod.
 func drain(servers []*http.Server) {
 	time.Sleep(4 * time.Second)
 	for _, server := range servers {
@@ -52,9 +52,8 @@ func drain(servers []*http.Server) {
 	}
 }
 
-// goodbye tells clients to come back on another connection once the server
-// has been told to end.
-func goodbye(ending context.Context, handler http.Handler) http.Handler {
+// closeConnectionsOnShutdown makes clients reconnect once the server is shutting down.
+func closeConnectionsOnShutdown(ending context.Context, handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ending.Err() != nil {
 			w.Header().Set("Connection", "close")
@@ -84,10 +83,10 @@ func fetch(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-func keep(w http.ResponseWriter, r *http.Request) {
+func putNote(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(io.LimitReader(r.Body, 1<<10))
 	if err == nil {
-		err = os.WriteFile(note, content, 0o600)
+		err = os.WriteFile(notePath, content, 0o600)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command coredns is CoreDNS with no more plugins than the local cluster's
-// Corefile names. Nothing else may live here.
+// Command coredns is CoreDNS with only the plugins that the local cluster's Corefile
+// uses. Nothing else belongs here.
 package main
 
 import (

@@ -5,7 +5,7 @@
 package queries
 
 import (
-	"github.com/anamnesis-dev/anamnesis/apiserver/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 )
 
 type UsageCount struct {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package content_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp"
+)
+
+// alarmPhrases are the building blocks of emergency descriptions in a language: who
+// reports about whom, the verb, the danger, and how it is played down.
+type alarmPhrases struct {
+	Speakers []speaker
+	// Having take a thing; a state has its verb. Both lead to the slugs of which one
+	// must be heard, or what is below it.
+	Having []string
+	Things map[string]string
+	States map[string]string
+	Played []string // %s is the sentence
+}
+
+// A speaker starts a sentence with the person who is ill.
+type speaker struct {
+	Text  string
+	Years int
+}
+
+// Emergencies are recognized whoever reports them for someone else, with any verb and
+// however calmly: none is missed or negated.
+func TestAlarmsReportedByOthersAreRecognized(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"en", "de"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := compiled.Release(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, v := newContentFixture(t), loadAlarmPhrases(t, name)
+			for _, told := range v.sample(alarmSampleCount) {
+				if fault := w.checkAlarm(r, told); fault != "" {
+					t.Errorf("%q %s %s", told.text, fault, told.slugs)
+				}
+			}
+		})
+	}
+}
+
+func loadAlarmPhrases(t *testing.T, language string) (v alarmPhrases) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "voices-"+language+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// An alarmSentence is an emergency in a sentence.
+type alarmSentence struct {
+	text, slugs string
+	years       int
+}
+
+// sample draws so many of all that the voices can say, the same each time.
+func (v alarmPhrases) sample(count int) []alarmSentence {
+	random := rand.New(rand.NewPCG(1, 1))
+	things, states := slices.Sorted(maps.Keys(v.Things)), slices.Sorted(maps.Keys(v.States))
+	pick := func(list []string) string { return list[random.IntN(len(list))] }
+	all := make([]alarmSentence, count)
+	for i := range all {
+		who := v.Speakers[random.IntN(len(v.Speakers))]
+		alarm := pick(slices.Concat(things, states))
+		said, slugs := alarm, v.States[alarm]
+		if slugs == "" {
+			said, slugs = pick(v.Having)+" "+alarm, v.Things[alarm]
+		}
+		all[i] = alarmSentence{text: fmt.Sprintf(pick(v.Played), who.Text+" "+said), slugs: slugs, years: who.Years}
+	}
+	return all
+}
+
+// checkAlarm returns a description of what is wrong with the parse of an emergency, or
+// nothing if the finding or a descendant is recognized.
+func (w contentFixture) checkAlarm(r *model.Release, s alarmSentence) string {
+	var alarms []model.ObservationIndex
+	for slug := range strings.SplitSeq(s.slugs, "|") {
+		if alarm, ok := r.ObservationByID(w.ids[slug]); ok {
+			alarms = append(alarms, alarm)
+		}
+	}
+	result := nlp.Parse(r, nlp.Query{Text: s.text, AgeMonths: s.years*12 + 3, Symptoms: true, RiskFactors: true})
+	for _, m := range result.Mentions {
+		for o := m.Observation; o != model.None; o = r.Observations[o].Parent {
+			if !m.Absent && slices.Contains(alarms, o) {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("says %q and not one of", mentionNames(r, result))
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/docs"
+)
+
+// countingWriter is a response that discards its content.
+type countingWriter struct {
+	header http.Header
+	bytes  int
+}
+
+func (c *countingWriter) Header() http.Header { return c.header }
+func (c *countingWriter) WriteHeader(int)     {}
+func (c *countingWriter) Write(b []byte) (int, error) {
+	c.bytes += len(b)
+	return len(b), nil
+}
+
+// Assets are public, and serving one takes almost no memory, whatever its size and whether or
+// not the client accepts compression.
+func TestAssetsUseLittleMemory(t *testing.T) {
+	router := chi.NewRouter()
+	docs.Mount(router, docs.Application{})
+	for _, encoding := range []string{"gzip", ""} {
+		for _, path := range []string{"/docs/swagger-ui-bundle.js", "/openapi/engine-v3.yaml"} {
+			ask := func() int {
+				request := httptest.NewRequest(http.MethodGet, path, nil)
+				request.Header.Set("Accept-Encoding", encoding)
+				answer := &countingWriter{header: http.Header{}}
+				router.ServeHTTP(answer, request)
+				return answer.bytes
+			}
+			length := ask() // the first request may decompress
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			ask()
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 16<<10 || length < 64<<10 {
+				t.Errorf("%s with the encoding %q: %d bytes took %d of memory, expected at most 16 KiB", path, encoding, length, took)
+			}
+		}
+	}
+}

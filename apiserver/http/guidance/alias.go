@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Prefixes under which the question flow and the knowledge lists are both available. The
+// contract uses the first.
+const (
+	canonicalPrefix = "/api/mgp/v1/"
+	aliasPrefix     = "/api/v2/"
+)
+
+// aliasPattern matches the paths that are also available under the other prefix.
+var aliasPattern = regexp.MustCompile(`^/api/v2/(surveys/[^/]+/questions(/[^/]+)?|knowledge/[^/]+)$`)
+
+// canonicalPath returns the path used in the contract.
+func canonicalPath(path string) string {
+	if aliasPattern.MatchString(path) {
+		return canonicalPrefix + strings.TrimPrefix(path, aliasPrefix)
+	}
+	return path
+}
+
+type originalPathKey struct{}
+
+// resolveAlias returns the request with its canonical path and records the original one.
+func resolveAlias(r *http.Request) *http.Request {
+	path := canonicalPath(r.URL.Path)
+	if path == r.URL.Path {
+		return r
+	}
+	renamed := r.WithContext(context.WithValue(r.Context(), originalPathKey{}, r.URL.Path))
+	renamed.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	return renamed
+}
+
+// originalPath returns the path as the caller wrote it.
+func originalPath(r *http.Request) string {
+	if path, renamed := r.Context().Value(originalPathKey{}).(string); renamed {
+		return path
+	}
+	return r.URL.Path
+}

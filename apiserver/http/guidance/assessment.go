@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/fhir"
+)
+
+// assessmentResponse responds with the assessment stored when the survey was completed,
+// which already has the format of the contract.
+type assessmentResponse record.Assessment
+
+// VisitGetAssessmentResponse implements contract.GetAssessmentResponseObject.
+func (a assessmentResponse) VisitGetAssessmentResponse(w http.ResponseWriter) error {
+	writeJSON(w, http.StatusOK, record.Assessment(a))
+	return nil
+}
+
+// GetAssessment implements contract.StrictServerInterface.
+func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessmentRequestObject) (contract.GetAssessmentResponseObject, error) {
+	var wrong validationError
+	details := wrong.readBool("condition_details", request.Params.ConditionDetails)
+	explanations := wrong.readBool("explanations", request.Params.Explanations)
+	if err := wrong.errorOrNil(); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	found, err := h.Surveys.Assessment(limited, actorFrom(ctx), request.SurveyID)
+	if err != nil {
+		return nil, wrapStorageError("surveys", err)
+	}
+	return assessmentResponse(found.Filtered(details, explanations)), nil
+}
+
+// readBool parses a Boolean parameter. Defaults to false.
+func (r *validationError) readBool(field string, text *string) bool {
+	if stringOrEmpty(text) == "" {
+		return false
+	}
+	value, err := strconv.ParseBool(*text)
+	if err != nil {
+		*r = append(*r, contract.FieldError{Field: field, Message: "expected true or false"})
+	}
+	return value
+}
+
+// GetSummary implements contract.StrictServerInterface.
+func (h handlers) GetSummary(ctx context.Context, request contract.GetSummaryRequestObject) (contract.GetSummaryResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	summary, err := h.Surveys.Summary(limited, actorFrom(ctx), request.SurveyID)
+	if err != nil {
+		return nil, wrapStorageError("surveys", err)
+	}
+	described, err := encodeSummary(summary)
+	return contract.GetSummary200JSONResponse(described), err
+}
+
+func encodeSummary(summary record.Summary) (contract.SurveySummary, error) {
+	described := contract.SurveySummary{Survey: encodeSurvey(summary.Survey), Questions: make([]contract.Exchange, len(summary.Questions))}
+	for i, exchange := range summary.Questions {
+		answer, err := json.Marshal(exchange.Answer)
+		if err != nil {
+			return contract.SurveySummary{}, err
+		}
+		described.Questions[i] = contract.Exchange{
+			ID: exchange.ID, Index: exchange.Index, Section: exchange.Section, Text: exchange.Text,
+			AnswerType: contract.AnswerType(exchange.AnswerType), Answer: answer,
+		}
+	}
+	return described, nil
+}
+
+// bundleResponse responds with a FHIR bundle.
+type bundleResponse fhir.Bundle
+
+// VisitGetFhirResponse implements contract.GetFhirResponseObject.
+func (b bundleResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
+	text, err := json.Marshal(fhir.Bundle(b))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/fhir+json")
+	_, err = w.Write(text)
+	return err
+}
+
+// GetFhir implements contract.StrictServerInterface.
+func (h handlers) GetFhir(ctx context.Context, request contract.GetFhirRequestObject) (contract.GetFhirResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	summary, assessment, err := h.Surveys.Outcome(limited, actorFrom(ctx), request.SurveyID)
+	if err != nil {
+		return nil, wrapStorageError("surveys", err)
+	}
+	return bundleResponse(fhir.NewBundle(summary, assessment)), nil
+}

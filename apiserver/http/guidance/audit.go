@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+)
+
+// ListAudit implements contract.StrictServerInterface.
+func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditRequestObject) (contract.ListAuditResponseObject, error) {
+	params := request.Params
+	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	filter, err := readAuditFilter(params)
+	if err := joinValidationErrors(wrong, err); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	records, total, err := h.Users.ListAuditRecords(limited, filter, wanted.usersPage())
+	if err != nil {
+		return nil, wrapStorageError("audit records", err)
+	}
+	links, err := wanted.withFilters(map[string]*string{
+		"from": params.From, "to": params.To, "application": params.Application, "user_id": params.UserID,
+		"action": params.Action, "resource": params.Resource, "resource_id": params.ResourceID,
+	}).links(total)
+	if err != nil {
+		return nil, err
+	}
+	return contract.ListAudit200JSONResponse{
+		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
+		Items: encodeAudit(records),
+	}, nil
+}
+
+// readAuditFilter parses the filter of audit records. A value that no record has matches
+// nothing.
+func readAuditFilter(params contract.ListAuditParams) (audit.Filter, error) {
+	var wrong validationError
+	instant := func(field string, text *string) time.Time {
+		if stringOrEmpty(text) == "" {
+			return time.Time{}
+		}
+		at, err := parseTimestamp(*text)
+		if err != nil {
+			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected a timestamp such as 2026-11-21T09:30:00Z"})
+		}
+		return at
+	}
+	for field, text := range map[string]*string{
+		"application": params.Application, "user_id": params.UserID, "action": params.Action,
+		"resource": params.Resource, "resource_id": params.ResourceID,
+	} {
+		if !middleware.IsValidID(stringOrEmpty(text)) {
+			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected at most 128 visible ASCII characters"})
+		}
+	}
+	filter := audit.Filter{
+		From: instant("from", params.From), To: instant("to", params.To),
+		Actor:      audit.Actor{Application: stringOrEmpty(params.Application), UserID: stringOrEmpty(params.UserID)},
+		Action:     audit.Action(stringOrEmpty(params.Action)),
+		Resource:   audit.Resource(stringOrEmpty(params.Resource)),
+		ResourceID: stringOrEmpty(params.ResourceID),
+	}
+	return filter, wrong.errorOrNil()
+}
+
+// parseTimestamp parses a date and time. The offset defaults to UTC.
+func parseTimestamp(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		at, err = time.Parse("2006-01-02T15:04:05.999999999", text)
+	}
+	return at, err
+}
+
+// encodeAudit encodes audit records.
+func encodeAudit(records []audit.Record) []contract.AuditRecord {
+	described := make([]contract.AuditRecord, len(records))
+	for i, record := range records {
+		described[i] = contract.AuditRecord{
+			At: record.At, Application: nilIfEmpty(record.Application), UserID: nilIfEmpty(record.UserID),
+			Action: contract.AuditRecordAction(record.Action), Resource: contract.AuditRecordResource(record.Resource),
+			ResourceID: nilIfEmpty(record.ResourceID),
+		}
+	}
+	return described
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+)
+
+// ListDeliveries implements contract.StrictServerInterface.
+func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliveriesRequestObject) (contract.ListDeliveriesResponseObject, error) {
+	wanted, wrong := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(wrong) > 0 {
+		return nil, validationError(wrong)
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	part := webhook.Page{Offset: wanted.offset(), Limit: wanted.limit}
+	attempts, total, err := h.Webhooks.ListAttempts(limited, request.WebhookID, part)
+	if err != nil {
+		return nil, wrapStorageError("webhook deliveries", err)
+	}
+	links, err := wanted.links(total)
+	if err != nil {
+		return nil, err
+	}
+	answer := contract.ListDeliveries200JSONResponse{
+		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
+		Items: make([]contract.Delivery, len(attempts)),
+	}
+	for i, attempt := range attempts {
+		answer.Items[i] = encodeDelivery(attempt)
+	}
+	return answer, nil
+}
+
+func encodeDelivery(attempt storage.WebhookAttempt) contract.Delivery {
+	shown := contract.Delivery{
+		ID: attempt.ID, EventType: contract.DeliveryEventType(attempt.Event.Type), WebhookID: attempt.Event.ID,
+		Attempt: attempt.Number, Error: nilIfEmpty(attempt.Error), AttemptedAt: *formatTime(attempt.At),
+		NextAttemptAt: formatTime(attempt.NextAttemptAt),
+	}
+	if attempt.StatusCode != 0 {
+		shown.StatusCode = &attempt.StatusCode
+	}
+	return shown
+}
+
+// ReplayDelivery implements contract.StrictServerInterface.
+func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDeliveryRequestObject) (contract.ReplayDeliveryResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	event, err := h.Webhooks.Redeliver(limited, actorFrom(ctx), request.WebhookID, request.DeliveryID)
+	if err != nil {
+		return nil, wrapStorageError("webhook deliveries", err)
+	}
+	return contract.ReplayDelivery202JSONResponse{WebhookID: event.ID}, nil
+}
+
+// TestWebhook implements contract.StrictServerInterface.
+func (h handlers) TestWebhook(ctx context.Context, request contract.TestWebhookRequestObject) (contract.TestWebhookResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	event, err := h.Webhooks.SendPing(limited, actorFrom(ctx), request.WebhookID)
+	if err != nil {
+		return nil, wrapStorageError("webhook deliveries", err)
+	}
+	return contract.TestWebhook202JSONResponse{WebhookID: event.ID}, nil
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+// tokenPath is the path whose errors use the OAuth format.
+const tokenPath = "/api/auth/token"
+
+// reject responds with a client error in the error format of the path.
+func reject(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	if r.URL.Path == tokenPath {
+		code := contract.OAuthErrorErrorInvalidRequest
+		if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+			code = contract.OAuthErrorErrorTemporarilyUnavailable
+		}
+		writeOAuthError(w, status, code, detail)
+		return
+	}
+	writeError(w, status, detail)
+}
+
+// writeBusy responds to a call that exceeds the server's capacity.
+func writeBusy(w http.ResponseWriter, r *http.Request) {
+	reject(w, r, http.StatusServiceUnavailable, "the server is overloaded; retry later")
+}
+
+// planLimitExceeded responds to a call that exceeds the application's plan.
+func planLimitExceeded(w http.ResponseWriter, r *http.Request) {
+	reject(w, r, http.StatusTooManyRequests, "the application's monthly quota is exhausted")
+}
+
+// tooManyAttempts responds to a throttled sign-in attempt.
+func tooManyAttempts(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	middleware.SetRetryAfter(w, wait)
+	reject(w, r, http.StatusTooManyRequests, "too many failed sign-in attempts from this address; retry after the delay in Retry-After")
+}
+
+// rejectBody responds to a body that is valid JSON but does not match the contract.
+func rejectBody(w http.ResponseWriter, r *http.Request, err error) {
+	var kind *json.UnmarshalTypeError
+	fits := errors.As(err, &kind) && kind.Field != ""
+	switch {
+	case r.URL.Path != tokenPath && fits:
+		writeValidationError(w, contract.FieldError{
+			Field: kind.Field, Message: fmt.Sprintf("expected a %s, got a %s", jsonTypeName(kind.Type), firstWord(kind.Value)),
+		})
+	case r.URL.Path != tokenPath:
+		writeValidationError(w, contract.FieldError{Field: "body", Message: "expected an object with the fields of this operation"})
+	case fits:
+		reject(w, r, http.StatusBadRequest, fmt.Sprintf("%s: got a JSON %s, expected a %s", kind.Field, firstWord(kind.Value), kind.Type))
+	default:
+		reject(w, r, http.StatusBadRequest, "the body: expected an object or a form with the fields of this operation")
+	}
+}
+
+// jsonTypeName returns the JSON type name of a Go type.
+func jsonTypeName(kind reflect.Type) string {
+	switch kind.Kind() { //nolint:exhaustive // the rest are objects
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Float64, reflect.Int, reflect.Int64:
+		return "number"
+	case reflect.Slice:
+		return "list"
+	}
+	return "object"
+}
+
+// firstWord returns the text up to the first space, which removes the value after the kind
+// "number".
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+// rejectParameter responds to an invalid parameter.
+func rejectParameter(w http.ResponseWriter, r *http.Request, err error) {
+	name := "a parameter"
+	var (
+		format *contract.InvalidParamFormatError
+		many   *contract.TooManyValuesForParamError
+	)
+	switch {
+	case errors.As(err, &format):
+		name = format.ParamName
+	case errors.As(err, &many):
+		name = many.ParamName
+	}
+	if r.URL.Path == tokenPath {
+		reject(w, r, http.StatusBadRequest, name+" must be specified once")
+		return
+	}
+	writeValidationError(w, contract.FieldError{Field: name, Message: "must be specified once"})
+}
+
+// newValidationError returns the response for invalid fields.
+func newValidationError(wrong ...contract.FieldError) contract.ValidationError {
+	names := make([]string, len(wrong))
+	for i, field := range wrong {
+		names[i] = field.Field
+	}
+	return contract.ValidationError{Detail: "not valid: " + strings.Join(names, ", "), Errors: wrong}
+}
+
+func writeValidationError(w http.ResponseWriter, wrong ...contract.FieldError) {
+	writeJSON(w, http.StatusUnprocessableEntity, newValidationError(wrong...))
+}
+
+// A validationError lists invalid fields or parameters.
+type validationError []contract.FieldError
+
+// Error lists the invalid fields.
+func (r validationError) Error() string { return newValidationError(r...).Detail }
+
+// add adds err if it is a field error.
+func (r *validationError) add(err error) {
+	var wrong *assessment.FieldError
+	if errors.As(err, &wrong) {
+		*r = append(*r, contract.FieldError{Field: wrong.Field, Message: wrong.Problem})
+	}
+}
+
+// errorOrNil returns nil if there are no field errors.
+func (r validationError) errorOrNil() error {
+	if len(r) == 0 {
+		return nil
+	}
+	return r
+}
+
+// joinValidationErrors combines field errors into one error, or returns nil.
+func joinValidationErrors(wrong []contract.FieldError, err error) error {
+	var more validationError
+	if errors.As(err, &more) {
+		wrong = append(wrong, more...)
+	}
+	return validationError(wrong).errorOrNil()
+}
+
+// A storageError is a storage failure and the operation that failed.
+type storageError struct {
+	resource string
+	error
+}
+
+// Unwrap returns the error of the storage.
+func (e *storageError) Unwrap() error { return e.error }
+
+// wrapStorageError adds the operation to a storage error. It returns nil if err is nil.
+func wrapStorageError(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storageError{what, err}
+}
+
+// handleError responds to the error of a handler: with the details if the client caused
+// it, otherwise with an internal error.
+func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
+	var (
+		wrong validationError
+		taken *storage.AlreadyExistsError
+		down  *storageError
+		soon  throttledError
+		users forbiddenError
+	)
+	if status, told := clientError(err); told != nil {
+		writeClientError(w, status, told)
+		return
+	}
+	switch detail := unauthenticatedDetail(err); {
+	case detail != "":
+		unauthorized(w, detail)
+	case errors.As(err, &wrong):
+		writeValidationError(w, wrong...)
+	case errors.As(err, &users):
+		writeError(w, http.StatusForbidden, users.Error())
+	case errors.Is(err, limiter.ErrBusy):
+		middleware.SetBusyRetryAfter(w)
+		writeBusy(w, r)
+	case errors.As(err, &soon):
+		tooManyAttempts(w, r, time.Duration(soon))
+	case errors.Is(err, storage.ErrNotFound):
+		writeError(w, http.StatusNotFound, "no resource has this id")
+	case errors.As(err, &taken):
+		writeError(w, http.StatusConflict, taken.Error())
+	case errors.As(err, &down) && !errors.Is(err, encryption.ErrDecrypt) && !errors.Is(err, service.ErrFlow):
+		unavailable := h.storageUnavailable(r.Context(), down.resource, down.error)
+		w.Header().Set("Retry-After", strconv.Itoa(unavailable.Headers.RetryAfter))
+		writeJSON(w, http.StatusServiceUnavailable, unavailable.Body)
+	default:
+		h.internalError(w, r, err)
+	}
+}
+
+// internalError responds with an internal error and logs the cause.
+func (h handlers) internalError(w http.ResponseWriter, r *http.Request, err error) {
+	h.Log.ErrorContext(r.Context(), "request failed", "requestId", middleware.RequestInfoFrom(r.Context()).RequestID, "error", err)
+	const detail = "internal error; the server log has details under the X-Request-Id of this response"
+	if r.URL.Path == tokenPath {
+		writeOAuthError(w, http.StatusInternalServerError, contract.OAuthErrorErrorServerError, detail)
+		return
+	}
+	writeError(w, http.StatusInternalServerError, detail)
+}
+
+const (
+	// storageTimeout limits how long reading from storage may take.
+	storageTimeout = 10 * time.Second
+
+	// retryAfterSeconds is the Retry-After value, in seconds, when storage is down.
+	retryAfterSeconds = 5
+)
+
+// storageUnavailable returns the response to a failed read from storage, and logs it.
+func (h handlers) storageUnavailable(ctx context.Context, what string, err error) contract.UnavailableJSONResponse {
+	if ctx.Err() == nil { // otherwise the caller has disconnected
+		h.Log.ErrorContext(ctx, "failed to access storage", "resource", what, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
+	}
+	return contract.UnavailableJSONResponse{
+		Headers: contract.UnavailableResponseHeaders{RetryAfter: retryAfterSeconds},
+		Body:    contract.Error{Detail: "the storage for " + what + " is unavailable; retry later"},
+	}
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	writeError(w, http.StatusNotFound, "no endpoint at this path")
+}
+
+func methodNotAllowed(w http.ResponseWriter, allowed string) {
+	writeError(w, http.StatusMethodNotAllowed, "method not allowed; use "+allowed)
+}
+
+func unauthorized(w http.ResponseWriter, detail string) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	writeError(w, http.StatusUnauthorized, detail)
+}
+
+func writeError(w http.ResponseWriter, status int, detail string) {
+	writeJSON(w, status, contract.Error{Detail: detail})
+}
+
+func writeOAuthError(w http.ResponseWriter, status int, code contract.OAuthErrorError, description string) {
+	writeJSON(w, status, contract.OAuthError{Error: code, ErrorDescription: description})
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer) // only strings, and a disconnected caller needs no response
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
+	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
+)
+
+// Server faults get an error in the format of the path, without the cause, and the cause is
+// logged.
+func TestInternalErrors(t *testing.T) {
+	t.Parallel()
+	contract, err := openapitest.Parse(openapi.Guidance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, method := range map[string]string{tokenPath: "POST", "/api/mgp/v1/usage": "GET", "/.well-known/jwks.json": "GET"} {
+		var log bytes.Buffer
+		h := handlers{Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+		request := httptest.NewRequest(method, path, nil)
+		recorder := httptest.NewRecorder()
+		h.internalError(recorder, request, errors.New("the disk is gone"))
+		if err := contract.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); recorder.Code != 500 || err != nil {
+			t.Errorf("%s: answered %d %s: %v", path, recorder.Code, recorder.Body, err)
+		}
+		if strings.Contains(recorder.Body.String(), "the disk is gone") || strings.Count(log.String(), "the disk is gone") != 1 {
+			t.Errorf("%s: answered %s and logged %s", path, recorder.Body, &log)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+)
+
+// A FeedbackStore reads interview feedback. Every storage.Store implements it.
+type FeedbackStore interface {
+	ListFeedback(ctx context.Context, skipped, atMost int64) (page []feedback.InterviewFeedback, total int64, err error)
+}
+
+// ListInterviewFeedback implements contract.StrictServerInterface.
+func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.ListInterviewFeedbackRequestObject) (contract.ListInterviewFeedbackResponseObject, error) {
+	wanted, wrong := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(wrong) > 0 {
+		return nil, validationError(wrong)
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	interviews, total, err := h.Feedback.ListFeedback(limited, wanted.offset(), wanted.limit)
+	if err != nil {
+		return nil, wrapStorageError("interview feedback", err)
+	}
+	links, err := wanted.links(total)
+	if err != nil {
+		return nil, err
+	}
+	answer := contract.ListInterviewFeedback200JSONResponse{
+		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
+		Items: make([]contract.InterviewFeedback, len(interviews)),
+	}
+	for i, interview := range interviews {
+		answer.Items[i] = contract.InterviewFeedback{
+			Application:         interview.Application,
+			InterviewID:         interview.ID,
+			PatientIntentBefore: interview.Before,
+			PatientIntentAfter:  interview.After,
+			ReceivedAt:          interview.ReceivedAt,
+		}
+	}
+	return answer, nil
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+)
+
+const (
+	defaultLimit = 10 // page size if the caller does not set limit
+	maxLimit     = 50
+)
+
+// A pagination is the page of a list that a caller requests.
+type pagination struct {
+	number, limit int64
+	listURL       url.URL    // URL of the list as the caller wrote it
+	filters       url.Values // preserved in links
+}
+
+// withFilters returns the pagination with the filters that are set.
+func (p pagination) withFilters(filters map[string]*string) pagination {
+	p.filters = url.Values{}
+	for name, value := range filters {
+		if given := stringOrEmpty(value); given != "" {
+			p.filters.Set(name, given)
+		}
+	}
+	return p
+}
+
+type requestURLKey struct{}
+
+// recordRequestURL stores the requested URL in the context, for links.
+func (h handlers) recordRequestURL(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := url.URL{Scheme: h.Scheme, Host: r.Host, Path: originalPath(r)}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestURLKey{}, address)))
+	})
+}
+
+// readPagination parses the parameters of a list and returns the invalid ones.
+func readPagination(ctx context.Context, limit, cursor *string) (p pagination, wrong []contract.FieldError) {
+	p.listURL, _ = ctx.Value(requestURLKey{}).(url.URL)
+	whole := func(field string, text *string, otherwise, lowest, highest int64, expected string) int64 {
+		if stringOrEmpty(text) == "" {
+			return otherwise
+		}
+		number, err := strconv.ParseInt(*text, 10, 64)
+		if err != nil || number < lowest || number > highest {
+			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected " + expected})
+		}
+		return number
+	}
+	p.limit = whole("limit", limit, defaultLimit, 1, maxLimit, fmt.Sprintf("a whole number from 1 to %d", maxLimit))
+	p.number = whole("cursor", cursor, 0, 0, maxCursor, "a page number, as in the pagination links")
+	return p, wrong
+}
+
+// maxCursor keeps the offset of a page within an int64.
+const maxCursor = 1 << 50
+
+// offset returns the number of items before the page.
+func (p pagination) offset() int64 { return p.number * p.limit }
+
+// lastPage returns the number of the last page of a list with this many items. The first
+// page always exists.
+func (p pagination) lastPage(total int64) int64 { return max(0, (total-1)/p.limit) }
+
+// validate returns a field error if the page is after the last one.
+func (p pagination) validate(total int64) (wrong []contract.FieldError) {
+	if p.number > p.lastPage(total) {
+		wrong = append(wrong, contract.FieldError{Field: "cursor", Message: fmt.Sprintf("expected 0 to %d, the number of the last page", p.lastPage(total))})
+	}
+	return wrong
+}
+
+// links are the links of every page of a list.
+type links struct {
+	self, first, last string
+	prev, next        *string
+}
+
+// links returns the links of a page of a list with this many items.
+func (p pagination) links(total int64) (links, error) {
+	if wrong := p.validate(total); len(wrong) > 0 {
+		return links{}, validationError(wrong)
+	}
+	return links{
+		self: p.link(p.number), first: p.link(0), last: p.link(p.lastPage(total)),
+		prev: p.linkOrNil(p.number-1, total), next: p.linkOrNil(p.number+1, total),
+	}, nil
+}
+
+// usersPage returns the page in the form of the users service.
+func (p pagination) usersPage() users.Page { return users.Page{Offset: p.offset(), Limit: p.limit} }
+
+// link returns the URL of another page of the list.
+func (p pagination) link(number int64) string {
+	address, query := p.listURL, url.Values{}
+	maps.Copy(query, p.filters)
+	query.Set("limit", strconv.FormatInt(p.limit, 10))
+	query.Set("cursor", strconv.FormatInt(number, 10))
+	address.RawQuery = query.Encode()
+	return address.String()
+}
+
+// linkOrNil returns the URL of another page, or nil if that page does not exist.
+func (p pagination) linkOrNil(number, total int64) *string {
+	if number < 0 || number > p.lastPage(total) {
+		return nil
+	}
+	link := p.link(number)
+	return &link
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
+	asking "github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
+)
+
+// httpFlow is a flow over HTTP: a server on a database that is closed and reopened. Calls
+// alternate between both prefixes, and every response is validated against the contract.
+type httpFlow struct {
+	usersClient
+	options    guidance.Options
+	url        string
+	tmp        string
+	vocabulary section.Catalog
+	server     *httptest.Server
+	library    *model.Store
+	now        atomic.Pointer[time.Time]
+	calls      atomic.Int64
+	world      section.Env
+	id         string // of the survey
+}
+
+func newHTTPFlow(t *testing.T, url string) *httpFlow {
+	t.Helper()
+	f := &httpFlow{url: url, tmp: t.TempDir()}
+	f.usersClient = newUsersClient(t, func(o *guidance.Options) { f.options = *o })
+	f.store = nil // the fixture's store stays unused
+	words, err := section.LoadCatalog()
+	f.must(err)
+	f.vocabulary = words
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *httpFlow) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *httpFlow) stop() {
+	if f.server != nil {
+		f.server.Close()
+		f.library.Close()
+		f.must(f.store.Close())
+		f.server = nil
+	}
+}
+
+// start starts a server on the releases in a directory.
+func (f *httpFlow) start(dir string) {
+	var err error
+	f.store, err = open.New(f.url)
+	f.must(err)
+	f.must(f.store.Open(f.t.Context(), storage.Owner{}))
+	f.library, err = model.OpenStore(dir, []model.ReleaseRef{{ID: surveytest.NewReleaseBuilder().Draft().Meta.ModelID}})
+	f.must(err)
+	o := f.options
+	o.Usage, o.Feedback = f.store, f.store
+	o.Users = &users.Service{Storage: f.store, Keyring: f.options.Users.Keyring, Now: o.Now}
+	features := f.world.Features
+	o.Surveys = &service.Service{
+		Storage: f.store, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
+		Features: func() section.Features { return features }, Now: func() time.Time { return *f.now.Load() },
+	}
+	f.server = httptest.NewServer(middleware.WithRequestInfo(guidance.New(o)))
+	checked, err := parsedContract()
+	f.must(err)
+	f.baseURL, f.client = f.server.URL, f.server.Client()
+	f.client.Transport = checked.Transport(f.t, &alternatingPrefixes{f.client.Transport, &f.calls})
+}
+
+func (f *httpFlow) RejectsMalformed() bool { return true }
+func (f *httpFlow) SetTime(now time.Time)  { f.now.Store(&now) }
+
+// ServeRelease restarts the server with another release.
+func (f *httpFlow) ServeRelease(draft *modeltest.Builder, confirms bool) section.Env {
+	draft.Drug("d_1", "Insulin", "A10AB01", []string{"p_8"}).Drug("d_2", "Ibuprofen", "M01AE01", nil).ChronicDisease("c_2", "p_8").Hospitalizations("p_47")
+	meta := draft.Draft().Meta
+	f.must(model.WriteFile(filepath.Join(f.tmp, model.FileName(meta.ModelID, meta.Version)), draft.Bytes(f.t)))
+	release := draft.Build(f.t)
+	f.world = section.Env{
+		Release: release, Engine: inference.New(), Texts: f.vocabulary.ForLanguage(release.Meta.Language), Lists: section.ReleaseLists{Release: release},
+		Features: section.Features{Prefill: true, PatientResults: true, PrefillConfirmation: confirms},
+	}
+	return f.Restart()
+}
+
+func (f *httpFlow) Restart() section.Env {
+	f.stop()
+	f.start(f.tmp)
+	return f.world
+}
+
+// ask sends a call for the survey and decodes the response into into.
+func (f *httpFlow) ask(method, path string, body, into any) (status int, err error) {
+	sent := ""
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		sent = string(text)
+	}
+	response, text := f.call(method, path, sent, "Authorization", f.bearer, "Content-Type", "application/json")
+	if response.StatusCode >= http.StatusBadRequest {
+		return response.StatusCode, decodeError(f.t, response.StatusCode, text)
+	}
+	if response.StatusCode != http.StatusNoContent {
+		err = json.Unmarshal([]byte(text), into)
+	}
+	return response.StatusCode, err
+}
+
+// decodeError returns the error in a response, including the field for a field error.
+func decodeError(t testing.TB, status int, text string) error {
+	t.Helper()
+	told := decode[struct {
+		Detail string
+		Errors []struct{ Field, Message string }
+	}](t, text)
+	for _, wrong := range told.Errors {
+		told.Detail = wrong.Field + ": " + wrong.Message
+	}
+	return &surveytest.ResponseError{Status: status, Detail: told.Detail}
+}
+
+// questionsPath returns the path of the survey's questions.
+func (f *httpFlow) questionsPath(rest string) string {
+	return surveysPath + "/" + f.id + "/questions/" + rest
+}
+
+// alternatingPrefixes sends every second call of the question flow to the other prefix, which
+// the contract does not contain.
+type alternatingPrefixes struct {
+	next  http.RoundTripper
+	calls *atomic.Int64
+}
+
+func (b *alternatingPrefixes) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.Contains(request.URL.Path, "/questions/") && b.calls.Add(1)%2 == 0 {
+		request = request.Clone(request.Context())
+		request.URL.Path = strings.Replace(request.URL.Path, "/api/mgp/v1/", "/api/v2/", 1)
+	}
+	return b.next.RoundTrip(request)
+}
+
+func (f *httpFlow) Create(creation flow.CreateOptions) error {
+	patient := creation.Patient
+	user := storage.User{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: testNow}
+	patient.ID, patient.UserID, patient.CreatedAt = uuid.NewString(), user.ID, testNow
+	f.must(f.store.Transact(f.t.Context(), func(tx storage.Tx) error {
+		if err := tx.InsertUser(f.t.Context(), user, nil); err != nil {
+			return err
+		}
+		return tx.InsertPatient(f.t.Context(), patient)
+	}))
+	evidence := []map[string]string{}
+	for _, one := range creation.Evidence {
+		evidence = append(evidence, map[string]string{"id": one.ID, "choice_id": one.Choice, "source": one.Source})
+	}
+	body := map[string]any{"type": creation.Type, "patient_id": patient.ID, "evidence": evidence}
+	if creation.Sections != nil {
+		body["sections"] = creation.Sections
+	}
+	var made struct{ ID string }
+	_, err := f.ask("POST", surveysPath, body, &made)
+	f.id = made.ID
+	return err
+}
+
+func (f *httpFlow) Answer(given flow.Submission) (*asking.Question, error) {
+	query := ""
+	if given.Index != nil {
+		query = fmt.Sprintf("?index=%d", *given.Index)
+	}
+	return f.question("POST", "current"+query, map[string]any{"answer": given.Answer})
+}
+
+func (f *httpFlow) ChangeAnswer(index int, answer json.RawMessage) (*asking.Question, error) {
+	return f.question("PUT", fmt.Sprint(index), map[string]any{"answer": answer})
+}
+
+func (f *httpFlow) question(method, rest string, body any) (*asking.Question, error) {
+	var next asking.Question
+	var shown struct {
+		ID    string
+		Index int
+	}
+	status, err := f.ask(method, f.questionsPath(rest), body, &shown)
+	if err != nil || status == http.StatusNoContent {
+		return nil, err
+	}
+	next.ID, next.Index = shown.ID, shown.Index
+	return &next, nil
+}
+
+func (f *httpFlow) Update(patch flow.Patch) error {
+	body := map[string]any{}
+	if patch.Sections != nil {
+		body["sections"] = patch.Sections
+	}
+	if end := patch.ExpirationDate; end != nil {
+		body["expiration_date"] = *end
+		if end.IsZero() {
+			body["expiration_date"] = nil
+		}
+	}
+	var revised any
+	_, err := f.ask("PATCH", surveysPath+"/"+f.id, body, &revised)
+	return err
+}
+
+func (f *httpFlow) Current() (*asking.Question, error) {
+	question, err := f.question("GET", "current", nil)
+	if told, ok := err.(*surveytest.ResponseError); ok && told.Detail == (&flow.ClosedError{}).Error() { //nolint:errorlint // as it was made
+		return nil, nil
+	}
+	return question, err
+}
+
+func (f *httpFlow) AnswerAt(index int) (json.RawMessage, error) {
+	var shown struct {
+		UserAnswer struct{ Answer json.RawMessage } `json:"user_answer"`
+	}
+	_, err := f.ask("GET", f.questionsPath(fmt.Sprint(index)), nil, &shown)
+	return shown.UserAnswer.Answer, err
+}
+
+func (f *httpFlow) HasResult() bool {
+	var summary any
+	_, err := f.ask("GET", surveysPath+"/"+f.id+"/summary", nil, &summary)
+	return err == nil
+}
+
+func (f *httpFlow) Stored() (p flow.Progress) {
+	f.must(f.store.Transact(f.t.Context(), func(tx storage.Tx) (err error) {
+		if p.Survey, err = tx.GetSurvey(f.t.Context(), f.id); err != nil {
+			return err
+		}
+		p.Steps, err = tx.ListSteps(f.t.Context(), f.id)
+		return err
+	}))
+	return p
+}
+
+// Surveys over HTTP follow the reference model of the specification, on each storage, across
+// restarts and release changes, and in a soak test under concurrency.
+func TestSurveyFlowOverHTTP(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range map[string]func(testing.TB) string{
+		"embedded":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db") },
+		"PostgreSQL": func(t testing.TB) string { return postgrestest.NewDatabase(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHTTPFlow(t, fresh(t))
+			driveFlow(t, f)
+		})
+	}
+}
+
+// surveysPerStorage is the number of surveys driven per storage outside a soak test.
+const surveysPerStorage = 12
+
+// driveFlow drives surveys of a flow: a share of those that rapid draws, or all of them in a
+// soak test and while rapid shrinks a failure.
+func driveFlow(t *testing.T, f *httpFlow) {
+	ran, broke := 0, os.Getenv("ANAMNESIS_SOAK") != ""
+	rapid.Check(t, func(r *rapid.T) {
+		if ran >= surveysPerStorage && !broke {
+			return
+		}
+		m := &concurrentMachine{surveytest.NewMachine(r, f, testNow), f}
+		whole := false
+		defer func() { broke = broke || !whole }()
+		r.Repeat(surveytest.Actions(m))
+		whole = true
+		ran++
+	})
+}
+
+// concurrentMachine is a machine with concurrent answers.
+type concurrentMachine struct {
+	*surveytest.Machine
+	flow *httpFlow
+}
+
+// Race has two clients answer at once, or one answer while the other changes an answer.
+func (m *concurrentMachine) Race(r *rapid.T) {
+	was := m.flow.Stored()
+	one, other := m.DrawCall(r), m.DrawCall(r)
+	outcomes := make(chan error, 1)
+	go func() { outcomes <- one.Do(m.flow) }()
+	second := other.Do(m.flow)
+	first := <-outcomes
+	kept := m.flow.Stored()
+	if !m.IsSerializable(was, kept, one, other, first, second) && !m.IsSerializable(was, kept, other, one, second, first) {
+		r.Fatalf("%+v came to %v and %+v to %v, which no order explains: %s", one, first, other, second, cmp.Diff(was, kept))
+	}
+	m.Resync(kept)
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	domain "github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+// longListSize is the number of surveys in the list whose pages are timed.
+const longListSize = 1_000_000
+
+// surveyBenchmark is a survey service with storage and content, called over HTTP.
+type surveyBenchmark struct {
+	usersClient
+	store    storage.Store
+	patient  string
+	computed timingLimiter // inference time per answer
+}
+
+// A timingLimiter admits every caller and times it.
+type timingLimiter struct {
+	sync.Mutex
+	times []time.Duration
+}
+
+// timedSlot is one caller's slot.
+type timedSlot struct {
+	*timingLimiter
+	start time.Time
+}
+
+func (l *timedSlot) Acquire(context.Context) error {
+	l.start = time.Now()
+	return nil
+}
+
+func (l *timedSlot) Release() {
+	l.Lock()
+	defer l.Unlock()
+	l.times = append(l.times, time.Since(l.start))
+}
+
+// percentile returns this percentile of the times in milliseconds, and resets them.
+func (s *timingLimiter) percentile(percent int) float64 {
+	s.Lock()
+	defer s.Unlock()
+	slices.Sort(s.times)
+	at := s.times[(len(s.times)-1)*percent/100]
+	s.times = nil
+	return float64(at.Microseconds()) / 1000
+}
+
+func newSurveyBenchmark(b *testing.B, url string) *surveyBenchmark {
+	b.Helper()
+	store, err := open.Open(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = store.Close() })
+	library, words := contentLibrary(b)
+	p := &surveyBenchmark{store: store}
+	p.usersClient = newUsersClient(b, func(o *guidance.Options) {
+		o.Users.Storage, o.Usage, o.Feedback = store, store, store
+		o.Surveys = &service.Service{
+			Storage: store, Models: library, Engine: inference.New(), Texts: words, Now: o.Now,
+			Features:   func() section.Features { return section.Features{Prefill: true} },
+			LimiterFor: func(int) service.Limiter { return &timedSlot{timingLimiter: &p.computed} },
+		}
+	})
+	p.client.Transport = http.DefaultTransport // do not time the contract checks
+	go func() {
+		for range p.endpoints { // drain the unused channel
+		}
+	}()
+	user := p.create(usersPath, `{}`)
+	p.patient = p.create(patientsPath, `{"user_id": "`+user+`", "sex": "female", "age": {"value": 34}}`)
+	return p
+}
+
+func contentLibrary(b *testing.B) (*model.Store, section.Catalog) {
+	b.Helper()
+	file, err := compiled.ForLanguage("en")
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	if err := model.WriteFile(filepath.Join(dir, file.Name), file.Data); err != nil {
+		b.Fatal(err)
+	}
+	library, err := model.OpenStore(dir, []model.ReleaseRef{{ID: file.Meta.ModelID}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(library.Close)
+	words, err := section.LoadCatalog()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return library, words
+}
+
+// BenchmarkSurveys times answers over HTTP, including the next interview question, against
+// the smallest commit of the same storage; and pages of a long list.
+func BenchmarkSurveys(b *testing.B) {
+	for name, url := range map[string]string{
+		"embedded": "sqlite:" + filepath.Join(b.TempDir(), "anamnesis.db"), "PostgreSQL": postgrestest.NewDatabase(b),
+	} {
+		p := newSurveyBenchmark(b, url)
+		b.Run(name+" smallest commit", func(b *testing.B) {
+			runPaced(b, func() error { return commitOneRow(b.Context(), p.store) })
+		})
+		b.Run(name+" answer", func(b *testing.B) { p.benchmarkAnswers(b) })
+		p.insertSurveys(b)
+		for place, query := range map[string]string{
+			"first": "cursor=0", "last": fmt.Sprintf("cursor=%d", longListSize/50-1), "next": fmt.Sprintf("cursor=%d", longListSize/100), "of a status": fmt.Sprintf("status=pending&cursor=%d", longListSize/500),
+		} {
+			b.Run(name+" page "+place, func(b *testing.B) {
+				runPaced(b, func() error { return p.timedSend("GET", surveysPath+"?limit=50&"+query, "") })
+			})
+		}
+	}
+}
+
+// benchmarkAnswers times answers to surveys, moving on when one is completed. Creating
+// surveys is not timed.
+func (p *surveyBenchmark) benchmarkAnswers(b *testing.B) {
+	b.Helper()
+	type open struct {
+		path string
+		next questionJSON
+	}
+	var free sync.Mutex
+	var waiting []open
+	for range max(20, b.N/10) { // none is completed
+		path := surveysPath + "/" + p.create(surveysPath, `{"type": "triage", "patient_id": "`+p.patient+`", "sections": ["dynamic"], `+
+			`"evidence": [{"id": "s_21", "choice_id": "present", "source": "initial"}]}`)
+		waiting = append(waiting, open{path, decodeQuestion[questionJSON](b, p.send("GET", path+"/questions/current", "", http.StatusOK))})
+	}
+	take := func() (one open) {
+		free.Lock()
+		defer free.Unlock()
+		one = waiting[0]
+		waiting = waiting[1:]
+		return one
+	}
+	p.computed.percentile(99) // discard the times of the warm-up
+	b.ResetTimer()
+	runPaced(b, func() error {
+		one := take()
+		response, text := p.call("POST", one.path+"/questions/current", `{"answer": `+validAnswer(one.next)+`}`, "Authorization", p.bearer, "Content-Type", "application/json")
+		switch response.StatusCode {
+		case http.StatusOK:
+			one.next = decodeQuestion[questionJSON](b, text)
+		case http.StatusNoContent:
+			return fmt.Errorf("a survey had an end: more of them are needed")
+		default:
+			return fmt.Errorf("answered %d %s", response.StatusCode, text)
+		}
+		free.Lock()
+		defer free.Unlock()
+		waiting = append(waiting, one)
+		return nil
+	})
+	b.ReportMetric(p.computed.percentile(99), "engine-p99-ms")
+}
+
+// insertSurveys makes the list long; every fifth survey is pending.
+func (p *surveyBenchmark) insertSurveys(b *testing.B) {
+	b.Helper()
+	const atOnce = 10_000
+	for range longListSize / atOnce {
+		err := p.store.Transact(b.Context(), func(tx storage.Tx) error { return p.insertBatch(b.Context(), tx, atOnce) })
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func (p *surveyBenchmark) insertBatch(ctx context.Context, tx storage.Tx, count int) error {
+	for i := range count {
+		survey := domain.Survey{ID: uuid.NewString(), PatientID: p.patient, Type: domain.TypeTriage, Status: domain.StatusCompleted, Version: 1, CreatedAt: testNow}
+		if i%5 == 0 {
+			survey.Status = domain.StatusPending
+		}
+		if err := tx.InsertSurvey(ctx, survey); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
+)
+
+// withThrottle enables throttling.
+func withThrottle(o *guidance.Options) {
+	o.Throttle = throttle.New(func() time.Time { return testNow })
+}
+
+// requestToken requests a token.
+func (r *fixture) requestToken(authorization, instance string) (testResponse, string) {
+	r.t.Helper()
+	return r.call("POST", "/api/auth/token", `{"grant_type": "client_credentials"}`,
+		"Content-Type", "application/json", "Authorization", authorization, "Instance-Id", instance)
+}
+
+// guessKeys fails to authenticate this many times.
+func (r *fixture) guessKeys(times int, authorization, instance string) {
+	r.t.Helper()
+	for range times {
+		if got, text := r.requestToken(authorization, instance); got.StatusCode != http.StatusUnauthorized {
+			r.t.Fatalf("answered %d: %s", got.StatusCode, text)
+		}
+	}
+}
+
+// Key guessing is throttled, even with the right key, however the ID is written.
+func TestKeyGuessingIsThrottled(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, withThrottle)
+	r.guessKeys(4, basicAuth("portal", "hunter2"), "acme-mgp")
+	r.guessKeys(4, basicAuth("p%6frtal", "hunter2"), "acme-mgp")
+	r.guessKeys(2, basicAuth("portal", "portal-key"), "other-mgp")
+	for _, authorization := range []string{basicAuth("portal", "portal-key"), basicAuth("%70ortal", "portal-key"), basicAuth("portal", "hunter3")} {
+		got, text := r.requestToken(authorization, "acme-mgp")
+		said := decode[map[string]string](t, text)
+		if got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") != "6" || said["error"] != "temporarily_unavailable" {
+			t.Errorf("answered %d, Retry-After %q: %s", got.StatusCode, got.Header.Get("Retry-After"), text)
+		}
+	}
+	if got, text := r.requestToken(basicAuth("kiosk", "kiosk/key+="), "acme-mgp"); got.StatusCode != http.StatusOK {
+		t.Errorf("another application is answered %d: %s", got.StatusCode, text)
+	}
+}
+
+// Previously verified credentials pass, and calls without credentials do not count as
+// guesses.
+func TestThrottleSparesVerifiedClients(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, withThrottle)
+	if got, text := r.requestToken(basicAuth("portal", "portal-key"), "acme-mgp"); got.StatusCode != http.StatusOK {
+		t.Fatalf("answered %d: %s", got.StatusCode, text)
+	}
+	r.guessKeys(20, "", "acme-mgp")
+	r.guessKeys(10, basicAuth("portal", "hunter2"), "acme-mgp")
+	for authorization, want := range map[string]int{basicAuth("portal", "portal-key"): 200, basicAuth("portal", "hunter2"): 429} {
+		if got, text := r.requestToken(authorization, "acme-mgp"); got.StatusCode != want {
+			t.Errorf("answered %d, want %d: %s", got.StatusCode, want, text)
+		}
+	}
+}

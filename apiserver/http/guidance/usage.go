@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"time"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+)
+
+// ListUsage implements contract.StrictServerInterface.
+func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageRequestObject) (contract.ListUsageResponseObject, error) {
+	from, to, wrong := readPeriod(stringOrEmpty(request.Params.From), stringOrEmpty(request.Params.To), civil.DateOf(h.Now()))
+	if len(wrong) > 0 {
+		return nil, validationError(wrong)
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	counts, err := h.Usage.ListUsage(limited, from, to)
+	if err != nil {
+		return nil, wrapStorageError("usage counts", err)
+	}
+	answer := make(contract.ListUsage200JSONResponse, len(counts))
+	for i, count := range counts {
+		answer[i] = contract.UsageCount{
+			Date:        count.Date.String(),
+			Application: count.Application,
+			Endpoint:    count.Endpoint,
+			Calls:       count.Calls,
+		}
+	}
+	return answer, nil
+}
+
+// readPeriod parses the first and the last day, and returns the invalid parameters. The
+// last day defaults to today, the first to thirty days before the last.
+func readPeriod(fromText, toText string, today civil.Date) (from, to civil.Date, wrong []contract.FieldError) {
+	day := func(field, text string, otherwise civil.Date) civil.Date {
+		if text == "" {
+			return otherwise
+		}
+		date, err := civil.ParseDate(text)
+		if err != nil {
+			wrong = append(wrong, contract.FieldError{Field: field, Message: err.Error()})
+		}
+		return date
+	}
+	to = day("to", toText, today)
+	from = day("from", fromText, defaultPeriodStart(to))
+	if len(wrong) == 0 && from.Compare(to) > 0 {
+		wrong = append(wrong, contract.FieldError{Field: "from", Message: "must not be after the last day, " + to.String()})
+	}
+	return from, to, wrong
+}
+
+// defaultPeriodStart returns the date thirty days earlier, or the first valid date.
+func defaultPeriodStart(date civil.Date) civil.Date {
+	if earlier := date.AddDays(-30); earlier.IsValid() {
+		return earlier
+	}
+	return civil.Date{Year: 1, Month: time.January, Day: 1}
+}

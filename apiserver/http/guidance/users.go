@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+)
+
+// CreateUser implements contract.StrictServerInterface.
+func (h handlers) CreateUser(ctx context.Context, request contract.CreateUserRequestObject) (contract.CreateUserResponseObject, error) {
+	contact, err := readContact(stringOrEmpty(request.Body.Email), stringOrEmpty(request.Body.Phone))
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	user, err := h.Users.CreateUser(limited, actorFrom(ctx), contact)
+	if err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	return contract.CreateUser201JSONResponse(encodeUser(user)), nil
+}
+
+// readContact validates contact data, which may be empty.
+func readContact(email, phone string) (contact record.Contact, err error) {
+	var wrong validationError
+	if email != "" {
+		contact.Email, err = record.ParseEmail("email", email)
+		wrong.add(err)
+	}
+	if phone != "" {
+		contact.Phone, err = record.ParsePhone("phone", phone)
+		wrong.add(err)
+	}
+	return contact, wrong.errorOrNil()
+}
+
+// ListUsers implements contract.StrictServerInterface.
+func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersRequestObject) (contract.ListUsersResponseObject, error) {
+	params := request.Params
+	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	if stringOrEmpty(params.Email) != "" && stringOrEmpty(params.Phone) != "" {
+		wrong = append(wrong, contract.FieldError{Field: "phone", Message: "expected either email or phone, not both"})
+	}
+	find, err := readContact(stringOrEmpty(params.Email), stringOrEmpty(params.Phone))
+	if err := joinValidationErrors(wrong, err); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	users, total, err := h.Users.ListUsers(limited, actorFrom(ctx), find, wanted.usersPage())
+	if err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	links, err := wanted.withFilters(map[string]*string{"email": params.Email, "phone": params.Phone}).links(total)
+	if err != nil {
+		return nil, err
+	}
+	answer := contract.ListUsers200JSONResponse{
+		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
+		Items: make([]contract.User, len(users)),
+	}
+	for i, user := range users {
+		answer.Items[i] = encodeUser(user)
+	}
+	return answer, nil
+}
+
+// GetUser implements contract.StrictServerInterface.
+func (h handlers) GetUser(ctx context.Context, request contract.GetUserRequestObject) (contract.GetUserResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	user, err := h.Users.GetUser(limited, actorFrom(ctx), request.UserID)
+	if err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	return contract.GetUser200JSONResponse(encodeUser(user)), nil
+}
+
+// ChangeUser implements contract.StrictServerInterface.
+func (h handlers) ChangeUser(ctx context.Context, request contract.ChangeUserRequestObject) (contract.ChangeUserResponseObject, error) {
+	contact, err := readContact(nullableValue(request.Body.Email), nullableValue(request.Body.Phone))
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	user, err := h.Users.UpdateUser(limited, actorFrom(ctx), request.UserID, func(now *record.Contact) {
+		setIfSpecified(&now.Email, request.Body.Email, contact.Email)
+		setIfSpecified(&now.Phone, request.Body.Phone, contact.Phone)
+	})
+	if err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	return contract.ChangeUser200JSONResponse(encodeUser(user)), nil
+}
+
+// nullableValue returns the zero value for a field that is unset or null.
+func nullableValue[T any](field nullable.Nullable[T]) (value T) {
+	value, _ = field.Get()
+	return value
+}
+
+// setIfSpecified updates a stored value if the field is set: null removes it, and an empty
+// string counts as unset.
+func setIfSpecified(kept *string, field nullable.Nullable[string], value string) {
+	if field.IsNull() || value != "" {
+		*kept = value
+	}
+}
+
+// DeleteUser implements contract.StrictServerInterface.
+func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserRequestObject) (contract.DeleteUserResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	if err := h.Users.DeleteUser(limited, actorFrom(ctx), request.UserID); err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	return contract.DeleteUser204Response{}, nil
+}
+
+// ExportUser implements contract.StrictServerInterface.
+func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserRequestObject) (contract.ExportUserResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	export, err := h.Users.ExportUser(limited, actorFrom(ctx), request.UserID)
+	if err != nil {
+		return nil, wrapStorageError("users", err)
+	}
+	answer := contract.ExportUser200JSONResponse{
+		User:     encodeUser(export.User),
+		Patients: make([]contract.Patient, len(export.Patients)),
+		Audit:    encodeAudit(export.AuditRecords),
+	}
+	for i, patient := range export.Patients {
+		answer.Patients[i] = h.encodePatient(patient)
+	}
+	answer.Surveys, err = encodeExportedSurveys(export.Surveys)
+	return answer, err
+}
+
+func encodeExportedSurveys(exported []users.ExportedSurvey) ([]contract.SurveyExport, error) {
+	described := make([]contract.SurveyExport, len(exported))
+	for i, one := range exported {
+		summary, err := encodeSummary(one.Summary)
+		if err != nil {
+			return nil, err
+		}
+		assessment, err := json.Marshal(one.Assessment)
+		if err != nil {
+			return nil, err
+		}
+		described[i] = contract.SurveyExport{Survey: summary.Survey, Questions: summary.Questions, EvidenceAssessment: assessment}
+	}
+	return described, nil
+}
+
+func encodeUser(user record.User) contract.User {
+	return contract.User{ID: user.ID, Email: nilIfEmpty(user.Email), Phone: nilIfEmpty(user.Phone)}
+}
+
+// nilIfEmpty returns nil for an empty value.
+func nilIfEmpty[T ~string](text T) *T {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guidance
+
+import (
+	"context"
+
+	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+)
+
+// CreateWebhook implements contract.StrictServerInterface.
+func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebhookRequestObject) (contract.CreateWebhookResponseObject, error) {
+	body := request.Body
+	settings, err := h.readWebhook(requiredString(body.URL), requiredString(body.AuthorizationToken), body.Reference, body.SubscribedEvents)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	made, err := h.Webhooks.Create(limited, actorFrom(ctx), settings)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	shown := encodeWebhook(made)
+	return contract.CreateWebhook201JSONResponse{
+		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
+		AuthorizationToken: made.Secrets.Token, SigningSecret: made.Secrets.SigningSecret,
+	}, nil
+}
+
+// requiredString returns an empty string if the text is unset, so that validation rejects
+// it.
+func requiredString(text *string) *string {
+	value := stringOrEmpty(text)
+	return &value
+}
+
+// readWebhook parses a webhook configuration. Nil values are left unchanged.
+func (h handlers) readWebhook(url, token, reference *string, subscribed *[]string) (settings webhook.Settings, err error) {
+	var wrong validationError
+	read := func(field string, text *string, as func(field, text string) (string, error)) *string {
+		if text == nil {
+			return nil
+		}
+		value, err := as(field, *text)
+		wrong.add(err)
+		return &value
+	}
+	settings.URL = read("url", url, func(field, text string) (string, error) { return event.ValidateURL(field, text, h.AllowHTTPReceivers) })
+	settings.Token = read("authorization_token", token, event.ValidateToken)
+	settings.Reference = read("reference", reference, event.ValidateReference)
+	if subscribed != nil {
+		types, err := event.ParseTypes("subscribed_events", *subscribed)
+		wrong.add(err)
+		settings.Events = &types
+	}
+	return settings, wrong.errorOrNil()
+}
+
+// ListWebhooks implements contract.StrictServerInterface.
+func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksRequestObject) (contract.ListWebhooksResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	all, err := h.Webhooks.List(limited)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	answer := make(contract.ListWebhooks200JSONResponse, len(all))
+	for i, webhook := range all {
+		answer[i] = encodeWebhook(webhook)
+	}
+	return answer, nil
+}
+
+// GetWebhook implements contract.StrictServerInterface.
+func (h handlers) GetWebhook(ctx context.Context, request contract.GetWebhookRequestObject) (contract.GetWebhookResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	webhook, err := h.Webhooks.Get(limited, request.WebhookID)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	return contract.GetWebhook200JSONResponse(encodeWebhook(webhook)), nil
+}
+
+// ChangeWebhook implements contract.StrictServerInterface.
+func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebhookRequestObject) (contract.ChangeWebhookResponseObject, error) {
+	body := request.Body
+	var reference *string
+	if body.Reference.IsSpecified() {
+		value := nullableValue(body.Reference)
+		reference = &value
+	}
+	settings, err := h.readWebhook(body.URL, body.AuthorizationToken, reference, body.SubscribedEvents)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	changed, err := h.Webhooks.Update(limited, actorFrom(ctx), request.WebhookID, settings)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	shown := encodeWebhook(changed)
+	answer := contract.ChangeWebhook200JSONResponse{
+		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
+	}
+	if settings.Token != nil {
+		answer.AuthorizationToken = &changed.Secrets.Token
+	}
+	return answer, nil
+}
+
+// DeleteWebhook implements contract.StrictServerInterface.
+func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebhookRequestObject) (contract.DeleteWebhookResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	deleted, err := h.Webhooks.Delete(limited, actorFrom(ctx), request.WebhookID)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	return contract.DeleteWebhook200JSONResponse(encodeWebhook(deleted)), nil
+}
+
+// RotateWebhookSecret implements contract.StrictServerInterface.
+func (h handlers) RotateWebhookSecret(ctx context.Context, request contract.RotateWebhookSecretRequestObject) (contract.RotateWebhookSecretResponseObject, error) {
+	limited, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	rotated, err := h.Webhooks.RotateSigningSecret(limited, actorFrom(ctx), request.WebhookID)
+	if err != nil {
+		return nil, wrapStorageError("webhook configurations", err)
+	}
+	shown := encodeWebhook(rotated)
+	return contract.RotateWebhookSecret200JSONResponse{
+		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
+		SigningSecret: rotated.Secrets.SigningSecret,
+	}, nil
+}
+
+// encodeWebhook encodes a webhook without its secrets.
+func encodeWebhook(webhook webhook.Webhook) contract.Webhook {
+	subscribed := make([]contract.WebhookEvent, len(webhook.Events))
+	for i, kind := range webhook.Events {
+		subscribed[i] = contract.WebhookEvent(kind)
+	}
+	return contract.Webhook{
+		ID: webhook.ID, URL: webhook.URL, SubscribedEvents: subscribed,
+		Status: contract.WebhookStatus(webhook.Status), Reference: nilIfEmpty(webhook.Reference),
+	}
+}

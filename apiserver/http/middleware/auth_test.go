@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeMeter admits calls until a limit is exhausted for a while, and records its calls.
+type fakeMeter struct {
+	wait   time.Duration
+	events []string
+}
+
+func (l *fakeMeter) Begin(application, endpoint string, counts bool) (func(bool), time.Duration) {
+	l.events = append(l.events, fmt.Sprintf("%s %s counts %v", application, endpoint, counts))
+	if l.wait > 0 {
+		return nil, l.wait
+	}
+	return func(counted bool) { l.events = append(l.events, fmt.Sprintf("counted %v", counted)) }, 0
+}
+
+// serve handles a call of the portal to /v3/triage, and returns the value of a panic.
+func (l *fakeMeter) serve(handler http.HandlerFunc, devMode bool) (recorder *httptest.ResponseRecorder, panicked any) {
+	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }
+	known := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			call := RequestInfoFrom(r.Context())
+			call.Application, call.Endpoint, call.DevMode = "portal", "POST /v3/triage", devMode
+			next.ServeHTTP(w, r)
+		})
+	}
+	request := httptest.NewRequest(http.MethodPost, "/v3/triage", nil)
+	recorder = httptest.NewRecorder()
+	defer func() { panicked = recover() }()
+	WithRequestInfo(known(MeterUsage(l, refuse)(handler))).ServeHTTP(recorder, request)
+	return recorder, nil
+}
+
+// Calls begin and end once each, and are counted by their outcome.
+func TestMeterUsage(t *testing.T) {
+	t.Parallel()
+	answers := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+	}
+	for name, test := range map[string]struct {
+		handler         http.HandlerFunc
+		devMode         bool
+		counts, counted bool
+	}{
+		"a good answer":           {answers(200), false, true, true},
+		"a body without a status": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, false, true, true},
+		"nothing at all":          {func(http.ResponseWriter, *http.Request) {}, false, true, true},
+		"a mistake of the client": {answers(400), false, true, true},
+		"a fault":                 {answers(500), false, true, false},
+		"storage away":            {answers(503), false, true, false},
+		"a panic":                 {func(http.ResponseWriter, *http.Request) { panic("fault") }, false, true, false},
+		"a panic after an answer": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK); panic("fault") }, false, true, false},
+		"development":             {answers(200), true, false, false},
+		"development that fails":  {answers(500), true, false, false},
+	} {
+		l := &fakeMeter{}
+		_, panicked := l.serve(test.handler, test.devMode)
+		want := []string{fmt.Sprintf("portal POST /v3/triage counts %v", test.counts), fmt.Sprintf("counted %v", test.counted)}
+		if diff := cmp.Diff(want, l.events); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		if panicked != nil && panicked != "fault" {
+			t.Errorf("%s: panicked with %v", name, panicked)
+		}
+	}
+}
+
+// A rejected call reaches no handler and gets a Retry-After in whole seconds, rounded up.
+func TestMeterUsageRejectsOverLimit(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{
+		1: "1", time.Second: "1", time.Second + 1: "2", 30 * 24 * time.Hour: "2592000", 30*24*time.Hour - time.Millisecond: "2592000",
+	} {
+		l := &fakeMeter{wait: wait}
+		recorder, _ := l.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
+		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(l.events) != 1 {
+			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, l.events)
+		}
+	}
+}
+
+// The callback runs for authenticated callers, including end users.
+func TestOnAuthenticated(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		call RequestInfo
+		want bool
+	}{
+		"nobody":         {RequestInfo{Endpoint: "GET /v3/info"}, false},
+		"an application": {RequestInfo{Application: "portal"}, true},
+		"an end user":    {RequestInfo{EndUser: true}, true},
+	} {
+		known := false
+		proves := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *RequestInfoFrom(r.Context()) = test.call })
+		handler := WithRequestInfo(OnAuthenticated(func(context.Context) { known = true })(proves))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		if known != test.want {
+			t.Errorf("%s: known %v", name, known)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// AllowLoopbackHosts rejects requests whose Host header is not a loopback name, using
+// refuse. It prevents DNS rebinding: a web page can point its own hostname at 127.0.0.1
+// and then call an unprotected local server as same-origin.
+func AllowLoopbackHosts(refuse http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !isLoopbackHost(r.Host) {
+				refuse(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// isLoopbackHost reports whether a Host header, with or without a port, names the
+// loopback interface.
+func isLoopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && address.IsLoopback()
+}

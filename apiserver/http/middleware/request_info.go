@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package middleware contains the HTTP middleware that all APIs share: request IDs,
+// access log, panic recovery, CORS, application credentials, client addresses, usage
+// metering, bodies, methods and draining of connections. Each API defines its own error
+// format. Domain rules do not belong here.
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+
+	"github.com/google/uuid"
+)
+
+// RequestInfo holds what is known about a request while it is being served. The outermost
+// middleware creates it, inner middleware fills it in, and the access log reads it.
+type RequestInfo struct {
+	// RequestID is the caller's X-Request-Id, or a new UUID.
+	RequestID string
+	// ClientAddr is the resolved address of the client; invalid if the request did not
+	// arrive over a connection.
+	ClientAddr netip.Addr
+	// Endpoint is the method and route, such as "GET /v3/conditions/{id}";
+	// empty if no route matched.
+	Endpoint string
+	// Application is the ID of the authenticated application; empty before
+	// authentication.
+	Application string
+	// EndUser reports whether an end user authenticated, with or without an application.
+	EndUser bool
+	// DevMode reports whether an application that may use Dev-Mode marked the request as
+	// development or test traffic, which is neither stored nor counted.
+	DevMode bool
+}
+
+// isAuthenticated reports whether the caller authenticated.
+func (c *RequestInfo) isAuthenticated() bool { return c.Application != "" || c.EndUser }
+
+// usageSubject returns the name under which the usage of an authenticated call is counted.
+func (c *RequestInfo) usageSubject() string {
+	if c.Application == "" {
+		return EndUsersApplication
+	}
+	return c.Application
+}
+
+type requestInfoKey struct{}
+
+// RequestInfoFrom returns the RequestInfo of a request context. Outside a request it
+// returns an empty one, never nil.
+func RequestInfoFrom(ctx context.Context) *RequestInfo {
+	if call, ok := ctx.Value(requestInfoKey{}).(*RequestInfo); ok {
+		return call
+	}
+	return &RequestInfo{}
+}
+
+// WithRequestInfo adds a RequestInfo to every request and X-Request-Id to every response.
+func WithRequestInfo(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call := &RequestInfo{RequestID: r.Header.Get("X-Request-Id")}
+		if call.RequestID == "" || !IsValidID(call.RequestID) {
+			call.RequestID = uuid.NewString()
+		}
+		w.Header().Set("X-Request-Id", call.RequestID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, call)))
+	})
+}
+
+// IsValidID reports whether a client-supplied identifier consists of at most 128 visible
+// ASCII characters.
+func IsValidID(id string) bool {
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return len(id) <= 128
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package page_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
+)
+
+// An accessibilityChecker checks named states of pages.
+type accessibilityChecker struct {
+	t          *testing.T
+	tab        *browser.Tab
+	appearance theme
+	seen       map[string]bool
+}
+
+// check reports accessibility barriers: violated rules, targets that are too small, and fields
+// without a name. It takes a screenshot of the state.
+func (j *accessibilityChecker) check(state string) {
+	j.t.Helper()
+	j.seen[state] = true
+	rules := j.appearance.rules
+	if slices.Contains(fullyCheckedStates, state) {
+		rules = nil
+	}
+	for _, violation := range j.tab.Axe(rules...) {
+		j.t.Errorf("%s: %s", state, violation)
+	}
+	j.tab.Screenshot(j.appearance.name + "-" + state)
+	if len(j.appearance.rules) > 0 {
+		return
+	}
+	for _, target := range j.tab.SmallTargets() {
+		j.t.Errorf("%s: %s", state, target)
+	}
+	for _, unnamed := range findUnnamed(j.tab.AccessibilityTree()) {
+		j.t.Errorf("%s: %s", state, unnamed)
+	}
+}
+
+// findUnnamed returns the fields, links and buttons without an accessible name, and the choices
+// without an accessible group.
+func findUnnamed(tree []browser.AXNode) []string {
+	var found []string
+	var above []browser.AXNode // from the root to the node
+	for _, node := range tree {
+		for len(above) > 0 && above[len(above)-1].Depth >= node.Depth {
+			above = above[:len(above)-1]
+		}
+		above = append(above, node)
+		switch {
+		case node.Ignored:
+		case isControl(node) && node.Name == "":
+			found = append(found, fmt.Sprintf("there is no name for%s", node))
+		case isChoice(node) && !slices.ContainsFunc(above, isNamedGroup):
+			found = append(found, fmt.Sprintf("no group says what this is a choice of:%s", node))
+		}
+	}
+	return found
+}
+
+func isControl(n browser.AXNode) bool {
+	return isChoice(n) || slices.Contains([]string{"textbox", "searchbox", "button", "link", "heading", "meter", "DisclosureTriangle"}, n.Role)
+}
+
+func isChoice(n browser.AXNode) bool { return n.Role == "radio" || n.Role == "checkbox" }
+
+func isNamedGroup(n browser.AXNode) bool {
+	return (n.Role == "group" || n.Role == "radiogroup") && n.Name != ""
+}
+
+// fullyCheckedStates are the states checked with all rules in every theme; together they contain
+// everything that a page can have.
+var fullyCheckedStates = []string{"alarm", "body", "group_multiple-wrong", "result-open", "sign-in-wrong", "start"}
+
+// A theme is a way to view the pages, with the rules that it affects; if empty, all rules.
+type theme struct {
+	name    string
+	options browser.Options
+	rules   []string
+}
+
+var themeCache = []theme{
+	{"light", browser.Options{Mobile: true}, nil},
+	{"dark", browser.Options{Dark: true}, []string{"color-contrast"}},
+	{"forced", browser.Options{ForcedColors: true, Dark: true}, []string{"color-contrast"}},
+}
+
+// states are the states that a page can be in.
+var states = []string{
+	"alarm", "answered", "answers", "article", "body", "choice", "choice-wrong", "code", "code-wrong", "crisis", "crisis-alarm", "crisis-result", "demo", "expired", "found", "gone",
+	"group_multiple", "group_multiple-wrong", "group_single", "group_single-wrong", "index", "left", "link", "list", "list-wrong",
+	"lists", "missing", "multiple_choice", "nothing-understood", "number", "number-wrong", "region", "result", "result-open",
+	"sign-in", "sign-in-wrong", "single", "single-wrong", "start", "surveys", "text", "text-wrong", "understood", "why",
+}
+
+func TestAccessibility(t *testing.T) {
+	for _, look := range themeCache {
+		t.Run(look.name, func(t *testing.T) {
+			t.Parallel()
+			c := newFixture(t)
+			tab := browser.Open(t, look.options)
+			tab.IgnoreErrors("422", "409") // rejected forms and expired surveys
+			j := &accessibilityChecker{t: t, tab: tab, appearance: look, seen: map[string]bool{}}
+			checkSurvey(j, c)
+			checkResult(j)
+			checkSignIn(j, c)
+			checkErrorPages(j, c)
+			checkCrisis(j, c)
+			checkExpired(j, c)
+			if diff := cmp.Diff(states, slices.Sorted(maps.Keys(j.seen))); diff != "" {
+				t.Errorf("states that were judged (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+var allSections = []string{
+	section.Demographics, section.VisitReason, section.Symptoms, section.ChronicDiseases, section.Allergies, section.Dynamic,
+}
+
+// checkSurvey answers a survey and checks each kind of page: as it is, and with an error.
+func checkSurvey(j *accessibilityChecker, c *fixture) {
+	j.t.Helper()
+	w := &surveyBot{t: j.t, clinic: c, tab: j.tab, spec: surveySpec{
+		Language: "en", Sections: allSections, Contact: record.Contact{Email: "pat@example.org"},
+	}, answers: botAnswers{
+		Symptoms: "I have a fever and a stiff neck.", Condition: "asthma", Text: "It began today.", Choice: record.ChoiceUnknown,
+	}}
+	w.survey = c.createSurvey(w.spec)
+	w.onStep = func(seen botView) {
+		kind := seen.kind()
+		if j.seen[kind] && kind != "list" {
+			return
+		}
+		j.check(kind)
+		if seen.Question == nil {
+			return
+		}
+		if w.fillInvalid(seen.Question) {
+			j.checkFormError(w, kind+"-wrong")
+		}
+		switch {
+		case kind == "list" && seen.Question.Section == section.Symptoms:
+			j.checkBodyMap(w)
+		case kind == "list":
+			j.checkSearch(w)
+		case kind == "single":
+			j.checkQuestionPages()
+		}
+	}
+	j.tab.Go(c.magicLink(w.survey))
+	w.completeSurvey()
+}
+
+// fillInvalid fills in a form incorrectly; ok is false if that is not possible.
+func (w *surveyBot) fillInvalid(q *record.Question) bool {
+	w.t.Helper()
+	switch {
+	case q.AnswerType == record.AnswerNumber:
+		w.tab.Fill("#answer", "200")
+	case q.AnswerType == record.AnswerText:
+		browser.Evaluate[string](w.tab, `document.getElementById("answer").value = "a".repeat(5000)`)
+	case q.AnswerType == record.AnswerMultipleChoice, q.AnswerType == record.AnswerList && !q.Meta.Required:
+		return false // an empty answer is valid
+	}
+	clickAndWait(w.tab, ".actions button")
+	return true
+}
+
+// checkFormError checks a rejected form: it reports the error first, also in the title, and links to
+// the field.
+func (j *accessibilityChecker) checkFormError(w *surveyBot, state string) {
+	j.t.Helper()
+	j.check(state)
+	if got := j.tab.Focused(); got.ID != "problems" {
+		j.t.Errorf("%s: the focus is on %s, not on what is wrong", state, got.Tag)
+	}
+	if title := w.readView().Title; !strings.HasPrefix(title, "Problem: ") {
+		j.t.Errorf("%s: the title is %q", state, title)
+	}
+	j.tab.Click("#problems a")
+	if got := j.tab.Focused(); got.Tag != "input" && got.Tag != "textarea" {
+		j.t.Errorf("%s: what is wrong leads to %s, not to the field", state, got.Tag)
+	}
+}
+
+// checkBodyMap checks how symptoms are found.
+func (j *accessibilityChecker) checkBodyMap(w *surveyBot) {
+	j.t.Helper()
+	j.tab.Fill("#words", "Lorem ipsum")
+	clickAndWait(j.tab, "button[value=understand]")
+	j.checkFormError(w, "nothing-understood")
+	j.tab.Click("details.body summary")
+	j.check("body")
+	clickAndWait(j.tab, "#region-chest")
+	j.checkNext("region")
+	j.tab.Fill("#words", w.answers.Symptoms)
+	clickAndWait(j.tab, "button[value=understand]")
+	j.checkNext("understood")
+}
+
+// checkSearch checks the search results of a list.
+func (j *accessibilityChecker) checkSearch(w *surveyBot) {
+	j.t.Helper()
+	j.seen["lists"] = true
+	j.tab.Fill("#phrase", w.answers.Condition)
+	clickAndWait(j.tab, "button[value=find]")
+	j.checkNext("found")
+}
+
+// checkNext checks a page reached from within a page.
+func (j *accessibilityChecker) checkNext(state string) {
+	j.t.Helper()
+	j.check(state)
+	if !browser.Evaluate[bool](j.tab, `document.activeElement.matches("[data-next]")`) {
+		j.t.Errorf("%s: the focus is on %s, not on what was found", state, j.tab.Focused().Tag)
+	}
+}
+
+// checkQuestionPages checks the pages about a question, and returns to it.
+func (j *accessibilityChecker) checkQuestionPages() {
+	j.t.Helper()
+	clickAndWait(j.tab, `main a[href$="/why"]`)
+	j.check("why")
+	clickAndWait(j.tab, "main a.button")
+	clickAndWait(j.tab, `main a[href$="/answers"]`)
+	j.check("answers")
+	clickAndWait(j.tab, "dl a")
+	j.check("answered")
+	clickAndWait(j.tab, `main a[href$="/answers"]`)
+	clickAndWait(j.tab, "main a.button")
+}
+
+// checkResult checks the expandable parts of a result.
+func checkResult(j *accessibilityChecker) {
+	j.t.Helper()
+	browser.Evaluate[bool](j.tab, `document.querySelectorAll("details").forEach(each => each.open = true), true`)
+	j.check("result-open")
+	clickAndWait(j.tab, ".condition a")
+	j.check("article")
+}
+
+// checkSignIn signs in with a code.
+func checkSignIn(j *accessibilityChecker, c *fixture) {
+	j.t.Helper()
+	j.tab.Go(c.address + "/survey")
+	j.check("sign-in")
+	clickAndWait(j.tab, "main form button")
+	j.check("sign-in-wrong")
+	j.tab.Fill("#contact", "pat@example.org")
+	clickAndWait(j.tab, "main form button")
+	j.check("code")
+	j.tab.Fill("#code", "000000")
+	clickAndWait(j.tab, "main form button")
+	j.check("code-wrong")
+	j.tab.Fill("#code", (<-c.sentPasswords).Code)
+	clickAndWait(j.tab, "main form button")
+	j.check("surveys")
+	clickAndWait(j.tab, "main form button")
+	j.check("left")
+}
+
+// checkErrorPages checks the error pages.
+func checkErrorPages(j *accessibilityChecker, c *fixture) {
+	j.t.Helper()
+	other := c.createSurvey(surveySpec{Language: "en"})
+	for _, lost := range []struct {
+		state, path string
+		status      int
+	}{
+		{"index", "/", http.StatusOK},
+		{"demo", "/survey/demo", http.StatusUnauthorized},
+		{"gone", "/survey/" + other.ID, http.StatusUnauthorized},
+		{"missing", "/survey/" + other.ID + "/nowhere", http.StatusNotFound},
+	} {
+		j.tab.Go(c.address + lost.path)
+		j.check(lost.state)
+		if got := j.tab.Status(); got != lost.status {
+			j.t.Errorf("%s has the status %d, want %d", lost.state, got, lost.status)
+		}
+	}
+}
+
+// checkCrisis checks what a patient in a crisis reads. When the crisis line first appears, it is
+// announced with the heading, although it precedes the focused element.
+func checkCrisis(j *accessibilityChecker, c *fixture) {
+	j.t.Helper()
+	w := &surveyBot{t: j.t, clinic: c, tab: j.tab, spec: surveySpec{Language: "en", Patient: testWoman, Sections: []string{section.Symptoms, section.Notes}}, answers: botAnswers{
+		Symptoms: "I think about ending my life.", Text: "Nothing.",
+	}}
+	w.survey = c.createSurvey(w.spec)
+	w.onStep = func(seen botView) {
+		switch described := browser.Evaluate[string](j.tab, `document.activeElement.getAttribute("aria-describedby") ?? ""`); {
+		case seen.Name == "alarm":
+			j.check("crisis-alarm")
+			if described != "crisis" {
+				j.t.Errorf("the heading of the alarm is described by %q", described)
+			}
+		case seen.Question != nil && seen.Question.Section == section.Notes:
+			j.check("crisis")
+		case seen.Name == "result":
+			j.check("crisis-result")
+		}
+	}
+	j.tab.Go(c.magicLink(w.survey))
+	w.completeSurvey()
+}
+
+// checkExpired checks the page of an expired survey. The survey's session expires with it, so the
+// patient must have signed in with a code.
+func checkExpired(j *accessibilityChecker, c *fixture) {
+	j.t.Helper()
+	c.createSurvey(surveySpec{Language: "en", Contact: record.Contact{Email: "late@example.org"}, Expires: c.now().Add(time.Hour)})
+	c.clockOffset.Store(int64(2 * time.Hour))
+	j.tab.Go(c.address + "/survey")
+	j.tab.Fill("#contact", "late@example.org")
+	clickAndWait(j.tab, "main form button")
+	j.tab.Fill("#code", (<-c.sentPasswords).Code)
+	clickAndWait(j.tab, "main form button")
+	clickAndWait(j.tab, "main .list a")
+	j.check("expired")
+	if heading := j.tab.Text("h1"); heading != "These questions are closed" {
+		j.t.Errorf("who comes late reads %q", heading)
+	}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package body contains the body map on which patients point to where it hurts: the regions
+// with the symptoms reported there, their names in plain language, and drawings of a
+// woman, a man and a child from the front and from behind. It validates its embedded data
+// when reading it and has no side effects. It does not decide which symptoms apply to a
+// patient, how a page shows the map, or what follows from a choice.
+package body
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+)
+
+// files has the regions, the drawings named by figure and side, and the names in a
+// file for each language.
+//
+//go:embed regions.yaml drawings/*.svg names/*.yaml
+var files embed.FS
+
+// A Map holds the regions with their names and drawings. It is immutable and can be shared.
+type Map struct {
+	regions  []Region
+	index    map[string]int // index into regions by ID
+	names    map[string]map[string]string
+	drawings map[view]Drawing
+}
+
+// Read reads the embedded map, and returns an error that names any inconsistency. Call it
+// once at startup and keep the result.
+func Read() (*Map, error) { return readFrom(files) }
+
+func readFrom(from fs.FS) (*Map, error) {
+	m := &Map{}
+	for _, part := range []struct {
+		what string
+		read func(fs.FS) error
+	}{
+		{"regions", m.readRegions},
+		{"names", m.readNames},
+		{"drawings", m.readDrawings},
+	} {
+		if err := part.read(from); err != nil {
+			return nil, fmt.Errorf("reading the %s of the body map: %w", part.what, err)
+		}
+	}
+	return m, nil
+}

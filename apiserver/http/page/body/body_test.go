@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package body
+
+import (
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func mustRead(t testing.TB) *Map {
+	t.Helper()
+	m, err := Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestPackageIsPure checks that the package does not import HTTP, SQL or logging, even
+// transitively.
+func TestPackageIsPure(t *testing.T) {
+	t.Parallel()
+	output, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, banned := range []string{"net/http", "database/sql", "log/slog"} {
+		if slices.Contains(strings.Fields(string(output)), banned) {
+			t.Errorf("%s is imported, at least by what is imported", banned)
+		}
+	}
+}
+
+// filesWith returns the files of the map with a replacement in one of them.
+func filesWith(t testing.TB, name, old, other string) fs.FS {
+	t.Helper()
+	changed := fstest.MapFS{}
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(path)
+		changed[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(changed[name].Data)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q to change", name, old)
+	}
+	changed[name].Data = []byte(strings.Replace(text, old, other, 1))
+	return changed
+}
+
+func TestInconsistentFilesAreRejected(t *testing.T) {
+	t.Parallel()
+	const regions, names, drawing = "regions.yaml", "names/de.yaml", "drawings/man-front.svg"
+	for _, test := range []struct{ name, old, other, want string }{
+		{regions, "id: head", "id: Head", `region "Head": expected a lowercase id`},
+		{regions, "id: face", "id: head", `region "head": expected it once`},
+		{regions, "[front, back]", "[front, top]", `side "top": expected front or back`},
+		{regions, "- s_370 ", "- s_21 ", `region "head": symptom s_21: expected it once`},
+		{regions, "sides: [front, back]", "side: front", `unknown field "side"`},
+		{names, "head: Kopf\n", "", `names/de.yaml: expected a name of region "head"`},
+		{names, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", `names/de.yaml: "haed": expected only regions`},
+		{drawing, ` viewBox="0 0 280 380"`, "", "expected a viewBox and an outline"},
+		{drawing, `"chest"`, `"ches"`, `region "ches": expected a region visible from the front`},
+		{drawing, `"chest"`, `"neck"`, `region "neck": expected a region visible from the front`},
+		{drawing, `"chest"`, `"head"`, `region "head": expected one path with data`},
+		{drawing, `<path data-region="chest"`, `<desc data-region="chest"`, `expected an area of region "chest"`},
+		{drawing, "</svg>", "", "man-front.svg"},
+	} {
+		_, err := readFrom(filesWith(t, test.name, test.old, test.other))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s with %q: got %v, want %s", test.name, test.other, err, test.want)
+		}
+	}
+}
+
+func TestMissingFileIsRejected(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"regions.yaml", "names/en.yaml", "drawings/child-back.svg"} {
+		without := filesWith(t, name, "", "").(fstest.MapFS)
+		delete(without, name)
+		if _, err := readFrom(without); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: got %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package body
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+)
+
+func TestName(t *testing.T) {
+	t.Parallel()
+	m := mustRead(t)
+	for _, test := range []struct{ id, language, want string }{
+		{"knee", "en", "Knee"},
+		{"knee", "en-US", "Knee"},
+		{"knee", "de", "Knie"},
+		{"knee", "DE-at", "Knie"},
+		{"knee", "pl", "Knee"},
+		{"knee", "", "Knee"},
+		{"tail", "en", ""},
+	} {
+		if got := m.Name(test.id, test.language); got != test.want {
+			t.Errorf("%s in %q is %q, want %q", test.id, test.language, got, test.want)
+		}
+	}
+}
+
+func TestEveryContentLanguageHasNames(t *testing.T) {
+	t.Parallel()
+	m := mustRead(t)
+	languages, err := content.FS.ReadDir("lang")
+	if err != nil || len(languages) == 0 {
+		t.Fatalf("reading the languages of the content: %v of %v", languages, err)
+	}
+	for _, language := range languages {
+		base, _, _ := strings.Cut(language.Name(), "-")
+		if m.names[base] == nil {
+			t.Errorf("no names in %s", language.Name())
+		}
+	}
+}
+
+// Two regions with the same name would be indistinguishable in the list and to screen readers.
+func TestNamesAreUniqueAndShort(t *testing.T) {
+	t.Parallel()
+	for language, names := range mustRead(t).names {
+		of := map[string]string{}
+		for id, name := range names {
+			if other, twice := of[name]; twice {
+				t.Errorf("%s: %s and %s are both %q", language, id, other, name)
+			}
+			of[name] = id
+			if len(strings.Fields(name)) > 5 || strings.TrimSpace(name) != name {
+				t.Errorf("%s: %s is %q: expected at most five words", language, id, name)
+			}
+		}
+	}
+}

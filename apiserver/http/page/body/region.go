@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package body
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+)
+
+// A Region is a part of the body as lay people name it, or a concern of the whole body, such
+// as sleep, that no drawing can show.
+type Region struct {
+	ID string // a lower-case word such as lower_leg
+	// Symptoms are the IDs, such as s_21, of the symptoms that patients report there, most
+	// common first. No symptom is a kind of another; the interview asks for the kind.
+	Symptoms []string
+	// Front and Back report which drawings show the region. A region that neither shows is
+	// chosen from a list.
+	Front, Back bool
+}
+
+// VisibleFrom reports whether the drawings of a side show the region.
+func (r *Region) VisibleFrom(side Side) bool {
+	if side == Front {
+		return r.Front
+	}
+	return r.Back
+}
+
+// Regions returns all regions from head to foot, followed by those that no drawing shows.
+// The slice is shared and must not be modified.
+func (m *Map) Regions() []Region { return m.regions }
+
+// ByID returns the region with an ID.
+func (m *Map) ByID(id string) (Region, bool) {
+	place, ok := m.index[id]
+	if !ok {
+		return Region{}, false
+	}
+	return m.regions[place], true
+}
+
+// regionIDPattern matches region IDs, which are used in field names and CSS classes.
+var regionIDPattern = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+
+// regionYAML is a region as written in the file.
+type regionYAML struct {
+	ID       string   `yaml:"id"`
+	Sides    []Side   `yaml:"sides"`
+	Symptoms []string `yaml:"symptoms"`
+}
+
+func (m *Map) readRegions(from fs.FS) error {
+	content, err := fs.ReadFile(from, "regions.yaml")
+	if err != nil {
+		return err
+	}
+	var all []regionYAML
+	if err := yaml.UnmarshalWithOptions(content, &all, yaml.Strict()); err != nil {
+		return err
+	}
+	m.index = map[string]int{}
+	for i, w := range all {
+		if err := w.validate(); err != nil {
+			return fmt.Errorf("region %q: %w", w.ID, err)
+		}
+		if _, twice := m.index[w.ID]; twice {
+			return fmt.Errorf("region %q: expected it once", w.ID)
+		}
+		m.index[w.ID] = i
+		m.regions = append(m.regions, w.toRegion())
+	}
+	return nil
+}
+
+func (w *regionYAML) toRegion() Region {
+	return Region{
+		ID: w.ID, Symptoms: w.Symptoms,
+		Front: slices.Contains(w.Sides, Front), Back: slices.Contains(w.Sides, Back),
+	}
+}
+
+func (w *regionYAML) validate() error {
+	if !regionIDPattern.MatchString(w.ID) {
+		return fmt.Errorf("expected a lowercase id, such as lower_leg")
+	}
+	for _, side := range w.Sides {
+		if side != Front && side != Back {
+			return fmt.Errorf("side %q: expected %s or %s", side, Front, Back)
+		}
+	}
+	if len(w.Symptoms) == 0 {
+		return fmt.Errorf("expected symptoms")
+	}
+	for i, id := range w.Symptoms {
+		if slices.Contains(w.Symptoms[:i], id) {
+			return fmt.Errorf("symptom %s: expected it once", id)
+		}
+	}
+	return nil
+}

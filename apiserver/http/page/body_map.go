@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/body"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+)
+
+// A bodyView is the body map as shown to one patient.
+type bodyView struct {
+	Drawings []drawingView
+	Regions  []regionView // regions with a symptom that the patient can have
+}
+
+// A drawingView is the figure from one side.
+type drawingView struct {
+	body.Drawing
+	Title string // message ID
+}
+
+type regionView struct{ ID, Name string }
+
+// showBodyMap adds the body map to the draft, and the symptoms of the selected region, if any.
+func (h *handlers) showBodyMap(d *draft, q *record.Question, region string) error {
+	list := *q.Meta.SourceList
+	felt, err := h.symptomsByRegion(list)
+	if err != nil {
+		return err
+	}
+	figure := body.FigureFor(list.Sex, list.Age.Months()/12)
+	d.Body = &bodyView{Drawings: []drawingView{
+		{h.body.Drawing(figure, body.Front), "body.front"}, {h.body.Drawing(figure, body.Back), "body.back"},
+	}}
+	for _, known := range h.body.Regions() {
+		if len(felt[known.ID]) == 0 {
+			continue
+		}
+		shown := regionView{known.ID, h.body.Name(known.ID, list.Language)}
+		d.Body.Regions = append(d.Body.Regions, shown)
+		if known.ID == region {
+			d.Region = shown.Name
+			d.addFound(felt[known.ID])
+		}
+	}
+	return nil
+}
+
+// symptomsByRegion returns the symptoms of each region that the patient's list contains. It
+// omits a region without a drawing if its most common symptom does not apply: nausea applies
+// to men too, but that does not make pregnancy a topic for them.
+func (h *handlers) symptomsByRegion(list record.SourceList) (map[string][]record.Item, error) {
+	var ids []string
+	for _, region := range h.body.Regions() {
+		ids = append(ids, region.Symptoms...)
+	}
+	named, err := h.Surveys.ItemsByID(list, ids)
+	if err != nil {
+		return nil, err
+	}
+	items := make(map[string]record.Item, len(named))
+	for _, item := range named {
+		items[item.ID] = item
+	}
+	felt := map[string][]record.Item{}
+	for _, region := range h.body.Regions() {
+		if _, usual := items[region.Symptoms[0]]; !usual && !region.Front && !region.Back {
+			continue
+		}
+		for _, id := range region.Symptoms {
+			if item, ok := items[id]; ok {
+				felt[region.ID] = append(felt[region.ID], item)
+			}
+		}
+	}
+	return felt, nil
+}
+
+// addFound adds items that are not chosen yet to the found items.
+func (d *draft) addFound(items []record.Item) {
+	for _, item := range items {
+		if !d.isChosen(item.ID) {
+			d.Found = append(d.Found, newChip(item))
+		}
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// consoleErrors collects what a developer would see in the console: errors, exceptions,
+// Content-Security-Policy violations and failed requests. Chromium's goroutine writes to it.
+type consoleErrors struct {
+	sync.Mutex
+	ignored          []string
+	seen             []string
+	documentRequests []network.RequestID
+}
+
+// IgnoreErrors keeps errors whose text contains one of these texts from failing the test.
+func (tab *Tab) IgnoreErrors(texts ...string) {
+	tab.consoleErrors.Lock()
+	defer tab.consoleErrors.Unlock()
+	tab.consoleErrors.ignored = append(tab.consoleErrors.ignored, texts...)
+}
+
+// reportErrors fails the test for errors that are not ignored.
+func (tab *Tab) reportErrors() {
+	if tab.context.Err() == nil {
+		tab.location() // the response follows all earlier events
+	}
+	tab.consoleErrors.Lock()
+	defer tab.consoleErrors.Unlock()
+	for _, fault := range tab.consoleErrors.seen {
+		if !slices.ContainsFunc(tab.consoleErrors.ignored, func(text string) bool { return strings.Contains(fault, text) }) {
+			tab.t.Errorf("browser console: %s", fault)
+		}
+	}
+}
+
+// handleEvent records errors.
+func (f *consoleErrors) handleEvent(event any) {
+	f.Lock()
+	defer f.Unlock()
+	switch event := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if event.Type == network.ResourceTypeDocument {
+			f.documentRequests = append(f.documentRequests, event.RequestID)
+		}
+	case *log.EventEntryAdded:
+		f.addLogEntry(event.Entry)
+	case *runtime.EventExceptionThrown:
+		f.seen = append(f.seen, "exception: "+exceptionText(event.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeAssert {
+			f.seen = append(f.seen, "console: "+joinArgs(event.Args))
+		}
+	}
+}
+
+// addLogEntry records an error of the browser itself. It skips error statuses of documents,
+// such as a rejected form, which tests check themselves.
+func (f *consoleErrors) addLogEntry(entry *log.Entry) {
+	if entry.Level != log.EntryLevelError || slices.Contains(f.documentRequests, entry.NetworkRequestID) ||
+		isFaviconRequest(entry.URL) {
+		return
+	}
+	f.seen = append(f.seen, strings.TrimSpace(string(entry.Source)+": "+entry.Text+" "+entry.URL))
+}
+
+// exceptionText returns the text of an exception.
+func exceptionText(details *runtime.ExceptionDetails) string {
+	if details.Exception != nil && details.Exception.Description != "" {
+		return details.Exception.Description
+	}
+	return details.Text
+}
+
+// joinArgs returns the text of a console message.
+func joinArgs(args []*runtime.RemoteObject) string {
+	texts := make([]string, len(args))
+	for i, arg := range args {
+		texts[i] = arg.Description
+		if texts[i] == "" {
+			texts[i] = decodeString(arg.Value)
+		}
+	}
+	return strings.Join(texts, " ")
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+)
+
+// ThrottleNetwork simulates a slow network with a latency per request and a total bandwidth
+// in kilobits per second.
+func (tab *Tab) ThrottleNetwork(latency time.Duration, kilobits int) {
+	tab.t.Helper()
+	bytes := float64(kilobits) * 1000 / 8
+	runAction(tab, "slow the network", sendCommand("set network conditions", network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{
+			Latency:            float64(latency) / float64(time.Millisecond),
+			DownloadThroughput: bytes,
+			UploadThroughput:   bytes,
+		}}}))
+}
+
+// A Request is a request made by the page.
+type Request struct {
+	URL    string
+	Method string
+	Type   string // Document, Stylesheet, Script, Image, Fetch
+	Status int    // HTTP status; 0 without a response
+	Bytes  int    // received over the network: headers and body, as compressed
+	Cached bool   // served from the cache
+}
+
+// Requests returns the requests since the last navigation (Go, Submit and so on) in order.
+// A redirect is a request of its own.
+func (tab *Tab) Requests() []Request {
+	tab.network.Lock()
+	defer tab.network.Unlock()
+	requests := make([]Request, len(tab.network.requests))
+	for i, sent := range tab.network.requests {
+		requests[i] = sent.Request
+	}
+	return requests
+}
+
+// networkLog records the requests of a tab. Chromium's goroutine writes to it.
+type networkLog struct {
+	sync.Mutex
+	requests []*sentRequest
+}
+
+// sentRequest is a request with its protocol ID. A redirect keeps the ID.
+type sentRequest struct {
+	Request
+	id network.RequestID
+}
+
+// reset clears the log.
+func (r *networkLog) reset() {
+	r.Lock()
+	defer r.Unlock()
+	r.requests = nil
+}
+
+// handleEvent records network events.
+func (r *networkLog) handleEvent(event any) {
+	r.Lock()
+	defer r.Unlock()
+	switch event := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if event.RedirectResponse != nil {
+			r.update(event.RequestID, func(request *Request) {
+				request.setResponse(event.RedirectResponse)
+				request.Bytes = int(event.RedirectResponse.EncodedDataLength)
+			})
+		}
+		if isFaviconRequest(event.Request.URL) {
+			return
+		}
+		r.requests = append(r.requests, &sentRequest{id: event.RequestID, Request: Request{
+			URL: event.Request.URL, Method: event.Request.Method, Type: string(event.Type),
+		}})
+	case *network.EventRequestServedFromCache:
+		r.update(event.RequestID, func(request *Request) { request.Cached = true })
+	case *network.EventResponseReceived:
+		r.update(event.RequestID, func(request *Request) { request.setResponse(event.Response) })
+	case *network.EventLoadingFinished:
+		r.update(event.RequestID, func(request *Request) { request.Bytes = int(event.EncodedDataLength) })
+	}
+}
+
+// isFaviconRequest reports whether the browser itself requested an icon that no page links
+// to.
+func isFaviconRequest(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
+
+// update changes the latest request with an ID, if it was sent since the last navigation.
+func (r *networkLog) update(id network.RequestID, change func(*Request)) {
+	for _, sent := range slices.Backward(r.requests) {
+		if sent.id == id {
+			change(&sent.Request)
+			return
+		}
+	}
+}
+
+// setResponse records the headers of a response.
+func (q *Request) setResponse(response *network.Response) {
+	q.Status = int(response.Status)
+	q.Cached = q.Cached || response.FromDiskCache || response.FromPrefetchCache
+}

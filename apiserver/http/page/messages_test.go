@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"html/template"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"text/template/parse"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
+)
+
+func mustReadMessages(t testing.TB) *messageCatalog {
+	t.Helper()
+	v, err := readMessageCatalog(messageFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// messageIDFamilies maps a message ID with a * to the words that templates insert.
+func messageIDFamilies() map[string][]string {
+	levels := formatValues(model.SelfCare, model.Consultation, model.Consultation24, model.Emergency, model.EmergencyAmbulance)
+	types := formatValues(record.TypeTriage, record.TypeIntake, record.TypeFollowUp)
+	return map[string][]string{
+		"section.*": section.Names(), "start.title.*": types, "start.end.*": types, "list.type.*": types,
+		"list.*":         append(formatValues(record.StatusNew, record.StatusPending, record.StatusCompleted), "expired"),
+		"find.label.*":   {record.SymptomList, record.ChronicDiseaseList, record.DrugList, record.SpecialistList, record.HospitalizationList},
+		"result.level.*": levels, "result.do.*": levels, "result.sex.*": {"female", "male"},
+		"result.age.*": {"year", "month"}, "result.age.one.*": {"year", "month"},
+		"result.channel.*": formatValues(model.PersonalVisit, model.VideoTeleconsultation, model.AudioTeleconsultation, model.TextTeleconsultation),
+		"why.*":            formatValues(inference.ReducedByNo, inference.MayBeRelated, inference.ReducedByNone, inference.RuledInOrOut, inference.MayBeCause, inference.RecentInjury, inference.MoreDetail),
+		"*.title":          noticePages, "*.text": noticePages,
+	}
+}
+
+// noticePages are the pages with a single message.
+var noticePages = []string{"gone", "expired", "left", "missing", "busy", "broken", "crossed"}
+
+// formatValues formats words as source code.
+func formatValues[W any](values ...W) []string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		switch value := any(value).(type) {
+		case interface{ String() string }:
+			words[i] = value.String()
+		case record.Type:
+			words[i] = string(value)
+		case record.Status:
+			words[i] = string(value)
+		}
+	}
+	return words
+}
+
+// Every message that a page uses exists, and every message is used.
+func TestMessagesMatchUsage(t *testing.T) {
+	t.Parallel()
+	english := mustReadMessages(t).messages[0]
+	asked := append(messageIDsInTemplates(t), messageIDsInCode(t)...)
+	unsaid := maps.Clone(english.texts)
+	for _, id := range asked {
+		if !english.has(id) && !english.has(id+".you") {
+			t.Errorf("%s is asked for and is not there", id)
+		}
+		for _, said := range []string{"", ".you", ".child", ".other"} {
+			delete(unsaid, id+said)
+		}
+	}
+	if len(unsaid) > 0 {
+		t.Errorf("nobody asks for %v", slices.Sorted(maps.Keys(unsaid)))
+	}
+	if len(asked) < 200 {
+		t.Errorf("only %d are asked for: this does not see how", len(asked))
+	}
+}
+
+// messageIDsInTemplates returns the message IDs used in templates.
+func messageIDsInTemplates(t *testing.T) (ids []string) {
+	t.Helper()
+	families := messageIDFamilies()
+	for _, name := range slices.Sorted(maps.Keys(templates)) {
+		for _, one := range parseTemplateTrees(t, name) {
+			walk(one.Root, func(asked []parse.Node) {
+				for _, argument := range asked {
+					ids = append(ids, resolveMessageIDs(t, argument, families)...)
+				}
+			})
+		}
+	}
+	return ids
+}
+
+// parseTemplateTrees returns the parse trees of a page and its partials.
+func parseTemplateTrees(t *testing.T, page string) (trees []*parse.Tree) {
+	t.Helper()
+	read, err := template.New("").Funcs(template.FuncMap{"first": first, "rest": rest}).ParseFS(templateFiles,
+		"templates/frame.html", "templates/parts.html", "templates/"+page+".html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range read.Templates() {
+		if one.Tree != nil {
+			trees = append(trees, one.Tree)
+		}
+	}
+	return trees
+}
+
+// walk finds the message IDs in calls of frame methods that return messages.
+func walk(node parse.Node, found func(ids []parse.Node)) {
+	switch node := node.(type) {
+	case *parse.ListNode:
+		if node != nil {
+			for _, child := range node.Nodes {
+				walk(child, found)
+			}
+		}
+	case *parse.ActionNode:
+		walk(node.Pipe, found)
+	case *parse.IfNode:
+		walkBranch(&node.BranchNode, found)
+	case *parse.RangeNode:
+		walkBranch(&node.BranchNode, found)
+	case *parse.WithNode:
+		walkBranch(&node.BranchNode, found)
+	case *parse.PipeNode:
+		for _, command := range node.Cmds {
+			walkCommand(command, found)
+		}
+	}
+}
+
+func walkBranch(branch *parse.BranchNode, found func(ids []parse.Node)) {
+	walk(branch.Pipe, found)
+	walk(branch.List, found)
+	walk(branch.ElseList, found)
+}
+
+func walkCommand(command *parse.CommandNode, found func(ids []parse.Node)) {
+	switch called := command.Args[0].String(); {
+	case strings.HasSuffix(called, ".T"):
+		found(command.Args[1:2])
+	case strings.HasSuffix(called, ".Either"):
+		found(command.Args[2:4])
+	}
+	for _, argument := range command.Args {
+		walk(argument, found)
+	}
+}
+
+// resolveMessageIDs returns the message IDs that an argument can have.
+func resolveMessageIDs(t *testing.T, argument parse.Node, families map[string][]string) []string {
+	t.Helper()
+	switch argument := argument.(type) {
+	case *parse.StringNode:
+		return []string{argument.Text}
+	case *parse.PipeNode:
+		var pattern strings.Builder
+		for _, part := range argument.Cmds[0].Args[1:] { // of print
+			if text, ok := part.(*parse.StringNode); ok {
+				pattern.WriteString(text.Text)
+			} else {
+				pattern.WriteString("*")
+			}
+		}
+		words, known := families[pattern.String()]
+		if !known {
+			t.Errorf("nothing is known of the words in %s", pattern.String())
+		}
+		ids := make([]string, len(words))
+		for i, word := range words {
+			ids[i] = strings.Replace(pattern.String(), "*", word, 1)
+		}
+		return ids
+	}
+	return nil // a field, whose values are in the code
+}
+
+// messageIDPattern matches string literals that are message IDs.
+var messageIDPattern = regexp.MustCompile(`^[a-z][a-z-]*(\.[a-z][a-z_-]*)+$`)
+
+// messageIDsInCode returns the message IDs used in the code of this package.
+func messageIDsInCode(t *testing.T) (ids []string) {
+	t.Helper()
+	forEachLiteral(t, func(text string) {
+		if messageIDPattern.MatchString(text) {
+			ids = append(ids, text)
+		}
+	})
+	return append(ids, "date")
+}
+
+// forEachLiteral visits the string literals in the code of this package.
+func forEachLiteral(t *testing.T, see func(text string)) {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil {
+					see(text)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// The notice pages are exactly those that the code renders.
+func TestNoticePages(t *testing.T) {
+	t.Parallel()
+	var said []string
+	forEachLiteral(t, func(text string) {
+		if slices.Contains(noticePages, text) {
+			said = append(said, text)
+		}
+	})
+	for _, note := range noticePages {
+		if !slices.Contains(said, note) {
+			t.Errorf("nobody writes %s", note)
+		}
+	}
+}
+
+// A message with audience variants has one for every audience.
+func TestMessagesForAllAudiences(t *testing.T) {
+	t.Parallel()
+	for _, words := range mustReadMessages(t).messages {
+		for id := range words.texts {
+			said, toPatients := strings.CutSuffix(id, ".you")
+			for _, other := range []string{".child", ".other"} {
+				if toPatients && !words.has(said+other) {
+					t.Errorf("%s: there is %s and no %s", words.Tag, id, said+other)
+				}
+			}
+		}
+	}
+}
+
+func TestMatchLanguage(t *testing.T) {
+	t.Parallel()
+	v := mustReadMessages(t)
+	for wanted, want := range map[string]string{
+		"": "en", "de": "de", "de-AT": "de", "en": "en", "en-US": "en-US", "en-GB": "en", "fr": "en", "fr;q=0.9, de;q=0.5": "de", "*": "en", "\x00;;q": "en",
+		"en-US,en;q=0.5": "en-US", "pl, en-US;q=0.1": "en-US",
+	} {
+		if got := v.Match(wanted); got.Tag != want || got.Direction() != "ltr" {
+			t.Errorf("%q: got %s, %s", wanted, got.Tag, got.Direction())
+		}
+	}
+	for tag, want := range map[string]string{"ar": "rtl", "he": "rtl", "fa-IR": "rtl", "ur": "rtl", "az-Arab": "rtl", "az": "ltr", "uk": "ltr", "zh": "ltr"} {
+		if got := (&Messages{Tag: tag}).Direction(); got != want {
+			t.Errorf("%s is written %s", tag, got)
+		}
+	}
+}
+
+func TestFormatDate(t *testing.T) {
+	t.Parallel()
+	v := mustReadMessages(t)
+	evening := time.Date(2027, time.March, 4, 23, 30, 0, 0, time.FixedZone("", -3600)) // the fifth in UTC
+	for tag, want := range map[string]string{"en": "5 March 2027", "en-US": "March 5, 2027", "de": "5. März 2027"} {
+		if got := v.Match(tag).formatDate(evening); got != want {
+			t.Errorf("%s: got %q", tag, got)
+		}
+		if months := strings.Fields(v.Match(tag).text("date.months")); len(months) != 12 {
+			t.Errorf("%s has the months %q", tag, months)
+		}
+	}
+}
+
+func TestMessageText(t *testing.T) {
+	t.Parallel()
+	f := frame{Who: "child", Words: &Messages{texts: map[string]string{"a": "{x} of {y}, {x}", "b": "any", "b.child": "yours", "c": "{number}!", "d": "none"}}}
+	for got, want := range map[string]string{
+		f.T("a", "x", 1, "y", "two"): "1 of two, 1", f.T("b"): "yours", f.T("gone"): "[gone]",
+		f.Either("112", "c", "d"): "112!", f.Either("", "c", "d"): "none",
+		f.Problem(&formError{"c", []string{"number", "7"}}): "7!", string(f.Dial("+49 (30) 12-34")): "tel:+49301234",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Inconsistent messages are rejected at startup, with the file and the ID.
+func TestIncompleteMessagesAreRejected(t *testing.T) {
+	t.Parallel()
+	const english = "a: one\nb: \"{count} of them\"\n"
+	for _, test := range []struct{ name, content, says string }{
+		{"de", "a: eins\n", "reading page messages in words/de.yaml: b: missing"},
+		{"de", "a: eins\nb: \"{count} davon\"\nc: drei\n", "words/de.yaml: c: expected a message id that exists in English"},
+		{"de", "a: eins\nb: zwei\n", "words/de.yaml: b: expected placeholders [count], as in English, got []"},
+		{"de", "a: eins\nb: \"{zahl} davon\"\n", "b: expected placeholders [count], as in English, got [zahl]"},
+		{"en-us", "a: one\n", "words/en-us.yaml: a: identical to the message of the base language"},
+		{"de", "a: [eins\n", "reading page messages in words/de.yaml: "},
+		{"de", "a: eins\na: zwei\n", "reading page messages in words/de.yaml: "},
+		{"en", "a: [", "reading page messages in words/en.yaml: "},
+	} {
+		files := fstest.MapFS{"words/en.yaml": {Data: []byte(english)}}
+		files["words/"+test.name+".yaml"] = &fstest.MapFile{Data: []byte(test.content)}
+		if _, err := readMessageCatalog(files); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s, %q: got %v\nwant %s", test.name, test.content, err, test.says)
+		}
+	}
+	if _, err := readMessageCatalog(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "words/en.yaml") {
+		t.Errorf("without English: got %v", err)
+	}
+}
+
+// A regional variant contains only the messages that differ from its base language.
+func TestLanguageVariants(t *testing.T) {
+	t.Parallel()
+	var files fs.FS = fstest.MapFS{
+		"words/en.yaml": {Data: []byte("a: colour\nb: \"{n}\"\n")}, "words/en-us.yaml": {Data: []byte("a: color\n")},
+		"words/de.yaml": {Data: []byte("a: Farbe\nb: \"{n}.\"\n")}, "words/de-at.yaml": {Data: []byte("a: Farb\n")},
+	}
+	v, err := readMessageCatalog(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tag, want := range map[string]string{"en": "colour 1", "en-US": "color 1", "de": "Farbe 1.", "de-AT": "Farb 1."} {
+		words := v.Match(tag)
+		if got := words.text("a") + " " + words.text("b", "n", "1"); got != want || words.Tag != tag {
+			t.Errorf("%s: got %q in %s", tag, got, words.Tag)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+)
+
+// showStart is the entry page of a survey: it shows an introduction before the first answer,
+// redirects to the current question, or shows the result after the last answer.
+func (h *handlers) showStart(w http.ResponseWriter, r *http.Request) {
+	sight, ok := h.loadView(w, r)
+	if !ok {
+		return
+	}
+	path := pathForSurvey(surveyID(r))
+	switch sight.Survey.Status {
+	case record.StatusNew:
+		h.renderSurvey(w, r, http.StatusOK, "start", &sight, startView{
+			Type: string(sight.Survey.Type), Next: questionPath(path, currentIndex(&sight)),
+		})
+	case record.StatusCompleted:
+		seeOther(w, r, path+"/result")
+	default:
+		seeOther(w, r, questionPath(path, currentIndex(&sight)))
+	}
+}
+
+type startView struct{ Type, Next string }
+
+// loadView loads the survey in the URL. If ok is false, it has already responded.
+func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (sight flow.View, ok bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+	defer cancel()
+	sight, err := h.Surveys.View(ctx, actorFrom(r), surveyID(r))
+	if err == nil {
+		err = h.checkNotExpired(&sight)
+	}
+	if err != nil {
+		h.handleError(w, r, err)
+		return sight, false
+	}
+	return sight, true
+}
+
+// checkNotExpired returns an error if a survey expired before it was completed.
+func (h *handlers) checkNotExpired(sight *flow.View) error {
+	if sight.Survey.Status != record.StatusCompleted && sight.Survey.Expired(h.Now()) {
+		return &flow.ExpiredError{Since: sight.Survey.ExpirationDate}
+	}
+	return nil
+}
+
+// currentIndex returns the index of the current question, or the number of questions if there
+// are no more.
+func currentIndex(sight *flow.View) int { return len(record.AnsweredSteps(sight.Steps)) }
+
+func questionPath(surveyPath string, index int) string {
+	return surveyPath + "/questions/" + strconv.Itoa(index)
+}
+
+// stepFromURL returns the step in the URL. If it does not exist, it redirects to the current
+// page of the survey.
+func (h *handlers) stepFromURL(w http.ResponseWriter, r *http.Request, sight *flow.View) (step *record.Step, ok bool) {
+	index, err := strconv.ParseUint(chi.URLParam(r, "index"), 10, 16)
+	if err != nil || int(index) >= len(sight.Steps) || sight.Survey.Status == record.StatusCompleted {
+		h.redirectToCurrent(w, r, sight)
+		return nil, false
+	}
+	return &sight.Steps[index], true
+}
+
+// redirectToCurrent redirects to the current page of a survey.
+func (h *handlers) redirectToCurrent(w http.ResponseWriter, r *http.Request, sight *flow.View) {
+	path := pathForSurvey(surveyID(r))
+	if sight.Survey.Status == record.StatusCompleted || currentIndex(sight) == len(sight.Steps) {
+		seeOther(w, r, path+"/result")
+		return
+	}
+	seeOther(w, r, questionPath(path, currentIndex(sight)))
+}
+
+// showQuestion renders the current or an answered question. If the last answer indicated an
+// emergency, it shows the emergency page first.
+func (h *handlers) showQuestion(w http.ResponseWriter, r *http.Request) {
+	sight, ok := h.loadView(w, r)
+	if !ok {
+		return
+	}
+	step, ok := h.stepFromURL(w, r, &sight)
+	if !ok {
+		return
+	}
+	if sight.IsNewEmergency && step.Answer.IsZero() && !r.URL.Query().Has("seen") {
+		h.renderEmergency(w, r, &sight, questionPath(pathForSurvey(surveyID(r)), step.Question.Index)+"?seen")
+		return
+	}
+	draft, err := h.newDraft(&step.Question, formFromAnswer(&step.Question, step.UserAnswer()))
+	if err != nil {
+		h.handleError(w, r, err)
+		return
+	}
+	h.renderQuestion(w, r, http.StatusOK, &sight, step, draft)
+}
+
+// showEmergency renders what to do in an emergency.
+func (h *handlers) showEmergency(w http.ResponseWriter, r *http.Request) {
+	if sight, ok := h.loadView(w, r); ok {
+		h.renderEmergency(w, r, &sight, pathForSurvey(surveyID(r)))
+	}
+}
+
+type emergencyView struct{ Level, Next string }
+
+func (h *handlers) renderEmergency(w http.ResponseWriter, r *http.Request, sight *flow.View, next string) {
+	h.renderSurvey(w, r, http.StatusOK, "alarm", sight, emergencyView{sight.Emergency, next})
+}
+
+// renderQuestion renders a question with its draft.
+func (h *handlers) renderQuestion(w http.ResponseWriter, r *http.Request, status int, sight *flow.View, step *record.Step, draft *draft) {
+	h.renderSurvey(w, r, status, "question", sight, h.newQuestionView(sight, step, draft))
+}
+
+// handleAnswer processes a form: an answer or a draft action.
+func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
+	sight, ok := h.loadView(w, r)
+	if !ok {
+		return
+	}
+	step, ok := h.stepFromURL(w, r, &sight)
+	if !ok {
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		h.renderNotice(w, r, http.StatusBadRequest, "broken")
+		return
+	}
+	if isDraftAction(&step.Question, r.PostForm) {
+		h.showDraft(w, r, &sight, step)
+		return
+	}
+	answer, wrong := readAnswer(&step.Question, r.PostForm)
+	if wrong == nil {
+		wrong = h.saveAnswer(w, r, step, answer)
+	}
+	if wrong != nil {
+		h.renderQuestionError(w, r, &sight, step, wrong)
+	}
+}
+
+// saveAnswer saves an answer and redirects the browser. It returns a formError if the answer
+// is invalid.
+func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *record.Step, answer json.RawMessage) *formError {
+	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+	defer cancel()
+	index, id := step.Question.Index, surveyID(r)
+	var next *record.Question
+	var err error
+	switch {
+	case step.Answer.IsZero():
+		next, err = h.Surveys.Answer(ctx, actorFrom(r), id, flow.Submission{Answer: answer, Index: &index})
+	case isUnchanged(step, answer):
+		seeOther(w, r, questionPath(pathForSurvey(id), index+1))
+		return nil
+	default:
+		next, err = h.Surveys.ChangeAnswer(ctx, actorFrom(r), id, index, answer)
+	}
+	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
+		return &formError{MessageID: "error.other"}
+	}
+	switch {
+	case err != nil:
+		h.handleError(w, r, err)
+	case next == nil:
+		seeOther(w, r, pathForSurvey(id)+"/result")
+	default:
+		seeOther(w, r, questionPath(pathForSurvey(id), next.Index))
+	}
+	return nil
+}
+
+// isUnchanged reports whether an answer equals the previous one as a form expresses it. The
+// following answers are then kept.
+func isUnchanged(step *record.Step, answer json.RawMessage) bool {
+	if step.Answer.Kind == record.KindSkipped {
+		return string(answer) == skippedAnswer
+	}
+	before, wrong := answerFromForm(&step.Question, formFromAnswer(&step.Question, step.Answer))
+	return wrong == nil && bytes.Equal(before, answer)
+}
+
+// renderQuestionError renders a form with its error.
+func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step, wrong *formError) {
+	draft, err := h.newDraft(&step.Question, r.PostForm)
+	if err != nil {
+		h.handleError(w, r, err)
+		return
+	}
+	draft.Problem = wrong
+	h.renderQuestion(w, r, http.StatusUnprocessableEntity, sight, step, draft)
+}
+
+// showReason renders why the current question is asked.
+func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+	defer cancel()
+	why, err := h.Surveys.Explain(ctx, actorFrom(r), surveyID(r))
+	if err == nil {
+		err = h.checkNotExpired(&why.View)
+	}
+	if err != nil {
+		h.handleError(w, r, err)
+		return
+	}
+	h.renderSurvey(w, r, http.StatusOK, "why", &why.View, reasonView{why.Reason, why.HasReason, questionPath(pathForSurvey(surveyID(r)), currentIndex(&why.View))})
+}
+
+type reasonView struct {
+	flow.Reason
+	Known bool
+	Next  string
+}
+
+// sectionPosition returns the number of a section and the number of sections in a survey.
+func sectionPosition(s *record.Survey, section string) (number, of int) {
+	return slices.Index(s.Sections, section) + 1, len(s.Sections)
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// templates holds the templates of all pages by name. Each is rendered inside the frame.
+var templates = parseTemplates("alarm", "answers", "article", "demo", "index", "link", "list", "note", "question", "result", "sign-in", "start", "why")
+
+// script is the script of all pages, and scriptURL its path.
+var (
+	script    = []byte(mustReadAsset("assets/page.js"))
+	scriptURL = scriptPath + contentHash(script)
+)
+
+func parseTemplates(names ...string) map[string]*template.Template {
+	parsed := map[string]*template.Template{}
+	shared := template.Must(template.New("").Funcs(template.FuncMap{"first": first, "rest": rest}).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
+	for _, name := range names {
+		parsed[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+	}
+	return parsed
+}
+
+// maxReasons is the number of reasons for and against a condition that are shown at first,
+// strongest first. Hardly anyone reads a longer list.
+const maxReasons = 5
+
+func first(names []record.Concept) []record.Concept { return names[:min(len(names), maxReasons)] }
+func rest(names []record.Concept) []record.Concept  { return names[min(len(names), maxReasons):] }
+
+// A frame is the template data that every page has, with the data of one page.
+type frame struct {
+	Look   *theme
+	Words  *Messages
+	Name   string // template name
+	Who    string // the audience of a survey page; empty on other pages
+	Survey string // path of the survey; empty outside surveys
+	ID     string // survey ID
+	// Emergency is the triage level of a known emergency.
+	Emergency string
+	Crisis    bool // whether to show the crisis line
+	Script    string
+	Data      any
+}
+
+// T returns a message, in the variant for the audience if there is one, with the placeholders
+// replaced.
+func (f frame) T(id string, namesAndValues ...any) string {
+	values := make([]string, len(namesAndValues))
+	for i, value := range namesAndValues {
+		values[i] = fmt.Sprint(value)
+	}
+	if said := id + "." + f.Who; f.Who != "" && f.Words.has(said) {
+		id = said
+	}
+	return f.Words.text(id, values...)
+}
+
+// With returns the frame with other data, for a partial that pages share.
+func (f frame) With(data any) frame {
+	f.Data = data
+	return f
+}
+
+// Problem returns the message of a form error.
+func (f frame) Problem(p *formError) string {
+	values := make([]any, len(p.Values))
+	for i, value := range p.Values {
+		values[i] = value
+	}
+	return f.T(p.MessageID, values...)
+}
+
+// Either returns the message id if the value is known, or otherwise the other message.
+func (f frame) Either(value, id, otherwise string) string {
+	if value == "" {
+		return f.T(otherwise)
+	}
+	return f.T(id, "number", value)
+}
+
+// Dial returns a tel URL for a telephone number.
+func (f frame) Dial(number string) template.URL {
+	digits := strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c == '+' {
+			return c
+		}
+		return -1
+	}, number)
+	return template.URL("tel:" + digits) //nolint:gosec // digits
+}
+
+// Date formats a date in the language of the page.
+func (f frame) Date(moment time.Time) string { return f.Words.formatDate(moment) }
+
+// renderSurvey writes a page of a survey, in the survey's language.
+func (h *handlers) renderSurvey(w http.ResponseWriter, r *http.Request, status int, name string, sight *flow.View, data any) {
+	h.writePage(w, r, status, frame{
+		Name: name, Words: h.messages.Match(sight.Survey.Language), Who: audienceFor(&sight.Survey, sight.Age),
+		Survey: pathForSurvey(sight.Survey.ID), ID: sight.Survey.ID, Emergency: sight.Emergency, Crisis: sight.Crisis, Data: data,
+	})
+}
+
+// render writes a page outside surveys.
+func (h *handlers) render(w http.ResponseWriter, r *http.Request, status int, name string, words *Messages, data any) {
+	h.writePage(w, r, status, frame{Name: name, Words: words, Data: data})
+}
+
+// writePage writes a page, or an error page if rendering fails.
+func (h *handlers) writePage(w http.ResponseWriter, r *http.Request, status int, f frame) {
+	f.Look, f.Script = h.themes.current(), scriptURL
+	var text bytes.Buffer
+	if err := templates[f.Name].ExecuteTemplate(&text, "frame", f); err != nil {
+		h.Log.LogAttrs(r.Context(), slog.LevelError, "failed to write page",
+			slog.String("requestId", middleware.RequestInfoFrom(r.Context()).RequestID), slog.String("page", f.Name), slog.String("error", err.Error()))
+		http.Error(w, f.Words.text("broken.title"), http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Language", f.Words.Tag)
+	header.Set("Content-Security-Policy", f.Look.policy)
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "strict-origin") // page URLs contain the survey ID
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
+}
+
+type noticeView struct{ Note, Request, Date string }
+
+// renderNotice writes a page with a single message.
+func (h *handlers) renderNotice(w http.ResponseWriter, r *http.Request, status int, renderNotice string) {
+	h.renderNoticeView(w, r, status, noticeView{Note: renderNotice})
+}
+
+func (h *handlers) renderNoticeView(w http.ResponseWriter, r *http.Request, status int, view noticeView) {
+	view.Request = middleware.RequestInfoFrom(r.Context()).RequestID
+	h.render(w, r, status, "note", h.messages.Match(r.Header.Get("Accept-Language")), view)
+}
+
+func (h *handlers) notFound(w http.ResponseWriter, r *http.Request) {
+	h.renderNotice(w, r, http.StatusNotFound, "missing")
+}
+
+func (h *handlers) renderBusy(w http.ResponseWriter, r *http.Request) {
+	h.renderNotice(w, r, http.StatusServiceUnavailable, "busy")
+}
+
+// handleError shows the patient what an error means, or redirects the browser to the current
+// page of the survey. It logs server faults once.
+func (h *handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
+	path := pathForSurvey(surveyID(r))
+	if expired, ok := errors.AsType[*flow.ExpiredError](err); ok {
+		words := h.messages.Match(r.Header.Get("Accept-Language"))
+		h.renderNoticeView(w, r, http.StatusConflict, noticeView{Note: "expired", Date: words.formatDate(expired.Since)})
+		return
+	}
+	if moved, ok := errors.AsType[*flow.NotCurrentError](err); ok {
+		seeOther(w, r, questionPath(path, moved.Current))
+		return
+	}
+	if _, ok := errors.AsType[*flow.ClosedError](err); ok {
+		seeOther(w, r, path+"/result")
+		return
+	}
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		h.renderNotice(w, r, http.StatusNotFound, "missing")
+	case errors.Is(err, service.ErrNotCompleted):
+		seeOther(w, r, path)
+	case errors.Is(err, limiter.ErrBusy), errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotOpen),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		middleware.SetBusyRetryAfter(w)
+		h.renderBusy(w, r)
+	default:
+		h.Log.LogAttrs(r.Context(), slog.LevelError, "page request failed",
+			slog.String("requestId", middleware.RequestInfoFrom(r.Context()).RequestID), slog.String("error", err.Error()))
+		h.renderNotice(w, r, http.StatusInternalServerError, "broken")
+	}
+}

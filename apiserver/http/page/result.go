@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+// A resultView is the template data of a survey's result.
+type resultView struct {
+	service.PatientReport
+	Title      string    // message ID
+	At         time.Time // time of the last answer; zero if unknown
+	Channel    string    // recommended consultation channel; empty if none is recommended
+	Conditions []conditionView
+	// IsEmergency reports whether the result is an emergency. Self-care advice is then hidden,
+	// because it could keep the patient at home.
+	IsEmergency bool
+	Likely      int // number of conditions shown at first
+	Answers     []answerView
+}
+
+// maxLikely is the number of conditions shown at first; less likely ones are collapsed.
+const maxLikely = 3
+
+// A conditionView is a condition that the patient may have.
+type conditionView struct {
+	record.RankedCondition
+	Percent int
+	Article string // path of the article; empty if there is none
+}
+
+// showResult renders the result of a survey on one printable page.
+func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+	defer cancel()
+	advice, err := h.Surveys.PatientReport(ctx, actorFrom(r), surveyID(r))
+	if err != nil {
+		h.handleError(w, r, err)
+		return
+	}
+	view := resultView{PatientReport: advice, Title: "result.title", At: advice.Survey.AskedAt, Likely: maxLikely}
+	if advice.Survey.Type == record.TypeIntake || advice.Assessment == nil {
+		view.Title = "result.title.intake"
+	}
+	if advice.Assessment != nil {
+		view.Conditions = newConditionViews(advice.Assessment, pathForSurvey(surveyID(r))+"/articles/")
+		view.IsEmergency = isEmergency(advice.Assessment.Triage.Level)
+		if advice.Assessment.Channel != nil {
+			view.Channel = *advice.Assessment.Channel
+		}
+	}
+	for _, exchange := range advice.Questions {
+		view.Answers = append(view.Answers, newAnswerView(&exchange))
+	}
+	h.renderSurvey(w, r, http.StatusOK, "result", viewFromAdvice(&advice), view)
+}
+
+// newConditionViews returns the conditions of an assessment, with articles under a path.
+func newConditionViews(a *record.Assessment, articles string) []conditionView {
+	views := make([]conditionView, len(a.Conditions))
+	for i, condition := range a.Conditions {
+		views[i] = conditionView{RankedCondition: condition, Percent: toPercent(condition.Probability)}
+		if condition.Details != nil && condition.Details.HasPatientEducation {
+			views[i].Article = articles + condition.ID
+		}
+	}
+	return views
+}
+
+// toPercent returns a probability in whole percent, never rounded to certainty.
+func toPercent(probability float64) int {
+	return int(min(99, max(1, math.Round(probability*100))))
+}
+
+// viewFromAdvice returns the view of a completed survey as far as the pages need it.
+func viewFromAdvice(advice *service.PatientReport) *flow.View {
+	sight := &flow.View{Progress: flow.Progress{Survey: advice.Survey}, Age: advice.Age, Crisis: advice.Crisis}
+	if advice.Assessment != nil && isEmergency(advice.Assessment.Triage.Level) {
+		sight.Emergency = advice.Assessment.Triage.Level
+	}
+	return sight
+}
+
+func isEmergency(level string) bool {
+	return level == model.Emergency.String() || level == model.EmergencyAmbulance.String()
+}
+
+// showArticle renders the article on a condition of a result.
+func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+	defer cancel()
+	article, advice, err := h.Surveys.Article(ctx, actorFrom(r), surveyID(r), chi.URLParam(r, "condition"))
+	if err != nil {
+		h.handleError(w, r, err)
+		return
+	}
+	h.renderSurvey(w, r, http.StatusOK, "article", viewFromAdvice(&advice), article)
+}
+
+// showAnswers lists the answers so far, for review and changes.
+func (h *handlers) showAnswers(w http.ResponseWriter, r *http.Request) {
+	sight, ok := h.loadView(w, r)
+	if !ok {
+		return
+	}
+	if sight.Survey.Status == record.StatusCompleted {
+		h.redirectToCurrent(w, r, &sight)
+		return
+	}
+	path := pathForSurvey(surveyID(r))
+	view := answersView{Next: questionPath(path, currentIndex(&sight))}
+	for _, exchange := range record.Summarize(sight.Survey, sight.Steps).Questions {
+		answered := newAnswerView(&exchange)
+		answered.Path = questionPath(path, exchange.Index)
+		view.Answers = append(view.Answers, answered)
+	}
+	h.renderSurvey(w, r, http.StatusOK, "answers", &sight, view)
+}
+
+type answersView struct {
+	Answers []answerView
+	Next    string
+}
+
+// An answerView is a question with its answer as text.
+type answerView struct {
+	Path, Text string
+	// Items are the answer: names of items, some of them denied or unknown, or a text. A
+	// number or a text is a single item.
+	Items   []answeredItem
+	Skipped bool
+}
+
+// An answeredItem is one item of an answer.
+type answeredItem struct {
+	Name   string
+	Choice string // present, absent, unknown, or empty
+}
+
+// newAnswerView returns an answer as text, in the words of the question.
+func newAnswerView(exchange *record.AnsweredQuestion) answerView {
+	view := answerView{Text: exchange.Text, Skipped: exchange.Answer.Kind == record.KindSkipped}
+	for _, item := range exchange.Answer.Items {
+		view.Items = append(view.Items, answeredItem{item.Name, item.ChoiceID})
+	}
+	if text := formFromAnswer(&record.Question{AnswerType: exchange.AnswerType}, exchange.Answer).Get(answerField); view.Items == nil && text != "" {
+		view.Items = []answeredItem{{Name: text}}
+	}
+	return view
+}

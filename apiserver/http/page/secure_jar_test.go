@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page_test
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// A secureJar treats cookies over http as if over https.
+type secureJar struct{ http.CookieJar }
+
+func (s secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	s.CookieJar.SetCookies(asHTTPS(u), cookies)
+}
+func (s secureJar) Cookies(u *url.URL) []*http.Cookie { return s.CookieJar.Cookies(asHTTPS(u)) }
+
+func asHTTPS(u *url.URL) *url.URL {
+	safe := *u
+	safe.Scheme = "https"
+	return &safe
+}

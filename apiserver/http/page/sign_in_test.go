@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+)
+
+// lastSentCode returns the most recently sent code.
+func (c *fixture) lastSentCode() string {
+	c.t.Helper()
+	select {
+	case sent := <-c.sentPasswords:
+		return sent.Code
+	case <-time.After(10 * time.Second):
+		c.t.Fatal("no code was sent")
+		return ""
+	}
+}
+
+func TestSignInByCode(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	made := c.createSurvey(surveySpec{Contact: record.Contact{Email: "Ada@portal.example"}})
+	v := c.newVisitor()
+	v.get("/survey").expect(t, http.StatusOK, "Sign in with a code", "Email address or phone number")
+	v.post("/survey", url.Values{"contact": {" ada@portal.example "}}).expect(t, http.StatusOK, "a code is on its way", "Six digits")
+	code := c.lastSentCode()
+	wrong := v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {wrongCode(code)}})
+	wrong.expect(t, http.StatusUnprocessableEntity, "The code is wrong or has expired", "Send another code")
+	if wrong.header.Get("Set-Cookie") != "" {
+		t.Error("a wrong code gives a cookie")
+	}
+	in := v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {" " + code[:3] + "-" + code[3:]}})
+	in.expectRedirect(t, "/survey")
+	if cookie := in.header.Get("Set-Cookie"); !strings.Contains(cookie, "Path=/survey; HttpOnly; Secure; SameSite=Lax") {
+		t.Errorf("got the cookie %s", cookie)
+	}
+	list := v.get("/survey")
+	list.expect(t, http.StatusOK, "How urgent is it?", "Not started")
+	path := "/survey/" + made.ID
+	if !strings.Contains(list.body, `href="`+path+`"`) {
+		t.Errorf("the list does not lead to the survey\n%s", list.body)
+	}
+	v.get(path).expect(t, http.StatusOK, "How urgent is it?")
+	v.get("/survey/"+c.createSurvey(surveySpec{}).ID).expect(t, http.StatusNotFound)                                           // another user's survey
+	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity) // a code works once
+	v.post("/survey/sign-out", nil).expect(t, http.StatusOK, "You have left")
+	v.get("/survey").expect(t, http.StatusOK, "Sign in with a code")
+}
+
+// wrongCode returns a code that differs from this one.
+func wrongCode(code string) string {
+	if code == "000000" {
+		return "111111"
+	}
+	return "000000"
+}
+
+// The list shows the status of each survey.
+func TestSurveyList(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	first := c.createSurvey(surveySpec{Type: "intake", Sections: []string{"notes"}, Contact: record.Contact{Phone: "+493012345678"}})
+	path := "/survey/" + first.ID
+	v := c.newVisitor()
+	v.post("/survey", url.Values{"contact": {"+49 30 1234 5678"}}).expect(t, http.StatusOK)
+	v.post("/survey", url.Values{"contact": {"+49 30 1234 5678"}, "code": {c.lastSentCode()}}).expectRedirect(t, "/survey")
+	v.post(path+"/questions/0", skipForm).expectRedirect(t, path+"/result")
+	v.get("/survey").expect(t, http.StatusOK, "Questions before a visit Answered")
+	v.get("/survey", "Accept-Language", "de-CH,de;q=0.9").expect(t, http.StatusOK, "Beantwortet")
+}
+
+// The page does not reveal whether a user exists.
+func TestSignInDoesNotRevealAccounts(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	c.createSurvey(surveySpec{Contact: record.Contact{Email: "ada@portal.example"}})
+	v := c.newVisitor()
+	known := v.post("/survey", url.Values{"contact": {"ada@portal.example"}})
+	unknown := v.post("/survey", url.Values{"contact": {"bob@portal.example"}})
+	if got := strings.ReplaceAll(unknown.body, "bob@", "ada@"); known.status != http.StatusOK || got != known.body {
+		t.Errorf("answered %d %s\nand %d %s", known.status, known.text(), unknown.status, unknown.text())
+	}
+	for _, nobody := range []string{"", "ada", "ada@", "@portal.example", "12", "+49", "ada@portal.example\r\nBcc: eve@portal.example", strings.Repeat("a", 60_000)} {
+		v.post("/survey", url.Values{"contact": {nobody}}).expect(t, http.StatusUnprocessableEntity, "Enter an email address")
+	}
+}
+
+// Guessing codes and requesting many codes are throttled.
+func TestSignInIsThrottled(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	c.createSurvey(surveySpec{Contact: record.Contact{Email: "ada@portal.example"}})
+	v := c.newVisitor()
+	v.post("/survey", url.Values{"contact": {"ada@portal.example"}}).expect(t, http.StatusOK)
+	code := c.lastSentCode()
+	guess := url.Values{"contact": {"ADA@portal.example"}, "code": {wrongCode(code)}}
+	waits := 0
+	for range 15 {
+		if strings.Contains(v.post("/survey", guess).text(), "Too many tries") {
+			waits++
+		}
+	}
+	if waits < 5 || waits > 10 {
+		t.Errorf("%d of 15 guesses have to wait", waits)
+	}
+	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity, "Too many tries")
+	asked := 0
+	for range 15 {
+		if v.post("/survey", url.Values{"contact": {"bob@portal.example"}}).status == http.StatusOK {
+			asked++
+		}
+	}
+	if asked < 5 || asked > 10 {
+		t.Errorf("%d of 15 codes could be asked for", asked)
+	}
+}

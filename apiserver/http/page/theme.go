@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/anamnesis-dev/anamnesis/api/contrast"
+	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// A theme is the prepared appearance of a tenant's pages. The styles are inlined, so that a
+// page is painted after one request.
+type theme struct {
+	config.Page
+	// HelpURL may be a tel URL, which html/template would otherwise reject as unsafe.
+	HelpURL template.URL
+	Styles  template.CSS
+	// policy is the Content-Security-Policy that allows these styles and nothing else.
+	policy string
+	// LogoPath is the path of the logo, including a content hash; empty without a logo.
+	LogoPath string
+}
+
+// darkBackground is the background color of the dark theme, as in page.css.
+const darkBackground = "#121417"
+
+// newTheme prepares the appearance of a tenant's pages.
+func newTheme(wanted config.Page) *theme {
+	l := &theme{Page: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
+	styles := fmt.Sprintf(":root{--primary:%s;--accent:%s;--primary-dark:%s;--accent-dark:%s}",
+		wanted.Primary, wanted.Accent, lighten(wanted.Primary), lighten(wanted.Accent)) + mustReadAsset("assets/page.css")
+	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colours that the configuration checked
+	hash := sha256.Sum256([]byte(styles))
+	l.policy = strings.Join([]string{
+		"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
+		"script-src 'self'", "connect-src 'self'", "img-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+	}, "; ")
+	if len(wanted.Logo.Data) > 0 {
+		l.LogoPath = logoPath + contentHash(wanted.Logo.Data)
+	}
+	return l
+}
+
+// lighten mixes a color with as little white as makes it readable on the dark background.
+func lighten(text string) string {
+	color, err := contrast.Parse(text)
+	background, backgroundErr := contrast.Parse(darkBackground)
+	if err != nil || backgroundErr != nil {
+		return text
+	}
+	mixed := color
+	for white := 0; white <= 100 && contrast.Between(mixed, background) < contrast.MinForText; white++ {
+		mixed = contrast.Color{R: mixWhite(color.R, white), G: mixWhite(color.G, white), B: mixWhite(color.B, white)}
+	}
+	return mixed.String()
+}
+
+// mixWhite mixes a color channel with this percentage of white.
+func mixWhite(channel uint8, white int) uint8 {
+	return uint8((int(channel)*(100-white) + 255*white) / 100)
+}
+
+func mustReadAsset(name string) string {
+	content, err := assets.ReadFile(name)
+	if err != nil {
+		panic(fmt.Sprintf("embedded file: %v", err))
+	}
+	return string(content)
+}
+
+// contentHash returns a short hash of the content.
+func contentHash(content []byte) string {
+	hash := sha256.Sum256(content)
+	return hex.EncodeToString(hash[:8])
+}
+
+// serveLogo serves the logo. An SVG opened directly is a document of its own, so its policy
+// forbids scripts.
+func (h *handlers) serveLogo(w http.ResponseWriter, r *http.Request) {
+	logo := h.themes.current().Logo
+	if len(logo.Data) == 0 {
+		h.notFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	serveImmutable(w, logo.MediaType, logo.Data)
+}
+
+func (h *handlers) serveScript(w http.ResponseWriter, _ *http.Request) {
+	serveImmutable(w, "text/javascript; charset=utf-8", script)
+}
+
+// serveImmutable serves content whose version is part of its URL.
+func serveImmutable(w http.ResponseWriter, contentType string, content []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(content)
+}
+
+// themeCache prepares a theme once per configuration.
+type themeCache struct {
+	config func() *config.Page
+	cached atomic.Pointer[cachedTheme]
+}
+
+type cachedTheme struct {
+	config *config.Page
+	theme  *theme
+}
+
+// current returns the theme for the current configuration.
+func (l *themeCache) current() *theme {
+	wanted := l.config()
+	if made := l.cached.Load(); made != nil && made.config == wanted {
+		return made.theme
+	}
+	made := &cachedTheme{wanted, newTheme(*wanted)}
+	l.cached.Store(made)
+	return made.theme
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/api/contrast"
+	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+)
+
+func parseColor(t rapid.TB, text string) contrast.Color {
+	t.Helper()
+	color, err := contrast.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return color
+}
+
+// Every color that a tenant may choose is readable in dark mode, and is changed no more than
+// necessary.
+func TestDarkModeColors(t *testing.T) {
+	t.Parallel()
+	ground := parseColor(t, darkBackground)
+	rapid.Check(t, func(r *rapid.T) {
+		channel := rapid.Byte()
+		color := contrast.Color{R: channel.Draw(r, "red"), G: channel.Draw(r, "green"), B: channel.Draw(r, "blue")}
+		if contrast.Between(color, contrast.White) < contrast.MinForText {
+			r.Skip("no tenant may choose it")
+		}
+		got := parseColor(r, lighten(color.String()))
+		if ratio := contrast.Between(got, ground); ratio < contrast.MinForText {
+			r.Fatalf("%s becomes %s, with a contrast of %s", color, got, ratio)
+		}
+		if contrast.Between(color, ground) >= contrast.MinForText && got != color {
+			r.Fatalf("%s can be read and becomes %s", color, got)
+		}
+		if contrast.Between(got, ground) > contrast.MinForText+1 && got != color {
+			r.Fatalf("%s becomes %s, which is lighter than it needs to be", color, got)
+		}
+	})
+}
+
+// The background that colors are computed for is the one in the CSS.
+func TestDarkBackgroundMatchesCSS(t *testing.T) {
+	t.Parallel()
+	_, dark, found := strings.Cut(mustReadAsset("assets/page.css"), "prefers-color-scheme: dark")
+	if !found {
+		_, dark, found = strings.Cut(mustReadAsset("assets/page.css"), "prefers-color-scheme:dark")
+	}
+	if !found || !strings.Contains(dark[:min(len(dark), 300)], darkBackground) {
+		t.Errorf("in the dark pages are on %.300s", dark)
+	}
+}
+
+// A theme is created once per configuration.
+func TestThemeIsCached(t *testing.T) {
+	t.Parallel()
+	wanted := &config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}
+	l := themeCache{config: func() *config.Page { return wanted }}
+	one := l.current()
+	if l.current() != one || one.LogoPath != "" {
+		t.Errorf("it is made twice, or has the logo %q", one.LogoPath)
+	}
+	same := *wanted
+	wanted = &same
+	if other := l.current(); other == one || other.policy != one.policy || other.Styles != one.Styles {
+		t.Error("another configuration of the same content gives another look")
+	}
+}

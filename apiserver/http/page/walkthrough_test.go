@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package page_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+)
+
+// Answers of the survey bots, by language.
+var (
+	feverEn     = botAnswers{Symptoms: "I have a fever and a cough. My nose does not run.", Condition: "asthma", Text: "It began two days ago.", Choice: record.ChoiceAbsent}
+	feverDe     = botAnswers{Symptoms: "Ich habe Fieber und Husten. Kein Schnupfen.", Condition: "Asthma", Text: "Es begann vor zwei Tagen.", Choice: record.ChoiceAbsent}
+	stiffNeckEn = botAnswers{Symptoms: "I have had a bad headache and a stiff neck since yesterday.", Choice: record.ChoiceUnknown}
+	stiffNeckDe = botAnswers{Symptoms: "Seit gestern habe ich starke Kopfschmerzen und einen steifen Nacken.", Choice: record.ChoiceUnknown}
+)
+
+var (
+	phone   = browser.Options{Width: 390, Height: 844, Mobile: true}
+	desktop = browser.Options{Width: 1280, Height: 900}
+)
+
+// A walk is what one patient answers on one device: surveys from link to result, one after the
+// other.
+type walk struct {
+	name      string
+	device    browser.Options
+	language  string
+	types     []record.Type
+	says      botAnswers
+	emergency bool
+}
+
+// walks cover each type in two languages, and each language on each device.
+var walks = []walk{
+	{"triage and follow-up on a phone", phone, "en", []record.Type{record.TypeTriage, record.TypeFollowUp}, feverEn, false},
+	{"intake on a desktop in American", desktop, "en-US", []record.Type{record.TypeIntake}, feverEn, false},
+	{"triage and follow-up on a desktop in German", desktop, "de", []record.Type{record.TypeTriage, record.TypeFollowUp}, feverDe, false},
+	{"intake on a phone in German", phone, "de", []record.Type{record.TypeIntake}, feverDe, false},
+	{"emergency on a phone in American", phone, "en-US", []record.Type{record.TypeTriage}, stiffNeckEn, true},
+	{"emergency on a desktop", desktop, "en", []record.Type{record.TypeTriage}, stiffNeckEn, true},
+	{"emergency on a desktop in German", desktop, "de", []record.Type{record.TypeTriage}, stiffNeckDe, true},
+}
+
+func TestWalkthroughs(t *testing.T) {
+	met := seenKinds{kinds: map[string]bool{}}
+	t.Run("surveys", func(t *testing.T) {
+		for _, walk := range walks {
+			t.Run(walk.name, func(t *testing.T) {
+				t.Parallel()
+				walk.run(t, &met)
+			})
+		}
+	})
+	want := []string{
+		"alarm", "choice", "group_multiple", "group_single", "link", "list", "multiple_choice", "number", "result", "single", "start", "text",
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(met.kinds))); diff != "" {
+		t.Errorf("kinds of pages that walkers came to (-want +got):\n%s", diff)
+	}
+}
+
+// seenKinds are the kinds of pages that the bots have seen.
+type seenKinds struct {
+	sync.Mutex
+	kinds map[string]bool
+}
+
+func (m *seenKinds) add(kind string) {
+	m.Lock()
+	defer m.Unlock()
+	m.kinds[kind] = true
+}
+
+// run answers all surveys of a walk.
+func (k walk) run(t *testing.T, met *seenKinds) {
+	t.Helper()
+	k.device.Language = k.language
+	c := newFixture(t)
+	w := &surveyBot{t: t, clinic: c, tab: browser.Open(t, k.device), answers: k.says}
+	for _, kind := range k.types {
+		w.spec = surveySpec{Type: string(kind), Language: k.language}
+		if w.survey.ID == "" {
+			w.survey = c.createSurvey(w.spec)
+		} else {
+			w.survey = c.createSurveyFor(record.Patient{ID: w.survey.PatientID}, w.spec)
+		}
+		k.answerSurvey(w, met)
+	}
+	if alarmed := w.emergencies > 0; alarmed != k.emergency {
+		t.Errorf("%d pages said that it is an emergency, which is %t", w.emergencies, k.emergency)
+	}
+}
+
+// maxSheets limits the printed length of a result: both sides of one sheet.
+const maxSheets = 2
+
+// answerSurvey answers one survey, and takes a screenshot of each kind of page once.
+func (k walk) answerSurvey(w *surveyBot, met *seenKinds) {
+	w.t.Helper()
+	drawn := map[string]bool{}
+	w.onStep = func(seen botView) {
+		w.check(seen)
+		met.add(seen.kind())
+		if !drawn[seen.kind()] {
+			drawn[seen.kind()] = true
+			w.tab.Screenshot(strings.Join([]string{k.name, w.spec.Type, seen.kind()}, "-"))
+		}
+	}
+	w.tab.Go(w.clinic.magicLink(w.survey))
+	w.completeSurvey()
+	if !drawn["result"] {
+		w.t.Errorf("the survey ends at %s, not at its result", w.tab.URL())
+	}
+	if sheets := w.tab.Print(k.name + "-" + w.spec.Type); sheets > maxSheets {
+		w.t.Errorf("the result takes %d sheets of paper, want %d at most", sheets, maxSheets)
+	}
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package router_test
+
+import (
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// The maximum memory allocations of calls over HTTP with warm pools, including those of the
+// test's own request and recorder. They grow only with the response and, for parse, with the
+// words of the text.
+const (
+	maxDiagnosisAllocations = 105
+	maxParseAllocations     = 200
+)
+
+func TestAllocationLimits(t *testing.T) {
+	synthetic := syntheticLibrary(t)
+	for _, test := range []struct {
+		path, body string
+		handler    http.Handler
+		ceiling    float64
+	}{
+		{"/v3/diagnosis", syntheticBodies(t, synthetic, 1)[0], fullHandler(t, synthetic), maxDiagnosisAllocations},
+		{"/v3/parse", parseBody("I have a headache for two days, no fever but it burns when I pee"), fullHandler(t, openLibrary(t)), maxParseAllocations},
+	} {
+		if least := minAllocations(t, test.handler, test.path, test.body); least > test.ceiling {
+			t.Errorf("%s: %v allocations, ceiling %v", test.path, least, test.ceiling)
+		}
+	}
+}
+
+// minAllocations returns the minimum over many calls: the race detector makes pools drop
+// items, so an average would not do.
+func minAllocations(t *testing.T, handler http.Handler, path, body string) float64 {
+	ask := func() {
+		request := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+		benchHeaders(request)
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, request)
+		if recorder.Code != http.StatusOK {
+			t.Errorf("%s answered %d: %s", path, recorder.Code, recorder.Body)
+		}
+	}
+	least := math.Inf(1)
+	for range 200 {
+		least = min(least, testing.AllocsPerRun(1, ask))
+	}
+	return least
+}

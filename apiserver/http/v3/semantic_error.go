@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v3
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// describeSemanticError names the invalid field and the expected value. The JSON is the
+// value of the field within, or the whole body if within is empty.
+func describeSemanticError(within string, err *jsonv2.SemanticError) string {
+	field := within + formatFieldPath(err.JSONPointer)
+	if field = strings.TrimPrefix(field, "."); field == "" {
+		field = "the body"
+	}
+	return fmt.Sprintf("%s: expected %s, got %s", field, describeExpectedType(err.GoType), describeActualValue(err))
+}
+
+// formatFieldPath formats a JSON pointer as a field path such as .evidence[1].id.
+func formatFieldPath(place jsontext.Pointer) string {
+	var field strings.Builder
+	for token := range place.Tokens() {
+		if _, err := strconv.ParseUint(token, 10, 64); err == nil {
+			field.WriteString("[" + token + "]")
+		} else {
+			field.WriteString("." + assessment.Truncate(token))
+		}
+	}
+	return field.String()
+}
+
+func describeExpectedType(of reflect.Type) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+func describeActualValue(err *jsonv2.SemanticError) string {
+	switch err.JSONKind {
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "true or false"
+	case '0':
+		if len(err.JSONValue) > 0 { // a number, but of the wrong kind
+			return assessment.Truncate(string(err.JSONValue))
+		}
+		return "a number"
+	case '[':
+		return "a list"
+	case '{':
+		return "an object"
+	default:
+		return "null"
+	}
+}

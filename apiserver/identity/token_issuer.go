@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// TokenIssuer issues and verifies the tokens of an instance. All fields except Issuer
+// and Now are required, and none may change.
+type TokenIssuer struct {
+	InstanceID   string           // audience of access tokens
+	Issuer       func() string    // iss claim, such as the instance's address; defaults to InstanceID
+	Applications *Applications    // applications that may request tokens
+	SigningKeys  *SigningKeys     // keys that sign the tokens
+	Now          func() time.Time // defaults to time.Now
+}
+
+// TokenRequest is an OAuth 2.0 access token request.
+type TokenRequest struct {
+	InstanceID             string // Instance-Id header
+	ClientID, ClientSecret string // application credentials from the Authorization header
+	GrantType              string // "client_credentials"
+	Scope                  string // requested scopes; defaults to all scopes of the application
+}
+
+// OAuthError is an error response of RFC 6749, section 5.2.
+type OAuthError struct {
+	Code        string // one of the codes below
+	Description string // for developers; contains no secrets
+}
+
+// Codes of an OAuthError.
+const (
+	InvalidClient        = "invalid_client"
+	InvalidRequest       = "invalid_request"
+	InvalidScope         = "invalid_scope"
+	UnsupportedGrantType = "unsupported_grant_type"
+)
+
+// Error returns the code and the description.
+func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
+
+// IssueToken issues an access token to an application, valid for TokenLifetime. Errors
+// in the request are *OAuthError.
+func (a *TokenIssuer) IssueToken(request TokenRequest) (token string, err error) {
+	application, err := a.AuthenticateClient(request)
+	switch {
+	case err != nil:
+		return "", err
+	case request.GrantType == "":
+		return "", &OAuthError{InvalidRequest, "grant_type is missing; use client_credentials"}
+	case request.GrantType != "client_credentials":
+		return "", &OAuthError{UnsupportedGrantType, "unsupported grant_type; use client_credentials"}
+	}
+	scopes, err := grantedScopes(application, request.Scope)
+	if err != nil {
+		return "", err
+	}
+	now := a.now()
+	return a.SigningKeys.sign(accessTokenKind, now, accessTokenClaims{
+		RegisteredClaims: a.registeredClaims(application.ID, a.InstanceID, now, now.Add(TokenLifetime)),
+		Scope:            FormatScopes(scopes),
+	})
+}
+
+// AuthenticateClient authenticates the application that requests a token. It needs only
+// the request headers, so the body of an unauthenticated request is never read. All
+// errors are *OAuthError.
+func (a *TokenIssuer) AuthenticateClient(request TokenRequest) (Application, error) {
+	application, ok := a.authenticate(request.ClientID, request.ClientSecret)
+	switch {
+	case !ok:
+		return Application{}, &OAuthError{InvalidClient, "the application's id or key is wrong"}
+	case request.InstanceID != a.InstanceID+"-mgp":
+		return Application{}, &OAuthError{InvalidClient, "the Instance-Id header must be this instance's id followed by -mgp"}
+	}
+	return application, nil
+}
+
+// MatchesInstance reports whether the Instance-Id header of an end user's call names
+// this instance, with or without the -mgp suffix.
+func (a *TokenIssuer) MatchesInstance(instance string) bool {
+	return instance == a.InstanceID || instance == a.InstanceID+"-mgp"
+}
+
+// authenticate accepts the id and key verbatim, as in RFC 7617, or percent-encoded, as
+// in RFC 6749 and most OAuth libraries.
+func (a *TokenIssuer) authenticate(id, key string) (Application, bool) {
+	if application, ok := a.Applications.Authenticate(id, key); ok {
+		return application, true
+	}
+	plainID, idErr := url.QueryUnescape(id)
+	plainKey, keyErr := url.QueryUnescape(key)
+	if idErr != nil || keyErr != nil {
+		return Application{}, false
+	}
+	return a.Applications.Authenticate(plainID, plainKey)
+}
+
+// grantedScopes returns the requested scopes, or all scopes of the application if none
+// are requested.
+func grantedScopes(application Application, asked string) ([]Scope, error) {
+	scopes, err := ParseScopes(asked)
+	if err != nil {
+		return nil, &OAuthError{InvalidScope, err.Error()}
+	}
+	if len(scopes) == 0 {
+		return application.Scopes, nil
+	}
+	for _, scope := range scopes {
+		if !application.HasScope(scope) {
+			return nil, &OAuthError{InvalidScope, fmt.Sprintf("the application does not have the scope %s", scope)}
+		}
+	}
+	return scopes, nil
+}
+
+// Caller is the subject of an access token and its scopes.
+type Caller struct {
+	ApplicationID string // empty for an end user
+	UserID        string // id of the end user; empty for an application
+	Scopes        []Scope
+}
+
+// HasScope reports whether the caller has the scope.
+func (c Caller) HasScope(scope Scope) bool { return slices.Contains(c.Scopes, scope) }
+
+// VerifyAccessToken returns the caller of an access token: an end user, or an
+// application that still exists, with the token's scopes that it still has. All errors
+// are *InvalidTokenError.
+func (a *TokenIssuer) VerifyAccessToken(token string) (Caller, error) {
+	if userTokenKind.matchesUnverified(token) {
+		return a.verifyUserToken(token)
+	}
+	var said accessTokenClaims
+	if err := a.SigningKeys.verify(accessTokenKind, token, a.InstanceID, a.now(), &said); err != nil {
+		return Caller{}, err
+	}
+	application, exists := a.Applications.Lookup(said.Subject)
+	if !exists {
+		return Caller{}, accessTokenKind.invalidError("belongs to an application that no longer exists")
+	}
+	scopes, err := ParseScopes(said.Scope)
+	if err != nil {
+		return Caller{}, accessTokenKind.invalidError("has an unknown scope")
+	}
+	return Caller{ApplicationID: application.ID, Scopes: intersectScopes(scopes, application.Scopes)}, nil
+}
+
+// issuer returns the iss claim of tokens.
+func (a *TokenIssuer) issuer() string {
+	if a.Issuer == nil {
+		return a.InstanceID
+	}
+	return cmp.Or(a.Issuer(), a.InstanceID)
+}
+
+func (a *TokenIssuer) now() time.Time {
+	if a.Now == nil {
+		return time.Now()
+	}
+	return a.Now()
+}

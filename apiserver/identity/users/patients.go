@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package users
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// CreatePatient creates a patient with a new id. It returns storage.ErrReferenceNotFound
+// if the user does not exist.
+func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient record.Patient) (record.Patient, error) {
+	if !isUUID(patient.UserID) {
+		return record.Patient{}, storage.ErrReferenceNotFound
+	}
+	patient.ID, patient.CreatedAt = uuid.NewString(), r.Now()
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		if err := tx.InsertPatient(ctx, patient); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Patient, patient.ID))
+	})
+	return patient, err
+}
+
+// GetPatient returns a patient.
+func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (record.Patient, error) {
+	if !isUUID(id) {
+		return record.Patient{}, storage.ErrNotFound
+	}
+	var patient record.Patient
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if patient, err = visibleTo(by)(tx.GetPatient(ctx, id)); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Patient, id))
+	})
+	return patient, err
+}
+
+// visibleTo hides other users' patients from an end user.
+func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, error) {
+	return func(patient record.Patient, err error) (record.Patient, error) {
+		if err == nil && by.UserID != "" && by.UserID != patient.UserID {
+			return record.Patient{}, storage.ErrNotFound
+		}
+		return patient, err
+	}
+}
+
+// ListPatients returns a page of the patients and their total number, for all users or
+// for one. End users see only their own.
+func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID string, page Page) (patients []record.Patient, total int64, err error) {
+	if by.UserID != "" && userID != "" && userID != by.UserID {
+		return nil, 0, storage.ErrNotFound
+	}
+	if by.UserID != "" {
+		userID = by.UserID
+	}
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if userID == "" || isUUID(userID) {
+			patients, total, err = tx.ListPatients(ctx, userID, page.Offset, page.Limit)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.Patient, ""))
+	})
+	return patients, total, err
+}
+
+// UpdatePatient changes a patient with change, which may return an error to reject the
+// update.
+func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, change func(*record.Patient) error) (record.Patient, error) {
+	if !isUUID(id) {
+		return record.Patient{}, storage.ErrNotFound
+	}
+	var patient record.Patient
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if patient, err = visibleTo(by)(tx.LockPatient(ctx, id)); err != nil {
+			return err
+		}
+		if err := change(&patient); err != nil {
+			return err
+		}
+		if err := tx.UpdatePatient(ctx, patient); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Patient, id))
+	})
+	return patient, err
+}
+
+// DeletePatient deletes a patient and all their data.
+func (r *Service) DeletePatient(ctx context.Context, by audit.Actor, id string) error {
+	if !isUUID(id) {
+		return storage.ErrNotFound
+	}
+	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		if err := tx.DeletePatient(ctx, id); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.Patient, id))
+	})
+}

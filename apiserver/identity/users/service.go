@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package users is the service for users and patients. It encrypts contact data before
+// storage and looks users up by it, restricts end users to their own data, and writes
+// audit records in the transaction of the audited change. The user and patient types
+// belong in package record; SQL and HTTP do not belong here.
+package users
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// Service manages the users and patients of an instance. All fields except the last are
+// required. Methods return storage.ErrNotFound for users that do not exist or are not
+// visible to the end user.
+type Service struct {
+	Storage storage.Transactor
+	Keyring *encryption.Keyring
+	Now     func() time.Time
+	// Deliver sends a one-time password to a user. It must not block and may drop messages;
+	// the user can request another. If unset, nothing is sent.
+	Deliver func(OneTimePassword)
+}
+
+// Page selects part of a list.
+type Page struct{ Offset, Limit int64 }
+
+// newAuditRecord returns the audit record for an action.
+func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource audit.Resource, id string) audit.Record {
+	return audit.Record{At: r.Now(), Actor: by, Action: action, Resource: resource, ResourceID: id}
+}
+
+// ListAuditRecords returns a page of the audit records, newest first, and the total
+// count.
+func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page Page) (records []audit.Record, total int64, err error) {
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		records, total, err = tx.ListAuditRecords(ctx, filter, page.Offset, page.Limit)
+		return err
+	})
+	return records, total, err
+}
+
+// isUUID reports whether id is a valid id. Invalid ids are never looked up, because not
+// every store accepts arbitrary text.
+func isUUID(id string) bool { return uuid.Validate(id) == nil }
+
+// Kinds of contact hashes.
+const (
+	emailHashKind = "email"
+	phoneHashKind = "phone"
+)
+
+// encryptUser converts a user to the stored form.
+func (r *Service) encryptUser(user record.User) (storage.User, []storage.ContactHash, error) {
+	generation := r.Keyring.KeyVersion() // read before encrypting, so that a concurrent key change is noticed later
+	text, err := json.Marshal(user.Contact)
+	if err != nil {
+		return storage.User{}, nil, fmt.Errorf("encoding contact data: %w", err)
+	}
+	sealed, err := r.Keyring.Encrypt(text, user.ID)
+	if err != nil {
+		return storage.User{}, nil, err
+	}
+	hashes, err := r.contactHashes(user.Contact)
+	if err != nil {
+		return storage.User{}, nil, err
+	}
+	return storage.User{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
+}
+
+// contactHashes returns the hashes by which a user with this contact data is found.
+func (r *Service) contactHashes(contact record.Contact) ([]storage.ContactHash, error) {
+	var all []storage.ContactHash
+	for _, part := range []struct{ kind, text string }{
+		{emailHashKind, record.NormalizeEmail(contact.Email)}, {phoneHashKind, contact.Phone},
+	} {
+		if part.text == "" {
+			continue
+		}
+		hashes, err := r.Keyring.Hashes(part.kind, part.text)
+		if err != nil {
+			return nil, err
+		}
+		for _, hash := range hashes {
+			all = append(all, storage.ContactHash{Kind: part.kind, KeyID: hash.KeyID, Sum: hash.Sum})
+		}
+	}
+	return all, nil
+}
+
+// decryptUser decrypts a stored user.
+func (r *Service) decryptUser(kept storage.User) (record.User, error) {
+	user := record.User{ID: kept.ID, CreatedAt: kept.CreatedAt}
+	text, err := r.Keyring.Decrypt(kept.EncryptedContact, kept.ID)
+	if err != nil {
+		return record.User{}, fmt.Errorf("decrypting contact data of user %s: %w", kept.ID, err)
+	}
+	if err := json.Unmarshal(text, &user.Contact); err != nil {
+		return record.User{}, fmt.Errorf("decoding contact data of user %s: unexpected format", kept.ID)
+	}
+	return user, nil
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package users
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// CreateUser creates a user. It returns an already-exists error if another user has the
+// email address or phone number.
+func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record.Contact) (record.User, error) {
+	user := record.User{ID: uuid.NewString(), Contact: contact, CreatedAt: r.Now()}
+	sealed, hashes, err := r.encryptUser(user)
+	if err != nil {
+		return record.User{}, err
+	}
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.User, user.ID))
+	})
+	return user, err
+}
+
+// GetUser returns a user.
+func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (record.User, error) {
+	if !isUUID(id) {
+		return record.User{}, storage.ErrNotFound
+	}
+	var kept storage.User
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if kept, err = tx.GetUser(ctx, id); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.User, id))
+	})
+	if err != nil {
+		return record.User{}, err
+	}
+	return r.decryptUser(kept)
+}
+
+// ListUsers returns a page of the users and their total number: all users, or the single
+// user with the given contact data.
+func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Contact, page Page) (users []record.User, total int64, err error) {
+	wanted, err := r.contactHashes(find)
+	if err != nil {
+		return nil, 0, err
+	}
+	var kept []storage.User
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.User, ""))
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	users = make([]record.User, len(kept))
+	for i := range kept {
+		if users[i], err = r.decryptUser(kept[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	return users, total, nil
+}
+
+// findUsers returns a page of all users, or the user that the hashes identify.
+func findUsers(ctx context.Context, tx storage.Tx, wanted []storage.ContactHash, page Page) ([]storage.User, int64, error) {
+	if len(wanted) == 0 {
+		return tx.ListUsers(ctx, page.Offset, page.Limit)
+	}
+	user, err := tx.GetUserByHash(ctx, wanted)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, err
+	case page.Offset > 0:
+		return nil, 1, nil
+	}
+	return []storage.User{user}, 1, nil
+}
+
+// UpdateUser changes the contact data of a user with change. It returns an
+// already-exists error if another user has the email address or phone number.
+func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, change func(*record.Contact)) (record.User, error) {
+	if !isUUID(id) {
+		return record.User{}, storage.ErrNotFound
+	}
+	var user record.User
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		kept, err := tx.LockUser(ctx, id)
+		if err != nil {
+			return err
+		}
+		if user, err = r.decryptUser(kept); err != nil {
+			return err
+		}
+		change(&user.Contact)
+		if err := r.storeUser(ctx, tx, user); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.User, id))
+	})
+	return user, err
+}
+
+func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User) error {
+	sealed, hashes, err := r.encryptUser(user)
+	if err != nil {
+		return err
+	}
+	return tx.UpdateUser(ctx, sealed, hashes)
+}
+
+// DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
+func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) error {
+	if !isUUID(id) {
+		return storage.ErrNotFound
+	}
+	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		if err := tx.DeleteUser(ctx, id); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.User, id))
+	})
+}
+
+// UserExport is all data stored about a user.
+type UserExport struct {
+	User         record.User
+	Patients     []record.Patient
+	Surveys      []ExportedSurvey
+	AuditRecords []audit.Record // newest first, at most maxExportedAuditRecords
+}
+
+const (
+	// maxExportedAuditRecords limits the audit records of an export.
+	maxExportedAuditRecords = 1000
+	// noLimit exceeds the number of patients or surveys a user can have.
+	noLimit = 1 << 31
+)
+
+// ExportUser returns all data stored about a user.
+func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (UserExport, error) {
+	if !isUUID(id) {
+		return UserExport{}, storage.ErrNotFound
+	}
+	var (
+		export UserExport
+		kept   storage.User
+	)
+	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		if kept, err = tx.GetUser(ctx, id); err != nil {
+			return err
+		}
+		if err := tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Export, audit.User, id)); err != nil {
+			return err
+		}
+		if export.Patients, _, err = tx.ListPatients(ctx, id, 0, noLimit); err != nil {
+			return err
+		}
+		if export.Surveys, err = exportSurveys(ctx, tx, id); err != nil {
+			return err
+		}
+		export.AuditRecords, err = tx.ListUserAuditRecords(ctx, id, maxExportedAuditRecords)
+		return err
+	})
+	if err != nil {
+		return UserExport{}, err
+	}
+	export.User, err = r.decryptUser(kept)
+	return export, err
+}
+
+// ExportedSurvey is a survey with its questions, answers and assessment.
+type ExportedSurvey struct {
+	record.Summary
+	Assessment *record.Assessment // nil if not assessed
+}
+
+func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]ExportedSurvey, error) {
+	all, _, err := tx.ListSurveys(ctx, storage.SurveyFilter{UserID: userID}, 0, noLimit)
+	if err != nil {
+		return nil, err
+	}
+	exported := make([]ExportedSurvey, len(all))
+	for i, survey := range all {
+		if exported[i], err = exportSurvey(ctx, tx, survey); err != nil {
+			return nil, err
+		}
+	}
+	return exported, nil
+}
+
+func exportSurvey(ctx context.Context, tx storage.Tx, survey record.Survey) (ExportedSurvey, error) {
+	steps, err := tx.ListSteps(ctx, survey.ID)
+	if err != nil {
+		return ExportedSurvey{}, err
+	}
+	exported := ExportedSurvey{Summary: record.Summarize(survey, steps)}
+	result, err := tx.GetResult(ctx, survey.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return exported, nil
+	}
+	exported.Assessment = result.Assessment
+	return exported, err
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+)
+
+// TestProbabilitiesAreCalibrated draws patients from small models. Of the patients for
+// whom the ranking contains a condition with a probability in a given tenth, that
+// share must have the condition.
+func TestProbabilitiesAreCalibrated(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(21, 21))
+	e := New()
+	var said, had, count [10]float64
+	for range 400 {
+		w := newReferenceModel(t, random)
+		for range 100 {
+			conditions, patient := w.drawPatient(random)
+			p, err := NewPatient(w.release, model.Female, 400, patient)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, probability := range infer(e, w.release, p) {
+				tenth := min(int(10*probability), 9)
+				said[tenth] += probability
+				count[tenth]++
+				if conditions[c] {
+					had[tenth]++
+				}
+			}
+		}
+	}
+	for tenth, n := range count {
+		if n < 300 {
+			t.Fatalf("only %v cases in tenth %d", n, tenth)
+		}
+		if said, had := said[tenth]/n, had[tenth]/n; math.Abs(said-had) > 0.05 {
+			t.Errorf("tenth %d: said %.3f, had %.3f of %v", tenth, said, had, n)
+		}
+	}
+}
+
+// drawPatient draws a person who has each condition with its prior probability, and
+// their answers when asked about some families in full.
+func (w *referenceModel) drawPatient(random *rand.Rand) (conditions []bool, evidence []ReportedEvidence) {
+	brought := make([]int, len(w.nodes)) // number of causes
+	conditions = make([]bool, len(w.priors))
+	for cause := range len(w.priors) + 1 {
+		if cause < len(w.priors) {
+			conditions[cause] = random.Float64() < w.priors[cause]
+			if !conditions[cause] {
+				continue
+			}
+		}
+		w.drawOutcome(cause, brought, random)
+	}
+	for _, family := range w.families() {
+		if random.IntN(3) > 0 {
+			evidence = append(evidence, w.drawReport(family, brought)...)
+		}
+	}
+	return conditions, evidence
+}
+
+// drawOutcome adds the observations that one cause produces.
+func (w *referenceModel) drawOutcome(cause int, brought []int, random *rand.Rand) {
+	here := make([]bool, len(w.nodes))
+	left := make([]float64, len(w.groups)) // in the draw among exclusive items
+	for g := range left {
+		left[g] = random.Float64()
+	}
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.parent != none && !here[n.parent] {
+			continue
+		}
+		if n.group != none && w.groups[n.group].single {
+			chance := w.conditionalProbability(i, cause)
+			here[i] = left[n.group] >= 0 && left[n.group] < chance
+			left[n.group] -= chance
+		} else {
+			here[i] = random.Float64() < w.conditionalProbability(i, cause)
+		}
+		if here[i] {
+			brought[i]++
+		}
+	}
+}
+
+// drawReport returns the answers about a family. If causes produced different items of
+// an exclusive group, the worst is reported for an ordered group, and nothing for any
+// other.
+func (w *referenceModel) drawReport(family []int, brought []int) []ReportedEvidence {
+	silent := map[int]bool{}
+	for _, g := range w.groups {
+		if !g.single {
+			continue
+		}
+		chosen := none
+		for _, item := range g.items {
+			if brought[item] == 0 {
+				continue
+			}
+			silent[item] = chosen != none && !g.ordered
+			if chosen != none {
+				silent[chosen] = true
+			}
+			chosen = item
+		}
+		if chosen == none {
+			continue
+		}
+		for _, item := range g.items {
+			if item != chosen {
+				silent[item] = true
+			} else if silent[item] {
+				for _, all := range g.items {
+					silent[all] = true
+				}
+			}
+		}
+	}
+	var list []ReportedEvidence
+	for _, node := range family {
+		if w.isSilenced(node, silent) || brought[node] > 0 && !w.nodes[node].linked {
+			continue
+		}
+		choice := Absent
+		if brought[node] > 0 {
+			choice = Present
+		}
+		list = append(list, ReportedEvidence{ID: w.nodes[node].id, Choice: choice})
+	}
+	return list
+}
+
+func (w *referenceModel) isSilenced(node int, silent map[int]bool) bool {
+	for n := node; n != none; n = w.nodes[n].parent {
+		if silent[n] {
+			return true
+		}
+	}
+	return false
+}

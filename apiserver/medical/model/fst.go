@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/blevesearch/vellum"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
+)
+
+// fstIndexes are the finite state transducers of a release, which map text to numbers.
+// They read the sections in place and need only a few words of memory of their own.
+// Lookups are safe for concurrent use.
+type fstIndexes struct {
+	vocabulary, stems *fstIndex
+	stem              stem.Stemmer // for the release's language
+}
+
+// An fstIndex is one transducer with a pool of readers. A reader holds the buffer for a
+// state, which every lookup would otherwise allocate.
+type fstIndex struct {
+	*vellum.FST
+	readers sync.Pool // of *vellum.Reader
+}
+
+// stemmerFor returns the stemmer named by the release metadata.
+func stemmerFor(m Meta) stem.Stemmer {
+	stemmer, ok := stem.ByName(m.Stemmer)
+	if !ok {
+		stemmer, _ = stem.ByName(stem.None)
+	}
+	return stemmer
+}
+
+// WordFrequency returns how often the wordings of the release use a folded word, at least
+// 1. ok is false if the word is unknown. An ordinary word of the language that no pattern
+// uses has frequency 1.
+func (r *Release) WordFrequency(folded string) (frequency uint64, ok bool) {
+	return lookup(r.fsts.vocabulary, folded)
+}
+
+// OrdinaryWordCount returns the number of known words of the language that no pattern
+// uses.
+func (r *Release) OrdinaryWordCount() int {
+	if r.fsts.vocabulary == nil {
+		return 0
+	}
+	return max(0, r.fsts.vocabulary.Len()-len(r.DeletionWords))
+}
+
+// FindWord returns the entry of a folded word: the entry of its stem, unless the lexicon
+// lists the exact word.
+func (r *Release) FindWord(folded string) (found Stem, ok bool) {
+	if r.fsts.stems == nil {
+		return Stem{}, false
+	}
+	if found, ok = r.FindStem(stem.Exact(folded)); ok {
+		return found, true
+	}
+	return r.FindStem(r.fsts.stem(folded))
+}
+
+// FindStem returns the entry of a stem.
+func (r *Release) FindStem(stem string) (found Stem, ok bool) {
+	at, ok := lookup(r.fsts.stems, stem)
+	if !ok || at >= uint64(len(r.Stems)) {
+		return Stem{}, false
+	}
+	return r.Stems[at], true
+}
+
+func lookup(t *fstIndex, key string) (value uint64, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	defer func() {
+		if damage := recover(); damage != nil {
+			value, ok = 0, false
+		}
+	}()
+	reader, _ := t.readers.Get().(*vellum.Reader)
+	if reader == nil {
+		var err error
+		if reader, err = t.Reader(); err != nil {
+			return 0, false
+		}
+	}
+	value, ok, err := reader.Get([]byte(key))
+	t.readers.Put(reader)
+	return value, ok && err == nil
+}
+
+// loadFSTs loads the transducers from their sections.
+//
+// It does not traverse their states: that took half of the time and most of the memory of
+// opening a release, and finds only damage that the section checksum misses, in a file
+// crafted to be damaged. Package vellum panics on a transition that leads out of the
+// transducer; lookups recover and report that nothing was found.
+func (r *Release) loadFSTs() error {
+	var err error
+	r.fsts.stem = stemmerFor(r.Meta)
+	if r.fsts.vocabulary, err = loadFST(r.VocabularyFST); err != nil {
+		return fmt.Errorf("vocabulary: %w", err)
+	}
+	if r.fsts.stems, err = loadFST(r.StemFST); err != nil {
+		return fmt.Errorf("stem tree: %w", err)
+	}
+	return nil
+}
+
+// fstFooterSize is the size of the footer of a transducer: its number of keys and the
+// address of its first state, 8 bytes each.
+const fstFooterSize = 16
+
+// loadFST loads a transducer. It returns an error if the first state lies outside data.
+func loadFST(data []byte) (loaded *fstIndex, err error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	defer recoverCorruption(&err)
+	fst, err := vellum.Load(data)
+	if err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	size := uint64(len(data))
+	if first := binary.LittleEndian.Uint64(data[size-fstFooterSize+8:]); first >= size {
+		return nil, fmt.Errorf("damaged: root at byte %d of %d", first, size)
+	}
+	return &fstIndex{FST: fst}, nil
+}
+
+// matchingKeys returns the keys that an automaton accepts, in byte order. If the
+// transducer is damaged, it returns the keys before the damage.
+func (t *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
+	var err error
+	defer recoverCorruption(&err)
+	found, err := t.Search(automaton, nil, nil)
+	for ; err == nil; err = found.Next() {
+		key, _ := found.Current()
+		keys = append(keys, string(key))
+	}
+	return keys
+}
+
+func recoverCorruption(err *error) {
+	if damage := recover(); damage != nil {
+		*err = fmt.Errorf("damaged: %v", damage)
+	}
+}

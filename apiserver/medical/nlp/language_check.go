@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nlp
+
+// minForeignWords is the minimum number of words for detecting a foreign language.
+const minForeignWords = 5
+
+// isForeign reports whether a text is in another language than the release: it has
+// five words or more, the release does not know most of them as written, and none is a
+// function word, without which hardly any sentence is formed. Corrected words count as
+// unknown unless they are common misspellings, because some word of the language is
+// close to anything. In doubt the text is parsed: notes and lists have no function
+// words either, but their words are known.
+func (p *parser) isForeign() bool {
+	words, known := 0, 0
+	for i := range p.matcher.words {
+		switch w := &p.matcher.words[i]; {
+		case w.kind != wordToken:
+			continue
+		case !w.corrected && w.isFunctionWord():
+			return false
+		case w.known && !w.corrected, w.respelled:
+			known++
+		}
+		words++
+	}
+	return words >= minForeignWords && 2*known < words
+}
+
+// isFunctionWord reports whether the meaning of a word depends on its role in a
+// sentence.
+func (w *word) isFunctionWord() bool {
+	return w.filler || w.stem.Plain || w.joinsItems || w.opensClause || w.contrasts || w.negates
+}

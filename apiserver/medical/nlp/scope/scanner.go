@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scope
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+)
+
+// A marker is a point of the text where something begins or ends, or where a mention
+// stands.
+type marker struct {
+	kind            markerKind
+	cue             model.Meaning // if kind is a cueMarker
+	mention         int           // if kind is a mentionMarker
+	from, to        int           // its tokens; for a mention, everything from its first to its last
+	startsStatement bool          // mentions: starts a new statement
+	negatesList     bool          // negations: negates a list, as in clinical notes
+	forwardOnly     bool          // negations: never applies to the text before it
+	namesWriter     bool          // cues: names the writer
+	isRelative      bool          // cues for another experiencer: may be the patient
+	closesList      bool          // negations: closes a list like a conjunction
+}
+
+type markerKind uint8
+
+const (
+	endMarker markerKind = iota
+	commaMarker
+	cueMarker
+	mentionMarker // at the last token of its mention
+)
+
+func (s marker) is(cue model.Meaning) bool { return s.kind == cueMarker && s.cue == cue }
+
+// position returns the token at which the marker stands.
+func (s marker) position() int {
+	if s.kind == mentionMarker {
+		return s.to - 1
+	}
+	return s.from
+}
+
+// endsScope reports whether every scope ends at the marker.
+func (s marker) endsScope() bool { return s.kind == endMarker || s.is(model.CueTermination) }
+
+// isConjunction reports whether the marker is a conjunction or an addition.
+func (s marker) isConjunction() bool { return s.is(model.CueConjunction) || s.is(model.CueAddition) }
+
+// isSeparator reports whether the marker separates list items.
+func (s marker) isSeparator() bool { return s.kind == commaMarker || s.isConjunction() }
+
+// namesPerson reports whether the marker names the experiencer of the words after it.
+func (s marker) namesPerson() bool { return s.is(model.CuePatient) || s.is(model.CueOtherExperiencer) }
+
+// A scanner holds a sentence as a sequence of markers, with the number of plain words
+// between them.
+type scanner struct {
+	sentence          Sentence
+	mentionCount      int
+	markers           []marker
+	wordsBefore       []int      // by token: number of plain words before it; one extra entry
+	spokenBefore      []int      // as wordsBefore, including words of mentions
+	commaLists        []listKind // by marker: the list that a comma belongs to
+	negatingPrefixes  []int      // tokens after a negating prefix such as "non-", ascending
+	relativeStarts    []int      // first tokens of the mentions that name a relative, ascending
+	nextMentionStarts []int      // by token: start of the next mention at or after it; one extra entry
+}
+
+func newScanner(s Sentence, subjects []Mention) scanner {
+	l := scanner{sentence: s, mentionCount: len(subjects)}
+	spoken := make([]bool, s.Tokens)
+	for i := range spoken {
+		spoken[i] = !isMarked(s.Fillers, i) && !isMarked(s.Commas, i) && !isMarked(s.Links, i) && !isMarked(s.ClauseEnds, i)
+	}
+	for _, cue := range s.Cues {
+		clear(spoken[cue.From:cue.To])
+	}
+	plain := slices.Clone(spoken)
+	for _, subject := range subjects {
+		for _, position := range subject.Positions {
+			plain[position], spoken[position] = false, true
+		}
+	}
+	for _, subject := range subjects {
+		if subject.NamesRelative {
+			l.relativeStarts = append(l.relativeStarts, subject.Positions[0])
+		}
+	}
+	slices.Sort(l.relativeStarts)
+	l.wordsBefore, l.spokenBefore = countBefore(plain), countBefore(spoken)
+	l.nextMentionStarts = findNextMentionStarts(s.Tokens, subjects)
+	l.placeMarkers(subjects)
+	l.normalizeNegations()
+	l.commaLists = l.classifyCommas()
+	return l
+}
+
+// findNextMentionStarts returns, for each token, the start of the next mention at or
+// after it, or the number of tokens if no mention follows.
+func findNextMentionStarts(tokens int, subjects []Mention) []int {
+	starts := make([]int, tokens+1)
+	for i := range starts {
+		starts[i] = tokens
+	}
+	for _, subject := range subjects {
+		starts[subject.Positions[0]] = subject.Positions[0]
+	}
+	for i := tokens - 1; i >= 0; i-- {
+		starts[i] = min(starts[i], starts[i+1])
+	}
+	return starts
+}
+
+// countBefore returns, for each token, the number of marks before it.
+func countBefore(marks []bool) []int {
+	counts := make([]int, len(marks)+1)
+	for i, is := range marks {
+		counts[i+1] = counts[i]
+		if is {
+			counts[i+1]++
+		}
+	}
+	return counts
+}
+
+// placeMarkers adds the markers in token order: the mark or cue of each token, then
+// the mentions that end there, longest first, so that the order of the argument does
+// not matter. Neutral cues get no marker: they only keep other cues from matching
+// their words. The slash of "w/o" is not a conjunction.
+func (l *scanner) placeMarkers(subjects []Mention) {
+	order := orderByEnd(subjects)
+	cues, cueEnd := l.sentence.Cues, 0
+	for token := range l.sentence.Tokens {
+		if len(cues) > 0 && cues[0].From == token {
+			l.placeCue(cues[0])
+			cues, cueEnd = cues[1:], cues[0].To
+		}
+		switch {
+		case isMarked(l.sentence.ClauseEnds, token):
+			l.markers = append(l.markers, marker{kind: endMarker, from: token, to: token + 1})
+		case token < cueEnd:
+		case isMarked(l.sentence.Links, token):
+			l.markers = append(l.markers, marker{kind: cueMarker, cue: model.CueConjunction, from: token, to: token + 1})
+		case isMarked(l.sentence.Commas, token):
+			l.markers = append(l.markers, marker{kind: commaMarker, from: token, to: token + 1})
+		}
+		for ; len(order) > 0 && subjects[order[0]].lastToken() == token; order = order[1:] {
+			ending := &subjects[order[0]]
+			l.markers = append(l.markers, marker{
+				kind: mentionMarker, mention: order[0], from: ending.Positions[0], to: token + 1, startsStatement: ending.StartsStatement,
+			})
+		}
+	}
+}
+
+func (l *scanner) placeCue(c Cue) {
+	s := marker{kind: cueMarker, cue: c.Kind, from: c.From, to: c.To, namesWriter: c.NamesWriter}
+	switch c.Kind {
+	case model.CueNeutral:
+		return
+	case model.CueWordNegation:
+		l.negatingPrefixes = append(l.negatingPrefixes, c.To)
+		return
+	case model.CueListNegation:
+		s.cue, s.negatesList = model.CueNegation, true
+	case model.CueForwardNegation:
+		s.cue, s.forwardOnly = model.CueNegation, true
+	case model.CueWriter:
+		s.cue, s.namesWriter = model.CuePatient, true
+	case model.CueRelative:
+		s.cue, s.isRelative = model.CueOtherExperiencer, true
+	case model.CueNegation:
+		s.closesList = c.IsConjunction
+	}
+	l.markers = append(l.markers, s)
+}
+
+func orderByEnd(subjects []Mention) []int {
+	order := make([]int, len(subjects))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(
+			cmp.Compare(subjects[a].lastToken(), subjects[b].lastToken()),
+			slices.Compare(subjects[a].Positions, subjects[b].Positions),
+			cmp.Compare(subjects[a].sortKey(), subjects[b].sortKey()),
+		)
+	})
+	return order
+}
+
+// sortKey orders mentions of the same words. Mentions that start a statement come
+// first, because their resolution applies to the others.
+func (s Mention) sortKey() int {
+	traits := 0
+	for _, trait := range [...]bool{!s.StartsStatement, !s.NamesRelative, !s.RiskFactor, !s.StatesAbsence, !s.HasNegation, !s.IsSerious, !s.NamesWriter, !s.OfRelative, !s.AppliesToOnlooker} {
+		traits *= 2
+		if trait {
+			traits++
+		}
+	}
+	return traits
+}
+
+func (s Mention) lastToken() int { return s.Positions[len(s.Positions)-1] }
+
+func isMarked(marks []bool, token int) bool { return token < len(marks) && marks[token] }
+
+// wordsBetween returns the number of plain words between two tokens. It is never
+// negative, although from may follow to where mentions share tokens.
+func (l *scanner) wordsBetween(from, to int) int {
+	return max(0, l.wordsBefore[to]-l.wordsBefore[min(from, to)])
+}
+
+// noWordsBetween reports whether no words stand between two tokens, including words of
+// mentions.
+func (l *scanner) noWordsBetween(from, to int) bool {
+	return l.spokenBefore[from] == l.spokenBefore[to]
+}
+
+// followsSeparator reports whether marker i directly follows a separator and therefore
+// starts a new statement.
+func (l *scanner) followsSeparator(i int) bool {
+	return i > 0 && l.markers[i-1].isSeparator() && l.wordsBetween(l.markers[i-1].to, l.markers[i].from) == 0
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
+)
+
+// filesIn returns files in a directory.
+func filesIn(directory string, contents map[string]string) reload.Files {
+	files := reload.Files{}
+	for name, content := range contents {
+		files[filepath.Join(directory, name)] = []byte(content)
+	}
+	return files
+}
+
+// parseMailFiles parses the files of a mail server.
+func parseMailFiles(contents map[string]string) (*Mailer, error) {
+	return parseMailer(newSettings(filesIn("/d", contents), "/d", smtpFiles))
+}
+
+// parseGatewayFiles parses the files of a gateway.
+func parseGatewayFiles(contents map[string]string, development bool) (*SMSGateway, error) {
+	return parseGateway(newSettings(filesIn("/d", contents), "/d", smsFiles), development)
+}
+
+func TestParseMailer(t *testing.T) {
+	t.Parallel()
+	certificate, _ := selfSigned(t)
+	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}))
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  *Mailer
+	}{
+		"none":  {nil, nil},
+		"empty": {map[string]string{"smtp.host": "", "smtp.port": "\n", "sms.url": "x"}, nil},
+		"least": {map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "a@acme.example"}, &Mailer{Host: "smtp.acme.example", Port: 587, Encryption: STARTTLS, From: mail.Address{Address: "a@acme.example"}}},
+		"all": {map[string]string{
+			"smtp.host": "10.0.0.1\n", "smtp.port": " 2525\r\n", "smtp.from": "Acme <a@acme.example>\n", "smtp.tls": "tls\n",
+			"smtp.username": "me\n", "smtp.password": " p \r\n", "smtp.ca.crt": authority,
+		}, &Mailer{
+			Host: "10.0.0.1", Port: 2525, Encryption: ImplicitTLS, From: mail.Address{Name: "Acme", Address: "a@acme.example"},
+			Username: "me", Password: " p ", RootCAs: x509.NewCertPool(),
+		}},
+		"TLS": {map[string]string{"smtp.host": "::1", "smtp.from": "a@acme.example", "smtp.tls": "tls"}, &Mailer{Host: "::1", Port: 465, Encryption: ImplicitTLS, From: mail.Address{Address: "a@acme.example"}}},
+	} {
+		got, err := parseMailFiles(test.files)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		both := cmp.FilterValues(func(a, b *x509.CertPool) bool { return a != nil && b != nil }, cmp.Ignore())
+		if diff := cmp.Diff(test.want, got, both); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestParseMailerErrors(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	good := map[string]string{
+		"smtp.host": "smtp.acme.example", "smtp.from": "a@acme.example", "smtp.username": "me", "smtp.password": secret,
+	}
+	for name, test := range map[string]struct{ file, content, problem string }{
+		"no host":              {"smtp.host", "", "smtp.host: expected the host name"},
+		"a port in the host":   {"smtp.host", "smtp.acme.example:25", "smtp.host: expected"},
+		"an address for host":  {"smtp.host", "smtp://acme.example", "smtp.host: expected"},
+		"a dot at the end":     {"smtp.host", "smtp.acme.example.", "smtp.host: expected"},
+		"a socket":             {"smtp.host", "unix:///run/smtp", "smtp.host: expected"},
+		"port zero":            {"smtp.port", "0", "smtp.port: expected a number"},
+		"a high port":          {"smtp.port", "65536", "smtp.port: expected a number"},
+		"a port in words":      {"smtp.port", "smtp", "smtp.port: expected a number"},
+		"no sender":            {"smtp.from", "", "smtp.from: expected an address"},
+		"two senders":          {"smtp.from", "a@acme.example, b@acme.example", "smtp.from: expected an address"},
+		"a sender and a line":  {"smtp.from", "a@acme.example\r\nBcc: b@acme.example", "smtp.from: expected an address"},
+		"no encryption":        {"smtp.tls", "none", "smtp.tls: expected starttls"},
+		"a password alone":     {"smtp.username", "", "smtp.username, smtp.password: expected both"},
+		"a name alone":         {"smtp.password", "", "smtp.username, smtp.password: expected both"},
+		"a password of lines":  {"smtp.password", secret + "\nx", "smtp.username, smtp.password: expected one line"},
+		"a certificate in DER": {"smtp.ca.crt", "\x30\x82", "smtp.ca.crt: expected certificates in PEM"},
+	} {
+		files := maps.Clone(good)
+		files[test.file] = test.content
+		got, err := parseMailFiles(files)
+		if err == nil || got != nil || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the password is told: %v", name, err)
+		}
+	}
+	if _, err := parseMailFiles(map[string]string{"smtp.port": "x", "smtp.tls": "y"}); strings.Count(err.Error(), "expected") != 4 {
+		t.Errorf("not all that is wrong is told: %v", err)
+	}
+}
+
+func TestParseGateway(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  *SMSGateway
+	}{
+		"none": {map[string]string{"smtp.host": "x"}, nil},
+		"JSON": {
+			map[string]string{"sms.url": "https://sms.example/send\n", "sms.body": `{"to": "{to}", "m": "{text}"}` + "\n"},
+			&SMSGateway{URL: "https://sms.example/send", ContentType: contentTypeJSON, Body: `{"to": "{to}", "m": "{text}"}`},
+		},
+		"a form": {
+			map[string]string{
+				"sms.url": "https://sms.example/{to}?a=b", "sms.body": "m={text}", "sms.contentType": contentTypeForm,
+				"sms.headers": "authorization: Basic eDp5\n\nX-Two:  a: b \r\nX-Two: c\n",
+			},
+			&SMSGateway{
+				URL: "https://sms.example/{to}?a=b", ContentType: contentTypeForm, Body: "m={text}",
+				Headers: http.Header{"Authorization": {"Basic eDp5"}, "X-Two": {"a: b", "c"}},
+			},
+		},
+		"in development": {
+			map[string]string{"sms.url": "http://127.0.0.1:9000", "sms.body": `["{to}","{text}"]`},
+			&SMSGateway{URL: "http://127.0.0.1:9000", ContentType: contentTypeJSON, Body: `["{to}","{text}"]`},
+		},
+	} {
+		got, err := parseGatewayFiles(test.files, name == "in development")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestParseGatewayErrors(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	good := map[string]string{
+		"sms.url": "https://sms.example/send?key=" + secret, "sms.body": `{"to": "{to}", "m": "{text}"}`,
+		"sms.headers": "Authorization: Bearer " + secret,
+	}
+	const badURL, badBody = "sms.url: expected a gateway URL", "sms.body: expected JSON"
+	for name, test := range map[string]struct{ file, content, problem string }{
+		"no address":               {"sms.url", "", badURL},
+		"plain HTTP":               {"sms.url", "http://sms.example/" + secret, "sms.url: expected https"},
+		"another scheme":           {"sms.url", "ftp://sms.example", badURL},
+		"no host":                  {"sms.url", "https:///send", badURL},
+		"a path":                   {"sms.url", "/send", badURL},
+		"rubbish":                  {"sms.url", "https://sms.example/%zz" + secret, badURL},
+		"the number as host":       {"sms.url", "https://{to}.sms.example", "sms.url: expected placeholders in the path"},
+		"the text as port":         {"sms.url", "HTTPS://sms.example:{to}/", "sms.url: expected placeholders in the path"},
+		"a password":               {"sms.url", "https://me:" + secret + "@sms.example", "sms.url: expected no user"},
+		"a number in the fragment": {"sms.url", "https://sms.example/#{to}", "sms.url: expected no fragment"},
+		"no body":                  {"sms.body", "", badBody},
+		"bare placeholders":        {"sms.body", `{"to": {to}, "m": {text}}`, badBody},
+		"half a body":              {"sms.body", `{"to": "{to}", "m": "{text}"`, badBody},
+		"no number":                {"sms.body", `{"m": "{text}"}`, "expected the placeholder {to}"},
+		"no text":                  {"sms.body", `{"to": "{to}"}`, "expected the placeholder {text}"},
+		"JSON for a form":          {"sms.contentType", contentTypeForm, "sms.body: expected a form"},
+		"another type":             {"sms.contentType", "text/plain", "sms.contentType: expected"},
+		"half a header":            {"sms.headers", "X: y\n" + secret, "sms.headers: line 2: expected a name"},
+		"a bad name":               {"sms.headers", "X y: " + secret, "sms.headers: line 1: expected a name"},
+		"a bad value":              {"sms.headers", "X: " + secret + "\x00", "sms.headers: line 1: expected a name"},
+		"our own header":           {"sms.headers", "content-type: x", "sms.headers: line 1: Content-Type is set automatically"},
+		"no certificate":           {"sms.ca.crt", "x", "sms.ca.crt: expected certificates in PEM"},
+	} {
+		files := maps.Clone(good)
+		files[test.file] = test.content
+		got, err := parseGatewayFiles(files, false)
+		if err == nil || got != nil || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: a secret is told: %v", name, err)
+		}
+	}
+}
+
+// Formatting settings in any way does not reveal their secrets.
+func TestSettingsFormatIsRedacted(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	mailer := Mailer{Host: "smtp.acme.example", Port: 587, Username: "me", Password: secret}
+	gateway := SMSGateway{URL: "https://sms.example/?key=" + secret, Headers: http.Header{"X": {secret}}, Body: secret}
+	got := fmt.Sprint(mailer, &mailer, gateway, &gateway, SMSGateway{URL: "://" + secret}) + fmt.Sprintf("%+v %+v", mailer, &gateway)
+	if strings.Contains(got, secret) || !strings.Contains(got, "the mail server smtp.acme.example:587") || !strings.Contains(got, "the gateway sms.example") {
+		t.Error(got)
+	}
+}
+
+// Accepted settings yield requests that can be sent, and errors do not reveal the
+// password.
+func FuzzSettings(f *testing.F) {
+	f.Add("smtp.acme.example", "587", "me", "secret-1", "Acme <a@acme.example>", "starttls", "")
+	f.Add("https://sms.example/{to}", "X: y\nZ: a", `{"m": "{text}"}`, "secret-2", "application/json", "", "")
+	f.Add("https://sms.example/?{to}={text}", "", "a={text}", "secret-3", contentTypeForm, "", "-----BEGIN CERTIFICATE-----")
+	f.Fuzz(func(t *testing.T, a, b, c, secret, d, e, g string) {
+		m, err := parseMailFiles(map[string]string{
+			"smtp.host": a, "smtp.port": b, "smtp.username": c, "smtp.password": secret, "smtp.from": d, "smtp.tls": e, "smtp.ca.crt": g,
+		})
+		expectNoSecret(t, err, secret)
+		if m != nil {
+			expectMailer(t, m)
+		}
+		gateway, err := parseGatewayFiles(map[string]string{
+			"sms.url": a, "sms.headers": b, "sms.body": c, "sms.contentType": d, "sms.ca.crt": g,
+		}, false)
+		if gateway != nil {
+			expectGateway(t, gateway)
+		}
+		if err == nil && gateway == nil && a+b+c+d+g != "" && strings.Trim(a+b+c+d+g, "\r\n") != "" {
+			t.Error("settings without an error are none")
+		}
+	})
+}
+
+// expectNoSecret fails if an error contains the password other than by coincidence.
+func expectNoSecret(t *testing.T, err error, secret string) {
+	t.Helper()
+	if strings.HasPrefix(secret, "secret-") && err != nil && strings.Contains(err.Error(), secret) {
+		t.Errorf("the password is told: %v", err)
+	}
+}
+
+func expectMailer(t *testing.T, m *Mailer) {
+	t.Helper()
+	letter, err := m.compose(newEmail())
+	if err != nil {
+		t.Fatalf("%+v: %v", m.From, err)
+	}
+	var written strings.Builder
+	if _, err := letter.WriteTo(&written); err != nil {
+		t.Fatal(err)
+	}
+	got, err := mail.ReadMessage(strings.NewReader(written.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range got.Header {
+		switch name {
+		case "Date", "Mime-Version", "Message-Id", "Subject", "From", "To", "Auto-Submitted", "Content-Type", "Content-Transfer-Encoding":
+		default:
+			t.Errorf("the sender %+v adds the header %s", m.From, name)
+		}
+	}
+	if m.Port < 1 || m.Port > 65535 || m.Encryption != STARTTLS && m.Encryption != ImplicitTLS || (m.Username == "") != (m.Password == "") {
+		t.Errorf("taken: %+v", m)
+	}
+}
+
+func expectGateway(t *testing.T, g *SMSGateway) {
+	t.Helper()
+	request, err := g.newRequest(t.Context(), "+4930123456789", "a \"text\" & more")
+	if err != nil {
+		t.Fatalf("%+v: %v", g, err)
+	}
+	plain, err := url.Parse(g.expandURL("", ""))
+	if err != nil || request.URL.Host != plain.Host || request.URL.Scheme != "https" || request.URL.User != nil {
+		t.Errorf("%s calls %s", g.URL, request.URL)
+	}
+	if err := request.Write(new(strings.Builder)); err != nil {
+		t.Errorf("%+v makes a call that cannot be sent: %v", g, err)
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// The content types that a gateway may accept.
+const (
+	contentTypeJSON = "application/json"
+	contentTypeForm = "application/x-www-form-urlencoded"
+)
+
+// The placeholders in requests to a gateway.
+const (
+	placeholderTo   = "{to}"
+	placeholderText = "{text}"
+)
+
+// SMSGateway sends text messages with an HTTP POST to a delivery service. Its fields
+// are set by the settings. Placeholders are expanded once, so that a text may itself
+// contain one.
+type SMSGateway struct {
+	// URL may contain placeholders in its path and query.
+	URL string
+	// Headers are sent unchanged.
+	Headers http.Header
+	// Body may contain placeholders: within strings in JSON, anywhere in a form.
+	Body        string
+	ContentType string         // contentTypeJSON or contentTypeForm
+	RootCAs     *x509.CertPool // CAs of the gateway's certificate; if nil, the system's
+}
+
+// String returns the gateway's host and omits parts of the URL that may be secret.
+func (g SMSGateway) String() string {
+	address, err := url.Parse(g.expandURL("", ""))
+	if err != nil {
+		return "a gateway without a URL"
+	}
+	return "the gateway " + address.Host
+}
+
+// Send implements Sender.
+func (g *SMSGateway) Send(ctx context.Context, message Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	request, err := g.newRequest(ctx, message.Recipient, message.render().text)
+	if err != nil {
+		return err
+	}
+	client := http.Client{
+		Transport:     g.newTransport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("sending a text message to the gateway %s: %w", request.URL.Host, safeHTTPError(ctx, err))
+	}
+	_ = response.Body.Close()
+	return checkStatus(request.URL.Host, response.StatusCode)
+}
+
+// newRequest returns the request that sends a text to a number.
+func (g *SMSGateway) newRequest(ctx context.Context, to, text string) (*http.Request, error) {
+	body := strings.NewReader(g.expandBody(to, text))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.expandURL(to, text), body)
+	if err != nil {
+		return nil, errors.New("sending a text message: sms.url is not a valid URL once its placeholders are expanded")
+	}
+	request.Header = g.Headers.Clone()
+	if request.Header == nil {
+		request.Header = http.Header{}
+	}
+	request.Header.Set("Content-Type", g.ContentType)
+	return request, nil
+}
+
+// expandURL returns the URL with its placeholders expanded.
+func (g SMSGateway) expandURL(to, text string) string {
+	path, query, asks := strings.Cut(g.URL, "?")
+	address := expandPlaceholders(path, to, text, url.PathEscape)
+	if asks {
+		address += "?" + expandPlaceholders(query, to, text, url.QueryEscape)
+	}
+	return address
+}
+
+// expandBody returns the body with its placeholders expanded.
+func (g SMSGateway) expandBody(to, text string) string {
+	if g.ContentType == contentTypeForm {
+		return expandPlaceholders(g.Body, to, text, url.QueryEscape)
+	}
+	return expandPlaceholders(g.Body, to, text, escapeJSONString)
+}
+
+// expandPlaceholders replaces the number and the text in a pattern in one pass, so
+// that inserted values are not expanded again.
+func expandPlaceholders(pattern, to, text string, escape func(string) string) string {
+	return strings.NewReplacer(placeholderTo, escape(to), placeholderText, escape(text)).Replace(pattern)
+}
+
+// escapeJSONString escapes a text for use between the quotes of a JSON string. Invalid
+// UTF-8 becomes U+FFFD.
+func escapeJSONString(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // marshaling a string cannot fail
+	}
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// newTransport returns the transport for one message. It connects directly to the
+// gateway and ignores proxy settings in the environment.
+func (g *SMSGateway) newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: sendTimeout}).DialContext,
+		TLSClientConfig:     &tls.Config{RootCAs: g.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: sendTimeout,
+		ForceAttemptHTTP2:   true,
+		DisableKeepAlives:   true,
+		// Only the status of the response is used.
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// safeHTTPError removes the URL from an error, because it may contain the number and
+// the text.
+func safeHTTPError(ctx context.Context, err error) error {
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	var wrong tls.RecordHeaderError
+	if errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &wrong) {
+		return errors.New("the server does not speak TLS on this port")
+	}
+	return safeConnectionError(ctx, err)
+}
+
+// checkStatus converts a response status to an error.
+func checkStatus(host string, status int) error {
+	switch {
+	case status >= 200 && status < 300:
+		return nil
+	case status >= 300 && status < 400:
+		return fmt.Errorf("the gateway %s responded with status %d; redirects are not followed: set sms.url to the final URL", host, status)
+	}
+	passing := status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+	return markTemporary(passing, fmt.Errorf("the gateway %s responded with status %d", host, status))
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+var errDown = errors.New("connection refused")
+
+// fakeStore is storage shared by replicas. While err is set it is down: it accepts no
+// counts or, if late is set, accepts them but returns an error.
+type fakeStore struct {
+	mu             sync.Mutex
+	err            error  // of both
+	failAfterWrite bool   // err comes after the counts are taken
+	totalsErr      error  // of totals only
+	onAddUsage     func() // is called while counts are taken, if set
+	counts         []storage.UsageCount
+	lastBatch      map[string]int64 // the number of the last batch, by recorder
+	reads          int
+}
+
+func (m *fakeStore) AddUsage(_ context.Context, batch storage.UsageBatch) error {
+	if m.onAddUsage != nil {
+		m.onAddUsage()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if (m.err == nil || m.failAfterWrite) && batch.Sequence > m.lastBatch[batch.Recorder] {
+		if m.lastBatch == nil {
+			m.lastBatch = map[string]int64{}
+		}
+		m.lastBatch[batch.Recorder] = batch.Sequence
+		m.counts = append(m.counts, batch.Counts...)
+	}
+	return m.err
+}
+
+// triageCalls returns the number of /v3/triage calls in storage for the month of a
+// date.
+func (m *fakeStore) triageCalls(date civil.Date) (calls int) {
+	for _, c := range m.counts {
+		if c.Endpoint == triageEndpoint && firstOfMonth(c.Date) == firstOfMonth(date) {
+			calls += int(c.Calls)
+		}
+	}
+	return calls
+}
+
+func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads++
+	if err := errors.Join(m.err, m.totalsErr); err != nil {
+		return nil, err
+	}
+	sums := map[[2]string]int64{}
+	for _, c := range m.counts {
+		if c.Date.Compare(from) >= 0 && c.Date.Compare(to) <= 0 && slices.Contains(endpoints, c.Endpoint) {
+			sums[[2]string{c.Application, c.Endpoint}] += c.Calls
+		}
+	}
+	var totals []storage.UsageTotal
+	for names, calls := range sums {
+		totals = append(totals, storage.UsageTotal{Application: names[0], Endpoint: names[1], Calls: calls})
+	}
+	return totals, nil
+}
+
+func (m *fakeStore) setError(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+// replica is a ledger with the recorder that flushes to it. Each application has the
+// plan of the same name.
+type replica struct {
+	*Ledger
+	recorder *usage.Recorder
+	plans    Plans
+	rejected []string
+	readErrs []error
+}
+
+func newReplica(store Store, now func() time.Time, plans Plans) *replica {
+	r := &replica{recorder: usage.NewRecorder(now), plans: plans}
+	r.Ledger = NewLedger(Options{
+		Recorder: r.recorder, Store: store, Now: now,
+		PlanFor:      func(application string) (string, Limits) { return application, r.plans[application] },
+		OnRejected:   func(plan string, service Operation) { r.rejected = append(r.rejected, fmt.Sprint(plan, " ", service)) },
+		OnTotalsRead: func(err error) { r.readErrs = append(r.readErrs, err) },
+	})
+	return r
+}
+
+func (r *replica) flush() error { return r.recorder.Flush(context.Background(), r.Ledger) }
+
+// call makes a counted call and reports whether it was admitted.
+func (r *replica) call(application, endpoint string) bool {
+	end, _ := r.Begin(application, endpoint, true)
+	if end != nil {
+		end(true)
+	}
+	return end != nil
+}
+
+// calls makes a number of calls and returns how many were admitted.
+func (r *replica) calls(n int, application, endpoint string) (admitted int) {
+	for range n {
+		if r.call(application, endpoint) {
+			admitted++
+		}
+	}
+	return admitted
+}
+
+// fakeClock is a clock controlled by tests.
+type fakeClock struct{ time time.Time }
+
+func (c *fakeClock) now() time.Time { return c.time }
+
+func clockAt(t testing.TB, text string) *fakeClock {
+	t.Helper()
+	parsed, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fakeClock{parsed}
+}

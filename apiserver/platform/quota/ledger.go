@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package quota enforces the monthly limits of applications' plans. It sits between
+// the usage recorder and storage, so that it knows which calls storage has. The usage
+// of an application is the total last read from storage, plus this process's calls not
+// in that total, plus the calls in progress.
+//
+// Calls never wait for storage. Calls of other processes become visible after their
+// next flush and our next read, so a limit may be exceeded by one flush of each
+// process. While storage is down, all calls pass. HTTP and the files that define plans
+// belong elsewhere.
+package quota
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+// Recorder counts calls for storage. *usage.Recorder implements it.
+type Recorder interface {
+	// Count adds a call and returns the day on which it was counted.
+	Count(application, endpoint string) civil.Date
+}
+
+// Store stores counts and returns totals. Every storage.Store implements it.
+type Store interface {
+	AddUsage(ctx context.Context, batch storage.UsageBatch) error
+	ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error)
+}
+
+// Options configure a Ledger. All fields are required.
+type Options struct {
+	Recorder Recorder
+	Store    Store
+	// PlanFor returns the name and limits of an application's plan, which may change.
+	PlanFor func(application string) (name string, limits Limits)
+	Now     func() time.Time
+	// OnRejected is called for each rejected call.
+	OnRejected func(plan string, service Operation)
+	// OnTotalsRead is called after each read of totals, with nil for success.
+	OnTotalsRead func(err error)
+}
+
+// Ledger keeps the accounts of applications. The Recorder uses it as its store. It is
+// safe for concurrent use.
+type Ledger struct {
+	Options
+	// storeMu is held while accessing storage, so that the accounts match the totals. No
+	// call waits for it. It guards the next field.
+	storeMu sync.Mutex
+	// lastBatchUncertain is set if storage may have accepted the last batch although it
+	// returned an error. Its calls are counted here, and possibly in the totals as well.
+	lastBatchUncertain bool
+
+	mu sync.Mutex
+	// totalsFresh reports whether the last access to storage succeeded.
+	totalsFresh bool
+	accounts    map[key]*account
+}
+
+// key identifies a service used by an application in a month, given as its first day.
+type key struct {
+	month       civil.Date
+	application string
+	operation   Operation
+}
+
+// account tracks the calls that count together.
+type account struct {
+	total    int64 // in storage at the last read
+	counted  int64 // counted here but not in total
+	stored   int64 // the part of counted now in storage
+	inFlight int64 // admitted here and not yet counted
+}
+
+func (a *account) used() int64 { return a.total + a.counted + a.inFlight }
+
+// NewLedger returns an empty ledger.
+func NewLedger(o Options) *Ledger {
+	return &Ledger{Options: o, accounts: map[key]*account{}}
+}
+
+// Begin admits a call of an application to an endpoint, such as "POST /v3/triage",
+// unless the limit of its plan is reached. In that case it returns how long the limit
+// will last. The caller must call end once for an admitted call, stating whether the
+// call counts as usage. A call that begins as not counting is checked against the
+// limit but does not consume it.
+func (l *Ledger) Begin(application, endpoint string, counts bool) (end func(counted bool), wait time.Duration) {
+	service, limited := operations[endpoint]
+	if !limited {
+		return func(counted bool) {
+			if counted {
+				l.Recorder.Count(application, endpoint)
+			}
+		}, 0
+	}
+	now := l.Now()
+	today := civil.DateOf(now)
+	own, ok := l.admit(key{firstOfMonth(today), application, service}, counts)
+	if !ok {
+		return nil, firstOfNextMonth(today).Time().Sub(now)
+	}
+	return func(counted bool) { l.end(own, application, endpoint, counts, counted) }, 0
+}
+
+// admit returns the account of the call, and reports whether the call is admitted.
+func (l *Ledger) admit(k key, counts bool) (*account, bool) {
+	plan, limits := l.PlanFor(k.application)
+	limit := limits.For(k.operation)
+	l.mu.Lock()
+	own := l.account(k)
+	ok := limit == nil || !l.totalsFresh || own.used() < *limit
+	if ok && counts {
+		own.inFlight++
+	}
+	l.mu.Unlock()
+	if !ok {
+		l.OnRejected(plan, k.operation)
+	}
+	return own, ok
+}
+
+// end counts a call in the month in which the recorder counts it. A flush may come
+// between that and the entry here; the account tolerates this because the call is
+// still in flight.
+func (l *Ledger) end(begun *account, application, endpoint string, counts, counted bool) {
+	var day civil.Date
+	if counted {
+		day = l.Recorder.Count(application, endpoint)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if counts {
+		begun.inFlight--
+	}
+	if counted {
+		l.account(key{firstOfMonth(day), application, operations[endpoint]}).counted++
+	}
+}
+
+// AddUsage passes a batch to storage. It then reads the totals of the month if any
+// count is limited or the totals are stale. The error is storage's for the batch; the
+// caller must send the batch again until it succeeds.
+func (l *Ledger) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+	l.storeMu.Lock()
+	defer l.storeMu.Unlock()
+	if err := l.Store.AddUsage(ctx, batch); err != nil {
+		l.lastBatchUncertain = true
+		l.markStale()
+		return err
+	}
+	if limited := l.recordStored(batch.Counts); limited || l.lastBatchUncertain {
+		l.OnTotalsRead(l.readTotals(ctx))
+	}
+	l.lastBatchUncertain = false
+	return nil
+}
+
+// Refresh reads the totals of the month, for use when storage becomes available. If
+// the totals might count calls twice, it leaves the read to the next batch.
+func (l *Ledger) Refresh(ctx context.Context) {
+	l.storeMu.Lock()
+	defer l.storeMu.Unlock()
+	if !l.lastBatchUncertain {
+		l.OnTotalsRead(l.readTotals(ctx))
+	}
+}
+
+// recordStored records what storage now has, and reports whether any of it is limited.
+func (l *Ledger) recordStored(counts []storage.UsageCount) (limited bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, count := range counts {
+		service, metered := operations[count.Endpoint]
+		if !metered {
+			continue
+		}
+		l.account(key{firstOfMonth(count.Date), count.Application, service}).stored += count.Calls
+		_, limits := l.PlanFor(count.Application)
+		limited = limited || limits.For(service) != nil
+	}
+	return limited
+}
+
+// readTotals reads the totals of the current month from storage. The caller must hold
+// storeMu.
+func (l *Ledger) readTotals(ctx context.Context) error {
+	month := firstOfMonth(civil.DateOf(l.Now()))
+	totals, err := l.Store.ListUsageTotals(ctx, month, firstOfNextMonth(month).AddDays(-1), limitedEndpoints)
+	if err != nil {
+		l.markStale()
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, a := range l.accounts {
+		if k.month == month {
+			a.total, a.counted, a.stored = 0, a.counted-a.stored, 0
+		}
+	}
+	for _, total := range totals {
+		l.account(key{month, total.Application, operations[total.Endpoint]}).total += total.Calls
+	}
+	l.totalsFresh = true
+	return nil
+}
+
+// markStale lets calls pass until storage works again.
+func (l *Ledger) markStale() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totalsFresh = false
+}
+
+// account returns the account of a key. If missing, it creates the account and removes
+// those of past months; calls still in flight keep a reference to theirs. The caller
+// must hold the lock.
+func (l *Ledger) account(k key) *account {
+	a, exists := l.accounts[k]
+	if !exists {
+		maps.DeleteFunc(l.accounts, func(other key, _ *account) bool { return other.month.Compare(k.month) < 0 })
+		a = &account{}
+		l.accounts[k] = a
+	}
+	return a
+}
+
+func firstOfMonth(date civil.Date) civil.Date {
+	date.Day = 1
+	return date
+}
+
+// firstOfNextMonth returns the first day of the month after date.
+func firstOfNextMonth(date civil.Date) civil.Date {
+	return civil.DateOf(firstOfMonth(date).Time().AddDate(0, 1, 0))
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quota
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+)
+
+const triageEndpoint, explainEndpoint = "POST /v3/triage", "POST /v3/explain"
+
+// newTrialPlan returns a plan with a limit for each service.
+func newTrialPlan(calls int64) Plans {
+	return Plans{"trial": {Explain: &calls, Suggest: &calls, Rationale: &calls, Triage: &calls}}
+}
+
+func checkAdmitted(t *testing.T, what string, got, want int) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %d calls were admitted, want %d", what, got, want)
+	}
+}
+
+// Each service has its own limit, which is exact, before and after flushes.
+func TestLimitPerOperation(t *testing.T) {
+	t.Parallel()
+	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(5))
+	r.Refresh(t.Context())
+	checkAdmitted(t, "triage", r.calls(2, "trial", triageEndpoint), 2)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "triage after a flush", r.calls(7, "trial", triageEndpoint), 3)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "triage after another", r.calls(2, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "explain", r.calls(6, "trial", explainEndpoint), 5)
+	checkAdmitted(t, "rationale", r.calls(6, "trial", "POST /v3/rationale"), 5)
+	checkAdmitted(t, "suggest", r.calls(3, "trial", "POST /v3/suggest"), 3)
+	checkAdmitted(t, "red flags, which are suggestions", r.calls(3, "trial", "POST /v3/red_flags"), 2)
+	checkAdmitted(t, "what has no limit", r.calls(20, "trial", "POST /v3/diagnosis"), 20)
+	checkAdmitted(t, "who has no plan", r.calls(20, "", triageEndpoint), 20)
+	checkAdmitted(t, "whose plan is unknown", r.calls(20, "gold", triageEndpoint), 20)
+	want := []string{
+		"trial triage", "trial triage", "trial triage", "trial triage", "trial triage", "trial triage",
+		"trial explain", "trial rationale", "trial suggest",
+	}
+	if diff := cmp.Diff(want, r.rejected); diff != "" {
+		t.Errorf("refused (-want +got)\n%s", diff)
+	}
+	if got := r.recorder.Buffered(); got != 5+5+5+60 {
+		t.Errorf("%d calls are counted since the last flush, want those that were admitted", got)
+	}
+}
+
+// Earlier usage in storage and usage of other replicas count.
+func TestCallsOfOtherReplicas(t *testing.T) {
+	t.Parallel()
+	clock, store := clockAt(t, "2026-11-21T12:00:00Z"), &fakeStore{}
+	a, b := newReplica(store, clock.now, newTrialPlan(5)), newReplica(store, clock.now, newTrialPlan(5))
+	a.Refresh(t.Context())
+	checkAdmitted(t, "the first", a.calls(3, "trial", triageEndpoint), 3)
+	if err := a.flush(); err != nil {
+		t.Fatal(err)
+	}
+	b.Refresh(t.Context())
+	checkAdmitted(t, "the second, which knows of the first", b.calls(9, "trial", triageEndpoint), 2)
+	checkAdmitted(t, "the first, which does not know yet", a.calls(1, "trial", triageEndpoint), 1)
+	for _, r := range []*replica{b, a} {
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAdmitted(t, "the first, which knows now", a.calls(9, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "the second", b.calls(9, "trial", triageEndpoint), 0)
+	started := newReplica(store, clock.now, newTrialPlan(5))
+	started.Refresh(t.Context())
+	checkAdmitted(t, "one that has just started", started.calls(9, "trial", triageEndpoint), 0)
+}
+
+// Limits apply to calendar months in UTC, and a rejected caller learns when the limit
+// resets.
+func TestLimitResetsEachMonth(t *testing.T) {
+	t.Parallel()
+	clock, store := clockAt(t, "2026-10-31T23:59:59Z"), &fakeStore{}
+	r := newReplica(store, clock.now, newTrialPlan(2))
+	r.Refresh(t.Context())
+	for _, step := range []struct {
+		now      string
+		calls    int
+		admitted int
+		wait     time.Duration
+	}{
+		{"2026-10-31T23:59:59Z", 3, 2, time.Second},
+		{"2026-11-01T00:00:00Z", 3, 2, 30 * 24 * time.Hour},
+		{"2026-12-01T00:30:00+01:00", 1, 0, 30 * time.Minute}, // still November in UTC
+		{"2026-11-30T23:59:59Z", 1, 0, time.Second},
+		{"2026-11-30T19:00:00-05:00", 2, 2, 31 * 24 * time.Hour}, // December already
+		{"2027-01-01T00:00:00Z", 2, 2, 31 * 24 * time.Hour},
+		{"2027-02-28T12:00:00Z", 3, 2, 12 * time.Hour},
+		{"2028-02-29T12:00:00Z", 2, 2, 12 * time.Hour},
+	} {
+		*clock = *clockAt(t, step.now)
+		checkAdmitted(t, step.now, r.calls(step.calls, "trial", triageEndpoint), step.admitted)
+		if end, wait := r.Begin("trial", triageEndpoint, true); end != nil || wait != step.wait {
+			t.Errorf("%s: the next call is to wait %v, want %v", step.now, wait, step.wait)
+		}
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.accounts) > 1 {
+			t.Errorf("%s: %d accounts are kept", step.now, len(r.accounts))
+		}
+	}
+}
+
+// A call in progress at the end of a month counts in the month in which it completes,
+// whichever month it was admitted in.
+func TestCallSpanningMonths(t *testing.T) {
+	t.Parallel()
+	clock, store := clockAt(t, "2026-11-30T23:59:59Z"), &fakeStore{}
+	r := newReplica(store, clock.now, newTrialPlan(3))
+	r.Refresh(t.Context())
+	end, _ := r.Begin("trial", triageEndpoint, true)
+	clock.time = clock.time.Add(time.Second)
+	checkAdmitted(t, "the first of December", r.calls(1, "trial", triageEndpoint), 1)
+	end(true)
+	for range 2 {
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAdmitted(t, "the rest of December", r.calls(9, "trial", triageEndpoint), 1)
+}
+
+// Calls in progress consume the limit, and failed ones release it. Calls that do not
+// count consume nothing, but are rejected like all others.
+func TestUncountedCalls(t *testing.T) {
+	t.Parallel()
+	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(2))
+	r.Refresh(t.Context())
+	first, _ := r.Begin("trial", triageEndpoint, true)
+	second, _ := r.Begin("trial", triageEndpoint, true)
+	checkAdmitted(t, "while two are under way", r.calls(1, "trial", triageEndpoint), 0)
+	first(false)
+	second(true)
+	for range 5 {
+		end, wait := r.Begin("trial", triageEndpoint, false)
+		if end == nil {
+			t.Fatalf("a call that does not count is to wait %v", wait)
+		}
+		end(false)
+	}
+	checkAdmitted(t, "after one has failed", r.calls(2, "trial", triageEndpoint), 1)
+	if end, _ := r.Begin("trial", triageEndpoint, false); end != nil {
+		t.Error("a call that does not count is admitted where none is left")
+	}
+	if got := r.recorder.Buffered(); got != 2 {
+		t.Errorf("%d calls are counted, want 2", got)
+	}
+}
+
+// While storage is down, all calls pass; they count once storage is back.
+func TestStorageOutageAdmitsCalls(t *testing.T) {
+	t.Parallel()
+	store := &fakeStore{}
+	store.setError(errDown)
+	r := newReplica(store, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(3))
+	r.Refresh(t.Context())
+	checkAdmitted(t, "before storage was there", r.calls(5, "trial", triageEndpoint), 5)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "after a flush that failed", r.calls(5, "trial", triageEndpoint), 5)
+	store.setError(nil)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "once it is there", r.calls(5, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "another service", r.calls(1, "trial", explainEndpoint), 1)
+	store.setError(errDown)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "when it is gone again", r.calls(1, "trial", triageEndpoint), 1)
+	store.setError(nil)
+	store.totalsErr = errDown
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "when it takes counts and gives no totals", r.calls(1, "trial", triageEndpoint), 1)
+	store.totalsErr = nil
+	r.Refresh(t.Context())
+	checkAdmitted(t, "once it gives them", r.calls(5, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "the other service", r.calls(5, "trial", explainEndpoint), 2)
+	went := slices.CompactFunc(r.readErrs, func(a, b error) bool { return (a == nil) == (b == nil) })
+	if want := []error{errDown, nil, errDown, nil}; !slices.EqualFunc(went, want, errors.Is) {
+		t.Errorf("readings went %v, want %v", went, want)
+	}
+}
+
+// Calls that storage accepted with an error do not count twice, even if totals are
+// read before they are sent again.
+func TestUncertainBatch(t *testing.T) {
+	t.Parallel()
+	store := &fakeStore{failAfterWrite: true}
+	r := newReplica(store, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(4))
+	r.Refresh(t.Context())
+	checkAdmitted(t, "before", r.calls(2, "trial", triageEndpoint), 2)
+	store.setError(errDown)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	store.setError(nil)
+	r.Refresh(t.Context())
+	checkAdmitted(t, "once storage is back", r.calls(2, "trial", triageEndpoint), 2)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "once storage says what it has", r.calls(9, "trial", triageEndpoint), 0)
+	if got := store.triageCalls(civil.Date{Year: 2026, Month: 11, Day: 21}); got != 4 {
+		t.Errorf("storage has %d calls, want 4", got)
+	}
+}
+
+// Totals are read even if no limited call is pending: a replica started while storage
+// was down learns about the usage of others.
+func TestTotalsAreReadAfterFailure(t *testing.T) {
+	t.Parallel()
+	clock, store := clockAt(t, "2026-11-21T12:00:00Z"), &fakeStore{}
+	other := newReplica(store, clock.now, newTrialPlan(2))
+	other.calls(2, "trial", triageEndpoint)
+	if err := other.flush(); err != nil {
+		t.Fatal(err)
+	}
+	r := newReplica(store, clock.now, newTrialPlan(2))
+	store.setError(errDown)
+	r.calls(1, "gold", triageEndpoint)
+	if err := r.flush(); !errors.Is(err, errDown) {
+		t.Fatal(err)
+	}
+	store.setError(nil)
+	r.Refresh(t.Context())
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	checkAdmitted(t, "afterwards", r.calls(1, "trial", triageEndpoint), 0)
+}
+
+// A call that ends while others are being stored is not lost.
+func TestCallsDuringFlush(t *testing.T) {
+	t.Parallel()
+	store := &fakeStore{}
+	r := newReplica(store, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(4))
+	r.Refresh(t.Context())
+	store.onAddUsage = func() { checkAdmitted(t, "during a flush", r.calls(1, "trial", triageEndpoint), 1) }
+	checkAdmitted(t, "before", r.calls(1, "trial", triageEndpoint), 1)
+	for range 2 {
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAdmitted(t, "after two flushes", r.calls(9, "trial", triageEndpoint), 1)
+}
+
+// Totals are read only when they matter.
+func TestTotalsAreReadOnlyForLimitedCalls(t *testing.T) {
+	t.Parallel()
+	store := &fakeStore{}
+	r := newReplica(store, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(3))
+	for _, step := range []struct {
+		application, endpoint string
+		reads                 int
+	}{
+		{"trial", "POST /v3/diagnosis", 0}, {"gold", triageEndpoint, 0}, {"trial", triageEndpoint, 1}, {"trial", "GET /v3/info", 1},
+	} {
+		r.call(step.application, step.endpoint)
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+		if store.reads != step.reads {
+			t.Errorf("after %s of %s totals were read %d times, want %d", step.endpoint, step.application, store.reads, step.reads)
+		}
+	}
+}
+
+// Plan changes take effect immediately, including for earlier calls.
+func TestPlanChangeTakesEffect(t *testing.T) {
+	t.Parallel()
+	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, nil)
+	r.Refresh(t.Context())
+	checkAdmitted(t, "without plans", r.calls(10, "trial", triageEndpoint), 10)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	r.plans = newTrialPlan(12)
+	checkAdmitted(t, "with a plan", r.calls(10, "trial", triageEndpoint), 2)
+	r.plans = newTrialPlan(15)
+	checkAdmitted(t, "with a larger one", r.calls(10, "trial", triageEndpoint), 3)
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	r.plans = newTrialPlan(0)
+	checkAdmitted(t, "with one that allows nothing", r.calls(10, "trial", triageEndpoint), 0)
+	r.plans = Plans{"trial": {}}
+	checkAdmitted(t, "with one without limits", r.calls(10, "trial", triageEndpoint), 10)
+}
+
+// For any number of concurrent calls and flushes, exactly as many are admitted as the
+// limit allows.
+func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
+	const callers, calls, limit = 8, 400, 1000
+	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(limit))
+	r.OnRejected = func(string, Operation) {}
+	r.Refresh(t.Context())
+	var admitted, failed atomic.Int64
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			for i := range calls {
+				end, _ := r.Begin("trial", triageEndpoint, true)
+				switch {
+				case end == nil:
+				case i%10 == 0:
+					failed.Add(1)
+					end(false)
+				default:
+					admitted.Add(1)
+					end(true)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if admitted.Load() != limit || failed.Load() == 0 {
+		t.Errorf("%d calls were answered and %d failed, want %d and some", admitted.Load(), failed.Load(), limit)
+	}
+	total, err := r.Store.ListUsageTotals(t.Context(), civil.Date{Year: 2026, Month: 11, Day: 1}, civil.Date{Year: 2026, Month: 11, Day: 30}, []string{triageEndpoint})
+	if err != nil || len(total) != 1 || total[0].Calls != limit {
+		t.Errorf("storage has %v, %v", total, err)
+	}
+}
+
+func BenchmarkBegin(b *testing.B) {
+	r := newReplica(&fakeStore{}, time.Now, newTrialPlan(1<<62))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			r.call("trial", triageEndpoint)
+		}
+	})
+}

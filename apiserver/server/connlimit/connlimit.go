@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package connlimit limits the open connections of a server without letting idle
+// connections lock out active clients.
+//
+// A listener that stops accepting at its limit is blocked for everyone once a client has
+// opened that many connections and stays silent. This package instead accepts a
+// connection over the limit and closes another one: the oldest connection without an
+// authenticated caller, or, if all are authenticated, the one idle longest, since clients
+// expect idle connections to close and reconnect. If every connection is serving an
+// authenticated caller, the new connection is closed.
+//
+// A closed connection uses memory until the server notices. Once the total exceeds the
+// limit by a quarter, new connections wait in the kernel's accept queue.
+package connlimit
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// A limiter tracks the open connections of a server.
+type limiter struct {
+	max      int
+	onReject func()
+
+	mu         sync.Mutex
+	connClosed sync.Cond // signaled when the server closes a connection or the listener
+	open       map[*limitedConn]connInfo
+	total      int    // connections that the server has not closed, including evicted ones
+	closed     bool   // the listener is closed
+	clock      uint64 // logical clock that counts connection events
+}
+
+// connInfo is the state of a connection.
+type connInfo struct {
+	authenticated, idle bool
+	lastEvent           uint64 // clock when it was accepted or, if authenticated, last active
+}
+
+// WrapListener returns a listener that keeps at most this many connections open, and
+// prepares the server to Serve on it. It calls turnedAway for each connection that it
+// evicts.
+func WrapListener(server *http.Server, listener net.Listener, most int, turnedAway func()) net.Listener {
+	c := newLimiter(most, turnedAway)
+	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, unwrapConn(conn))
+	}
+	server.ConnState = c.onStateChange
+	return &limitedListener{listener, c}
+}
+
+func newLimiter(most int, turnedAway func()) *limiter {
+	c := &limiter{max: most, onReject: turnedAway, open: map[*limitedConn]connInfo{}}
+	c.connClosed.L = &c.mu
+	return c
+}
+
+type connKey struct{}
+
+// MarkAuthenticated marks the connection of a request context as authenticated. It does
+// nothing if connections are not limited.
+func MarkAuthenticated(ctx context.Context) {
+	if conn, _ := ctx.Value(connKey{}).(*limitedConn); conn != nil {
+		conn.limiter.update(conn, func(s *connInfo) { s.authenticated = true })
+	}
+}
+
+// unwrapConn returns the limited connection inside wrapping connections, or nil.
+func unwrapConn(conn net.Conn) *limitedConn {
+	for {
+		switch outer := conn.(type) {
+		case *limitedConn:
+			return outer
+		case interface{ NetConn() net.Conn }:
+			conn = outer.NetConn()
+		default:
+			return nil
+		}
+	}
+}
+
+// onStateChange tracks the state of a connection.
+func (c *limiter) onStateChange(conn net.Conn, state http.ConnState) {
+	if conn := unwrapConn(conn); conn != nil && (state == http.StateActive || state == http.StateIdle) {
+		c.update(conn, func(s *connInfo) {
+			s.idle = state == http.StateIdle
+			if s.idle && s.authenticated {
+				s.lastEvent = c.clock
+			}
+		})
+	}
+}
+
+// update changes the state of a connection if it is still open.
+func (c *limiter) update(conn *limitedConn, update func(*connInfo)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, open := c.open[conn]; open {
+		c.clock++
+		update(&s)
+		c.open[conn] = s
+	}
+}
+
+// admit adds a connection and evicts one if the limit is exceeded, possibly the same one.
+func (c *limiter) admit(conn *limitedConn) {
+	c.mu.Lock()
+	c.total++
+	var leaves *limitedConn
+	if len(c.open) >= c.max {
+		if leaves = c.evictionCandidate(); leaves == nil {
+			leaves = conn
+		}
+		delete(c.open, leaves)
+	}
+	if leaves != conn {
+		c.clock++
+		c.open[conn] = connInfo{lastEvent: c.clock}
+	}
+	c.mu.Unlock()
+	if leaves != nil {
+		c.onReject()
+		_ = leaves.Conn.Close() // the client notices
+	}
+}
+
+// evictionCandidate returns the connection to evict first, or nil if every connection is
+// serving an authenticated caller.
+func (c *limiter) evictionCandidate() (leaves *limitedConn) {
+	var last connInfo
+	for conn, s := range c.open {
+		if s.authenticated && !s.idle {
+			continue
+		}
+		if leaves == nil || evictsBefore(s, last) {
+			leaves, last = conn, s
+		}
+	}
+	return leaves
+}
+
+// evictsBefore reports whether a is evicted before b: unauthenticated connections first,
+// then the one that arrived or became idle first.
+func evictsBefore(a, b connInfo) bool {
+	if a.authenticated != b.authenticated {
+		return b.authenticated
+	}
+	return a.lastEvent < b.lastEvent
+}
+
+// waitForCapacity waits until the server has closed most evicted connections.
+func (c *limiter) waitForCapacity() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.total > c.max+c.max/4 && !c.closed {
+		c.connClosed.Wait()
+	}
+}
+
+// remove forgets a connection that the server has closed.
+func (c *limiter) remove(conn *limitedConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+	c.total--
+	c.connClosed.Signal()
+}
+
+// close ends all waiting.
+func (c *limiter) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.connClosed.Broadcast()
+}
+
+type limitedListener struct {
+	net.Listener
+	limiter *limiter
+}
+
+// Accept implements net.Listener.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	l.limiter.waitForCapacity()
+	accepted, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	conn := &limitedConn{Conn: accepted, limiter: l.limiter}
+	l.limiter.admit(conn)
+	return conn, nil
+}
+
+// Close implements net.Listener.
+func (l *limitedListener) Close() error {
+	l.limiter.close()
+	return l.Listener.Close()
+}
+
+type limitedConn struct {
+	net.Conn
+	limiter   *limiter
+	closeOnce sync.Once
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	c.closeOnce.Do(func() { c.limiter.remove(c) })
+	return c.Conn.Close()
+}
+
+// CloseWrite closes the sending side, so that an HTTP/1.1 client can read the last
+// response while it is still sending.
+func (c *limitedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

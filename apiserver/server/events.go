@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/dispatch"
+)
+
+// setUpWebhooks sets up the webhook service and delivery on the process's storage.
+func (p *process) setUpWebhooks() {
+	p.webhooks = &webhook.Service{
+		Storage: p.store, Keyring: p.settings.encryptionKeys, Now: time.Now, OnChange: func() { p.events.Wake() },
+	}
+	p.sender = &delivery.Sender{Settings: p.settings.deliverySettings, Now: time.Now}
+	p.events = dispatch.New(dispatch.Options{
+		Storage: p.store, Sender: p.sender, DecryptSecrets: p.webhooks.DecryptSecrets, PublishNotification: p.webhooks.PublishNotification,
+		Retention: func() time.Duration { return p.settings.config.Load().Retention.Deliveries },
+		Now:       time.Now, Observer: p.metrics, Log: p.log,
+	})
+}
+
+// deliverySettings returns where webhooks may be delivered. In development this includes
+// the same machine, on any port.
+func (s *settings) deliverySettings() delivery.Settings {
+	webhooks := s.config.Load().Webhooks
+	return delivery.Settings{
+		AddressPolicy: delivery.AddressPolicy{
+			AllowPrivate: webhooks.AllowPrivateAddresses, AllowedPorts: webhooks.AllowedPorts,
+			AllowLoopback: s.devMode, AllowAnyPort: s.devMode,
+		},
+		CABundle: webhooks.CA,
+	}
+}

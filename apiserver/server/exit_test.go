@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+func TestReportExit(t *testing.T) {
+	t.Parallel()
+	foreign := fmt.Errorf("opening the embedded database: %w", &storage.WrongOwnerError{OwnerUID: "one", RequestedUID: "two"})
+	for name, test := range map[string]struct {
+		err  error
+		code int
+	}{"a fault": {errors.New("the disk is gone"), 0}, "a foreign database": {foreign, 3}} {
+		log := filepath.Join(t.TempDir(), "termination-log")
+		writeFile(t, log, "what was said before, which is longer than what is said now: "+foreign.Error())
+		err := reportExit(test.err, log)
+		if said, readErr := os.ReadFile(log); string(said) != test.err.Error() || readErr != nil || !errors.Is(err, test.err) {
+			t.Errorf("%s: ended with %v and said %q, %v", name, err, said, readErr)
+		}
+		var coder kong.ExitCoder
+		if errors.As(err, &coder) != (test.code != 0) || test.code != 0 && coder.ExitCode() != test.code {
+			t.Errorf("%s: another exit code", name)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	if err := reportExit(foreign, missing); !errors.Is(err, foreign) {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a log was made: %v", err)
+	}
+	if err := reportExit(nil, missing); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Invalid or missing message settings do not block assessments, and take effect once they
+// are valid.
+func TestInvalidNotificationSettingsDoNotBlockStart(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "notifications")
+	writeFile(t, filepath.Join(directory, "smtp.host"), "smtp.acme.example")
+	writeFile(t, filepath.Join(directory, "smtp.password"), "my-secret")
+	r := startServer(t, Command{
+		Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), DataDir: t.TempDir(), NotificationsDir: directory,
+	})
+	c := newPlainClient(t)
+	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headacheBody, appHeaders("dev")...); got.status != 200 {
+		t.Errorf("/v3 answered %d", got.status)
+	}
+	metrics := func() string { return mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body }
+	const refused = `anamnesis_config_reloads_total{outcome="refused",source="smtp"} 1`
+	if got := metrics(); !strings.Contains(got, refused) || strings.Contains(got, `source="sms"`) {
+		t.Error("the metrics do not say that settings are wrong")
+	}
+	for _, needed := range []string{"smtp.from: expected an address", "smtp.username, smtp.password: expected both", "--notifications-dir"} {
+		if !strings.Contains(r.log.String(), needed) {
+			t.Errorf("the log does not say %q: %s", needed, r.log)
+		}
+	}
+	writeFile(t, filepath.Join(directory, "smtp.username"), "me")
+	writeFile(t, filepath.Join(directory, "smtp.from"), "no-reply@acme.example")
+	eventually(t, "the settings are in use", func() bool {
+		return strings.Contains(metrics(), `anamnesis_config_reloads_total{outcome="applied",source="smtp"} 1`)
+	})
+	if err := os.RemoveAll(directory); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the settings are gone", func() bool {
+		return strings.Contains(metrics(), `anamnesis_config_reloads_total{outcome="applied",source="smtp"} 2`)
+	})
+	if strings.Contains(r.log.String(), "my-secret") {
+		t.Errorf("the password is told: %s", r.log)
+	}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+// newPageHandler returns the handler of the patients' pages.
+func (p *process) newPageHandler(sessions page.Sessions, guessers *throttle.Throttle) http.Handler {
+	options := page.Options{
+		Surveys: p.surveys, Users: p.users, Sessions: sessions, Content: p.pageContent,
+		Theme: func() *config.Page { return &p.settings.config.Load().Page },
+		Now:   time.Now, Limiter: p.limiter, Throttle: guessers, Log: p.log,
+	}
+	if p.Dev {
+		options.CreateDemoSurvey = p.createDemoSurvey
+	}
+	return page.New(options)
+}
+
+// devActor is the actor of demo surveys in development.
+var devActor = audit.Actor{Application: devApplicationID}
+
+// createDemoSurvey creates a user, a patient and a survey.
+func (p *process) createDemoSurvey(ctx context.Context, wanted page.DemoSurvey) (identity.Session, error) {
+	user, err := p.users.CreateUser(ctx, devActor, record.Contact{})
+	if err != nil {
+		return identity.Session{}, err
+	}
+	patient, err := p.users.CreatePatient(ctx, devActor, record.Patient{UserID: user.ID, Dependent: wanted.Dependent, Age: wanted.Age})
+	if err != nil {
+		return identity.Session{}, err
+	}
+	made, err := p.surveys.Create(ctx, devActor, service.CreateRequest{
+		PatientID: patient.ID, AcceptLanguage: wanted.AcceptLanguage, CreateOptions: flow.CreateOptions{Type: string(wanted.Type)},
+	})
+	return identity.Session{UserID: user.ID, SurveyID: made.ID}, err
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
+)
+
+// A flakyStore is down while failure is set.
+type flakyStore struct {
+	storage.Store
+	isOpen     atomic.Bool
+	currentErr atomic.Pointer[error]
+	openCalls  atomic.Int64
+}
+
+func (m *flakyStore) setError(err error) {
+	if err == nil {
+		m.currentErr.Store(nil)
+		return
+	}
+	m.currentErr.Store(&err)
+}
+
+func (m *flakyStore) err() error {
+	if !m.isOpen.Load() {
+		return storage.ErrNotOpen
+	}
+	if failure := m.currentErr.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
+func (m *flakyStore) newStore(string) (storage.Store, error) { return m, nil }
+
+func (m *flakyStore) Open(context.Context, storage.Owner) error {
+	m.openCalls.Add(1)
+	if failure := m.currentErr.Load(); failure != nil {
+		return *failure
+	}
+	m.isOpen.Store(true)
+	return nil
+}
+
+func (m *flakyStore) Ping(context.Context) error                         { return m.err() }
+func (m *flakyStore) AddUsage(context.Context, storage.UsageBatch) error { return m.err() }
+func (m *flakyStore) Close() error                                       { return nil }
+func (m *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]storage.UsageCount, error) {
+	return []storage.UsageCount{{Calls: 7}}, m.err()
+}
+
+func (m *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]storage.UsageTotal, error) {
+	return nil, m.err()
+}
+func (m *flakyStore) Transact(context.Context, func(storage.Tx) error) error  { return m.err() }
+func (m *flakyStore) QueueStats(context.Context) ([]outbox.QueueStats, error) { return nil, m.err() }
+func (m *flakyStore) Enqueued() <-chan struct{}                               { return nil }
+func (m *flakyStore) NewOutboxClient(context.Context, outbox.Handlers, *slog.Logger) (outbox.Client, error) {
+	return nil, m.err()
+}
+func (m *flakyStore) PutFeedback(context.Context, feedback.InterviewFeedback) error { return m.err() }
+func (m *flakyStore) ListFeedback(context.Context, int64, int64) ([]feedback.InterviewFeedback, int64, error) {
+	return nil, 0, m.err()
+}
+
+func newTestMonitor(log *slog.Logger, store openPinger, up func(bool)) *storageMonitor {
+	return newStorageMonitor(store, func() storage.Owner { return storage.Owner{} }, log, up, func(context.Context) {})
+}
+
+// describeStatus describes everything that a monitor reports about storage.
+func describeStatus(k *storageMonitor, up bool) string {
+	state, err := k.probe()
+	return fmt.Sprintf("up %v, probe %s %v", up, state, err)
+}
+
+func TestStorageMonitor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, log := &flakyStore{}, &logBuffer{}
+		var up atomic.Bool
+		k := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), store, up.Store)
+		var cameUp atomic.Int64
+		k.onUp = func(context.Context) { cameUp.Add(1) }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+
+		refused, gone := errors.New("connection refused"), errors.New("connection reset")
+		store.setError(refused)
+		go func() { ended <- k.run(ctx) }()
+		const well = "up true, probe up <nil>"
+		for _, step := range []struct {
+			name string
+			mood error
+			wait time.Duration
+			want string
+		}{
+			{"not there yet", refused, 10 * time.Second, "up false, probe up connection refused"},
+			{"there", nil, 2 * time.Second, well},
+			{"gone", gone, 6 * time.Second, "up false, probe up connection reset"},
+			{"still gone", gone, time.Minute, "up false, probe up connection reset"},
+			{"back", nil, 6 * time.Second, well},
+		} {
+			store.setError(step.mood)
+			time.Sleep(step.wait)
+			if got := describeStatus(k, up.Load()); got != step.want {
+				t.Errorf("%s: got %s\nexpected %s", step.name, got, step.want)
+			}
+			if once := step.name != "not there yet"; k.wasOpened() != once {
+				t.Errorf("%s: opened %v", step.name, k.wasOpened())
+			}
+		}
+		if cameUp.Load() != 2 {
+			t.Errorf("it came up %d times, expected twice", cameUp.Load())
+		}
+		if opened := store.openCalls.Load(); opened < 10 || opened > 13 {
+			t.Errorf("opened %d times in about twelve seconds", opened)
+		}
+		cancel()
+		<-ended
+		var messages []string
+		for line := range strings.Lines(log.String()) {
+			_, message, _ := strings.Cut(strings.TrimSpace(line), "msg=")
+			messages = append(messages, message)
+		}
+		want := []string{
+			`"storage is down" error="connection refused"`, `"storage is up"`,
+			`"storage is down" error="connection reset"`, `"storage is up"`,
+		}
+		if diff := cmp.Diff(want, messages); diff != "" {
+			t.Errorf("the log, one line for each change (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// A hangingStore never responds.
+type hangingStore struct{ storage.Store }
+
+func (hangingStore) Open(ctx context.Context, _ storage.Owner) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Stopping while storage is being opened does not report a storage failure.
+func TestStorageMonitorStopsWhileOpening(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := &logBuffer{}
+		k := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), hangingStore{}, func(bool) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- k.run(ctx) }()
+		time.Sleep(time.Second)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if log.String() != "" {
+			t.Errorf("logged %s", log)
+		}
+	})
+}
+
+// A server whose storage was opened is ready even if storage is down at the first probe.
+func TestReadyWhenStorageFailsBeforeFirstProbe(t *testing.T) {
+	t.Parallel()
+	store := &flakyStore{}
+	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://db"},
+		func(o *options) { o.newStore = store.newStore })
+	c := newPlainClient(t)
+	up := func(wanted string) func() bool {
+		return func() bool {
+			return strings.Contains(mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body, "anamnesis_storage_up "+wanted)
+		}
+	}
+	eventually(t, "storage is up", up("1"))
+	store.setError(errors.New("connection reset"))
+	eventually(t, "storage is down", up("0"))
+	if got := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", ""); got.status != 200 || !strings.Contains(got.body, "[!] storage: connection reset; still serving") {
+		t.Errorf("/readyz answered %d %s", got.status, got.body)
+	}
+}
+
+// A ready server stays ready when storage goes down, and reports it.
+func TestStaysReadyWhenStorageGoesDown(t *testing.T) {
+	t.Parallel()
+	store := &flakyStore{}
+	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://db"},
+		func(o *options) { o.newStore = store.newStore })
+	c := newPlainClient(t)
+	admin := func(path string) testResponse { return mustSend(t, c, "GET", "http://"+r.admin+path, "") }
+	eventually(t, "it is ready", func() bool { return admin("/readyz").status == 200 })
+	store.setError(errors.New("connection reset"))
+	mustSend(t, c, "POST", "http://"+r.tenant+"/v3/triage", headacheBody, appHeaders("dev")...)
+	eventually(t, "the check says that storage is down", func() bool {
+		ready := admin("/readyz?verbose")
+		return ready.status == 200 && strings.Contains(ready.body, "[!] storage: connection reset; still serving")
+	})
+	metrics := admin("/metrics").body
+	for _, want := range []string{"anamnesis_storage_up 0", "anamnesis_usage_buffered_calls 1", `anamnesis_usage_flushes_total{outcome="failed"}`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics have no %s", want)
+		}
+	}
+	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headacheBody, appHeaders("dev")...); got.status != 200 {
+		t.Errorf("/v3 answered %d while storage is down", got.status)
+	}
+	if n := strings.Count(r.log.String(), "failed to store usage counts"); n != 1 {
+		t.Errorf("the log says %d times that counts cannot be stored, expected once", n)
+	}
+	store.setError(nil)
+	eventually(t, "the counts are stored", func() bool {
+		return strings.Contains(admin("/metrics").body, "anamnesis_usage_buffered_calls 0")
+	})
+}

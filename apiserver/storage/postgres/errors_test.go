@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+)
+
+const testPassword = "hunter2"
+
+// newDialError returns an error like those of pgx and net, with the secret in its
+// message.
+func newDialError(cause error) error {
+	config, err := pgconn.ParseConfig("postgres://" + testPassword + ":" + testPassword + "@127.0.0.1/" + testPassword)
+	if err != nil {
+		panic(err)
+	}
+	return errors.Join(errors.New(testPassword), fmt.Errorf("connect to %s: %w", config.User, cause))
+}
+
+func TestWrapErrorHidesSecrets(t *testing.T) {
+	t.Parallel()
+	address := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 5432}
+	for name, test := range map[string]struct {
+		cause error
+		want  string
+	}{
+		"wrong password":   {&pgconn.PgError{Code: "28P01", Message: testPassword}, "the server rejected the user name or password (SQLSTATE 28P01)"},
+		"no database":      {&pgconn.PgError{Code: "3D000", Message: testPassword}, "the database does not exist on the server (SQLSTATE 3D000)"},
+		"anything else":    {&pgconn.PgError{Code: "XX000", Message: testPassword, Detail: testPassword}, "the server returned SQLSTATE XX000"},
+		"refused":          {&net.OpError{Op: "dial", Net: "tcp", Addr: address, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connection to the server failed: connection refused"},
+		"reset":            {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection to the server failed: connection reset by peer"},
+		"no such host":     {&net.DNSError{Err: "no such host", Name: testPassword, IsNotFound: true}, "the database host name cannot be resolved"},
+		"bad certificate":  {&tls.CertificateVerificationError{Err: x509.HostnameError{Host: testPassword, Certificate: &x509.Certificate{}}}, "the server's certificate is not trusted"},
+		"connect timeout":  {fmt.Errorf("%s: %w", testPassword, context.DeadlineExceeded), "the server did not answer in time"},
+		"read timeout":     {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.ErrDeadlineExceeded}, "the server did not answer in time"},
+		"hung up":          {io.ErrUnexpectedEOF, "the server closed the connection"},
+		"unheard of":       {errors.New(testPassword), "communication with the server failed"},
+		"not one of those": {&pgconn.ParseConfigError{ConnString: testPassword}, "communication with the server failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := wrapError(t.Context(), "try", newDialError(test.cause))
+			if want := "try: " + test.want; !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %q, want %q", err, want)
+			}
+			if text := fmt.Sprintf("%v %+v %#v", err, err, errors.Unwrap(err)); strings.Contains(text, testPassword) || strings.Contains(text, "10.1.2.3") {
+				t.Errorf("%q tells a secret", text)
+			}
+		})
+	}
+}
+
+// TestWrapErrorMapsConstraints checks that constraint violations map to errors of
+// package storage.
+func TestWrapErrorMapsConstraints(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]error{
+		"23505": storage.ErrAlreadyExists, "23503": storage.ErrReferenceNotFound, "40001": storage.ErrConflict, "40P01": storage.ErrConflict,
+	} {
+		err := wrapError(t.Context(), "try", newDialError(&pgconn.PgError{Code: code, Message: testPassword, ConstraintName: testPassword}))
+		if !errors.Is(err, want) || err.Error() != "try: "+want.Error() {
+			t.Errorf("%s: got %v, want %v", code, err, want)
+		}
+	}
+}
+
+// TestWrapErrorPrefersContextError checks that the context's error takes precedence once
+// ctx is done.
+func TestWrapErrorPrefersContextError(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := wrapError(ctx, "try", newDialError(syscall.ECONNRESET))
+	if !errors.Is(err, context.Canceled) || err.Error() != "try: context canceled" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package section defines the sections of a survey. Each section is one file with its
+// next question, its texts and the evidence that its answers yield. Answers are
+// validated in one place, by the question's answer type, in the answer files.
+//
+// Dependencies point one way: package record holds the data, this package asks and
+// validates, package flow puts sections in order and moves through them. A section
+// sees a State, everything answered so far, and stores nothing: the same State yields
+// the same question. There is no clock, storage or HTTP here.
+//
+// The wording of questions is content, in words/<language>.yaml; the names of symptoms
+// come from the release.
+package section

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import "github.com/anamnesis-dev/anamnesis/apiserver/record"
+
+// specialists asks for the doctors who already treat the patient.
+type specialists struct{ withoutEvidence }
+
+// Name implements Section.
+func (specialists) Name() string { return Specialists }
+
+// Questions implements Section.
+func (specialists) Questions() map[string][]string { return map[string][]string{Specialists: nil} }
+
+// Next implements Section.
+func (specialists) Next(c *State) (*record.Question, error) {
+	if c.wasAsked(Specialists) {
+		return nil, nil
+	}
+	return c.newQuestion(Specialists, Specialists, record.AnswerList, record.Meta{SourceList: c.sourceList(record.SpecialistList)}), nil
+}

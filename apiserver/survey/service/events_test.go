@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
+)
+
+// subscribe subscribes a receiver to events.
+func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string) {
+	t.Helper()
+	webhook := storage.Webhook{ID: uuid.NewString(), Settings: storage.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
+	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhook.ID
+}
+
+// checkDeliveries checks the number of events waiting for a receiver.
+func checkDeliveries(t *testing.T, r *service.Service, receiver string, want int64) {
+	t.Helper()
+	waiting, err := r.Storage.(storage.JobQueue).QueueStats(t.Context()) //nolint:forcetypeassert // every store has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := int64(0)
+	for _, queue := range waiting {
+		if queue.ReceiverID() == receiver {
+			got = queue.Jobs
+		}
+	}
+	if got != want {
+		t.Errorf("%d events wait for the receiver, want %d", got, want)
+	}
+}
+
+// Whichever call completes a survey publishes the event, once.
+func TestCompletionEmitsOneEvent(t *testing.T) {
+	t.Parallel()
+	forEachStorage(t, func(t *testing.T, url string) {
+		r := openService(t, url, writeRelease(t))
+		all, finished, none := subscribe(t, r), subscribe(t, r, event.SurveyFinished), subscribe(t, r, event.Notification)
+		survey := createSurvey(t, r, createPatient(t, r), record.TypeIntake)
+		for {
+			step, err := r.Current(t.Context(), portal, survey.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step == nil {
+				break
+			}
+			checkDeliveries(t, r, all, 0)
+			if err := answerCurrent(r, survey.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkDeliveries(t, r, all, 1)
+		checkDeliveries(t, r, finished, 1)
+		checkDeliveries(t, r, none, 0)
+	})
+}
+
+// A reminder is sent once, at the last date it was set to, unless the survey is
+// completed by then.
+func TestNotificationIsSentOnce(t *testing.T) {
+	t.Parallel()
+	forEachStorage(t, func(t *testing.T, url string) {
+		r := openService(t, url, writeRelease(t))
+		receiver, patient := subscribe(t, r), createPatient(t, r)
+		clock := now
+		register := &webhook.Service{Storage: r.Storage, Now: func() time.Time { return clock }}
+		early, late := now.Add(time.Hour), now.Add(2*time.Hour)
+		made := func(notification, expiration time.Time) record.Survey {
+			t.Helper()
+			made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{
+				Type: "intake", NotificationDate: notification, ExpirationDate: expiration,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made
+		}
+		move := func(id string, to time.Time) {
+			t.Helper()
+			if _, err := r.Update(t.Context(), portal, id, service.UpdateRequest{Patch: flow.Patch{NotificationDate: &to}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fall := func(id string, at time.Time, want int64) {
+			t.Helper()
+			clock = at
+			if err := register.PublishNotification(t.Context(), outbox.Notification{SurveyID: id, DueAt: at}); err != nil {
+				t.Fatal(err)
+			}
+			checkDeliveries(t, r, receiver, want)
+		}
+		moved := made(early, time.Time{})
+		move(moved.ID, late)
+		fall(moved.ID, early, 0)
+		fall(moved.ID, late, 1)
+		fall(moved.ID, late, 1) // delivered, but the server was killed before recording it
+
+		cancelled := made(early, time.Time{})
+		move(cancelled.ID, time.Time{})
+		fall(cancelled.ID, early, 1)
+
+		expired := made(late, early)
+		fall(expired.ID, late, 1)
+
+		deleted := made(early, time.Time{})
+		if err := r.Delete(t.Context(), portal, deleted.ID); err != nil {
+			t.Fatal(err)
+		}
+		fall(deleted.ID, early, 1)
+
+		completed := made(early, time.Time{})
+		for range 50 {
+			if err := answerCurrent(r, completed.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkDeliveries(t, r, receiver, 2) // for its completion
+		fall(completed.ID, early, 2)
+	})
+}

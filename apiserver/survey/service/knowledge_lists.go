@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package service
+
+import (
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/search"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+)
+
+// A ListQuery selects entries of a knowledge list and their language.
+type ListQuery struct {
+	List           search.List
+	Phrase         string // if empty, all entries
+	Sex            string // female or male; if empty, both
+	Age            record.Age
+	Language       string // if empty, chosen by AcceptLanguage
+	AcceptLanguage string // the Accept-Language header
+}
+
+// SearchItems returns a page of a knowledge list and the total number of matches.
+func (r *Service) SearchItems(q ListQuery, page Page) (items []record.Item, total int64, err error) {
+	modelID, err := r.selectModel(q.Language, q.AcceptLanguage)
+	if err != nil {
+		return nil, 0, err
+	}
+	lease, err := r.Models.Acquire(modelID)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer lease.Done()
+	wanted := search.ListQuery{List: q.List, Phrase: q.Phrase}
+	if sex, err := model.ParseSex(q.Sex); err == nil {
+		wanted.Sex = &sex
+	}
+	if q.Age.Known() {
+		wanted.AgeMonths = new(q.Age.Months())
+	}
+	found := search.Items(lease.Release(), wanted)
+	total = int64(len(found))
+	from := min(page.Offset, total)
+	for _, item := range found[from:min(from+page.Limit, total)] {
+		items = append(items, record.Item{ID: item.ID, Name: strings.Clone(item.Name)}) // cloned because the release may be unmapped
+	}
+	return items, total, nil
+}

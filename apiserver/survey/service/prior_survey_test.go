@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package service_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
+)
+
+// countingStorage counts reads of a patient's latest completed survey.
+type countingStorage struct {
+	storage.Transactor
+	reads *atomic.Int64
+}
+
+func (s countingStorage) Transact(ctx context.Context, work func(storage.Tx) error) error {
+	return s.Transactor.Transact(ctx, func(tx storage.Tx) error { return work(countingTx{tx, s.reads}) })
+}
+
+type countingTx struct {
+	storage.Tx
+	reads *atomic.Int64
+}
+
+func (tx countingTx) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
+	tx.reads.Add(1)
+	return tx.Tx.GetLastCompletedSurvey(ctx, patientID)
+}
+
+// Only a follow-up created without evidence reads the patient's prior survey.
+func TestPriorSurveyIsReadOnlyWhenNeeded(t *testing.T) {
+	t.Parallel()
+	forEachStorage(t, func(t *testing.T, url string) {
+		r, looks := openService(t, url, writeRelease(t)), &atomic.Int64{}
+		patient := createPatient(t, r)
+		patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
+		if err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+			t.Fatal(err)
+		}
+		r.Storage = countingStorage{r.Storage, looks}
+		evidence := []assessment.Evidence{{ID: "s_1", Choice: "present", Source: record.SourceInitial}}
+		made := map[string]record.Survey{}
+		for _, test := range []struct {
+			name   string
+			wanted flow.CreateOptions
+			looks  int64
+		}{
+			{"triage", flow.CreateOptions{Type: "triage"}, 0},
+			{"follow-up", flow.CreateOptions{Type: "follow-up"}, 1},
+			{"follow-up of evidence", flow.CreateOptions{Type: "follow_up", Evidence: evidence}, 0},
+		} {
+			looks.Store(0)
+			one, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: test.wanted})
+			if err != nil || looks.Load() != test.looks {
+				t.Errorf("creating a %s looked back %d times, want %d; %v", test.name, looks.Load(), test.looks, err)
+			}
+			made[test.name] = one
+		}
+		for _, test := range []struct {
+			survey, name string
+			patch        flow.Patch
+			looks        int64
+		}{
+			{"triage", "a date", flow.Patch{ExpirationDate: new(now.Add(time.Hour))}, 0},
+			{"triage", "sections", flow.Patch{Sections: []string{"notes"}}, 0},
+			{"follow-up", "a date", flow.Patch{ExpirationDate: new(now.Add(time.Hour))}, 0},
+			{"follow-up", "sections", flow.Patch{Sections: []string{"symptoms", "notes"}}, 1},
+			{"follow-up of evidence", "sections", flow.Patch{Sections: []string{"symptoms", "notes"}}, 0},
+			{"follow-up of evidence", "the evidence away", flow.Patch{Evidence: []assessment.Evidence{}}, 1},
+			{"triage", "the type", flow.Patch{Type: new("follow-up")}, 1},
+		} {
+			looks.Store(0)
+			_, err := r.Update(t.Context(), portal, made[test.survey].ID, service.UpdateRequest{Patch: test.patch})
+			if err != nil || looks.Load() != test.looks {
+				t.Errorf("changing %s of a %s looked back %d times, want %d; %v", test.name, test.survey, looks.Load(), test.looks, err)
+			}
+		}
+	})
+}

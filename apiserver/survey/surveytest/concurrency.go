@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package surveytest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	guidanceflow "github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
+)
+
+// A Call answers the current question or changes the answer at an index.
+type Call struct {
+	IsChange bool
+	Index    *int
+	Body     string
+}
+
+// DrawCall draws a call that is valid for the current question.
+func (m *Machine) DrawCall(r *rapid.T) Call {
+	if len(m.answers) > 0 && rapid.IntRange(0, 2).Draw(r, "changes") == 0 {
+		index := rapid.IntRange(0, len(m.answers)-1).Draw(r, "index")
+		return Call{IsChange: true, Index: &index, Body: DrawValidAnswer(r, &m.stored.Steps[index].Question, m.env)}
+	}
+	call := Call{Body: m.drawAnswer(r)}
+	if rapid.Bool().Draw(r, "is careful") {
+		call.Index = new(len(m.answers))
+	}
+	return call
+}
+
+// Do makes the call.
+func (c Call) Do(flow Driver) (err error) {
+	if c.IsChange {
+		_, err = flow.ChangeAnswer(*c.Index, json.RawMessage(c.Body))
+	} else {
+		_, err = flow.Answer(guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index})
+	}
+	return err
+}
+
+// applyCall returns the survey after a call.
+func (m *Machine) applyCall(p guidanceflow.Progress, c Call) (guidanceflow.Progress, error) {
+	var move guidanceflow.Transition
+	var err error
+	if c.IsChange {
+		move, err = guidanceflow.ChangeAnswer(p, *c.Index, json.RawMessage(c.Body), m.now, m.env)
+	} else {
+		move, err = guidanceflow.Answer(p, guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index}, m.now, m.env)
+	}
+	if err != nil || move.Duplicate {
+		return p, err
+	}
+	return guidanceflow.Progress{Survey: move.Survey, Steps: append(slices.Clone(p.Steps[:move.FirstStep]), move.Steps...)}, nil
+}
+
+// IsSerializable reports whether the stored survey and the outcomes of two concurrent
+// calls match some sequential order; or whether the later call failed because the
+// question it was meant for was no longer current.
+func (m *Machine) IsSerializable(was, kept guidanceflow.Progress, first, second Call, firstErr, secondErr error) bool {
+	middle, err := m.applyCall(was, first)
+	if !sameOutcome(firstErr, err) {
+		return false
+	}
+	end, err := m.applyCall(middle, second)
+	if sameOutcome(secondErr, err) && cmp.Equal(end, kept) {
+		return true
+	}
+	meant := len(record.AnsweredSteps(was.Steps))
+	lost := &guidanceflow.NotCurrentError{Index: meant, Current: len(record.AnsweredSteps(middle.Steps))}
+	return !second.IsChange && second.Index == nil && sameOutcome(secondErr, lost) && cmp.Equal(middle, kept)
+}
+
+// sameOutcome reports whether a client sees the same error, or none, in both cases.
+func sameOutcome(got, want error) bool {
+	refused, ok := errors.AsType[*ResponseError](got)
+	if want == nil || !ok {
+		return got == nil && want == nil
+	}
+	return refused.Status == HTTPStatus(want) && refused.Detail == want.Error()
+}
+
+// Resync takes the stored survey as what was accepted.
+func (m *Machine) Resync(kept guidanceflow.Progress) {
+	m.stored, m.version, m.completed = kept, kept.Survey.Version, kept.Survey.Status == record.StatusCompleted
+	m.answers = nil
+	for _, step := range record.AnsweredSteps(kept.Steps) {
+		shown, err := json.Marshal(step.UserAnswer())
+		if err != nil {
+			panic(err) // the answer was read from JSON
+		}
+		m.answers = append(m.answers, string(shown))
+	}
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	apiserverevent "github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
+)
+
+// ListAttempts returns a page of the delivery attempts for a webhook, newest first, and
+// the total count.
+func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attempts []storage.WebhookAttempt, total int64, err error) {
+	if !isUUID(id) {
+		return nil, 0, storage.ErrNotFound
+	}
+	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		attempts, total, err = tx.ListWebhookAttempts(ctx, id, page.Offset, page.Limit)
+		return err
+	})
+	return attempts, total, err
+}
+
+// Redeliver enqueues the event of an earlier attempt again and returns it.
+func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID string) (event apiserverevent.Event, err error) {
+	if !isUUID(attemptID) {
+		return apiserverevent.Event{}, storage.ErrNotFound
+	}
+	err = r.enqueueEvent(ctx, by, id, func(tx storage.Tx) (apiserverevent.Event, error) {
+		attempt, err := tx.GetWebhookAttempt(ctx, id, attemptID)
+		event = attempt.Event
+		return event, err
+	})
+	return event, err
+}
+
+// SendPing enqueues a ping event for one receiver and returns it.
+func (r *Service) SendPing(ctx context.Context, by audit.Actor, id string) (apiserverevent.Event, error) {
+	event := apiserverevent.NewPing(uuid.NewString())
+	return event, r.enqueueEvent(ctx, by, id, func(storage.Tx) (apiserverevent.Event, error) { return event, nil })
+}
+
+// enqueueEvent adds an event to the outbox for one receiver.
+func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, what func(storage.Tx) (apiserverevent.Event, error)) error {
+	if !isUUID(id) {
+		return storage.ErrNotFound
+	}
+	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+		webhook, err := tx.GetWebhook(ctx, id)
+		if err != nil {
+			return err
+		}
+		if webhook.Health.Disabled {
+			return ErrDisabled
+		}
+		event, err := what(tx)
+		if err != nil {
+			return err
+		}
+		if err := tx.EnqueueDeliveries(ctx, []outbox.Delivery{{ReceiverID: id, Event: event}}); err != nil {
+			return err
+		}
+		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, id))
+	})
+}

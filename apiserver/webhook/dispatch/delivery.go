@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
+)
+
+// circuitOpenSnooze delays a delivery that starts just after its receiver's circuit
+// opened, before every replica has noticed. From then on it waits in the paused queue.
+const circuitOpenSnooze = time.Second
+
+// unavailableSnooze delays a delivery whose receiver is temporarily unavailable.
+const unavailableSnooze = 5 * time.Second
+
+// errReceiverGone indicates that the webhook was deleted or disabled.
+var errReceiverGone = errors.New("the webhook configuration was deleted or disabled")
+
+// deliver sends an event to its receiver and returns the outcome for the outbox.
+func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, attempt int) outbox.Outcome {
+	to, known := d.receivers.get(delivery.ReceiverID)
+	if !known {
+		return d.handleUnavailable(ctx, delivery.ReceiverID)
+	}
+	sending, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(to.ctx, cancel)()
+	if to.health.Status() == event.StatusFailing {
+		// While a receiver is failing, a single delivery probes it and the others wait for the
+		// result.
+		select {
+		case to.probe <- struct{}{}:
+			defer func() { <-to.probe }()
+		case <-sending.Done():
+		}
+		if to, known = d.receivers.get(delivery.ReceiverID); !known {
+			return d.handleUnavailable(ctx, delivery.ReceiverID)
+		}
+	}
+	if !to.health.CanSend(d.Now()) {
+		return outbox.Outcome{SnoozeFor: circuitOpenSnooze}
+	}
+	return d.attempt(ctx, sending, to, delivery, attempt)
+}
+
+// attempt performs an attempt and records it. If the receiver answers 410, it also
+// records that attempt and cancels the deliveries in flight.
+func (d *Dispatcher) attempt(ctx, sending context.Context, to receiver, delivery outbox.Delivery, number int) outbox.Outcome {
+	at := d.Now()
+	result := d.Sender.Send(sending, to.Receiver, delivery.Event)
+	switch {
+	case errors.Is(result.Err, context.Canceled) && to.ctx.Err() != nil:
+		return d.handleUnavailable(context.WithoutCancel(ctx), delivery.ReceiverID)
+	case errors.Is(result.Err, context.Canceled):
+		return outbox.Outcome{Err: context.Canceled}
+	}
+	d.receivers.applyResult(delivery.ReceiverID, result, at)
+	outcome := newOutcome(result, number, d.Now(), rand.Float64()) //nolint:gosec // guessing it is of no use
+	d.recordAttempt(ctx, delivery, number, at, result, outcome)
+	return outcome
+}
+
+// handleUnavailable returns the outcome of a delivery whose receiver is unavailable. It
+// drops the delivery if the webhook was deleted or disabled, and snoozes it otherwise,
+// for example while the secrets cannot be decrypted.
+func (d *Dispatcher) handleUnavailable(ctx context.Context, id string) outbox.Outcome {
+	limited, cancel := context.WithTimeout(ctx, shutdownTimeout)
+	defer cancel()
+	var kept storage.Webhook
+	err := d.Storage.Transact(limited, func(tx storage.Tx) (err error) {
+		kept, err = tx.GetWebhook(limited, id)
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Health.Disabled {
+		return outbox.Outcome{Err: errReceiverGone}
+	}
+	return outbox.Outcome{SnoozeFor: unavailableSnooze}
+}
+
+// newOutcome returns the outcome of a delivery after an attempt with the given result.
+func newOutcome(result event.DeliveryResult, attempt int, now time.Time, chance float64) outbox.Outcome {
+	outcome := outbox.Outcome{Err: result.AsError()}
+	if outcome.Err == nil || result.IsGone() {
+		return outcome
+	}
+	if pause, again := event.RetryDelay(attempt, result.RetryAfter, chance); again {
+		outcome.RetryAt = now.Add(pause)
+	}
+	return outcome
+}
+
+// recordAttempt queues an attempt to be written to storage.
+func (d *Dispatcher) recordAttempt(ctx context.Context, delivery outbox.Delivery, attempt int, at time.Time, result event.DeliveryResult, outcome outbox.Outcome) {
+	kept := storage.WebhookAttempt{
+		ID: uuid.NewString(), WebhookID: delivery.ReceiverID, At: at, Event: delivery.Event,
+		Number: attempt, StatusCode: result.StatusCode, NextAttemptAt: outcome.RetryAt,
+	}
+	level, word, message := slog.LevelInfo, "delivered", "webhook delivered"
+	if outcome.Err != nil {
+		kept.Error, level, word = outcome.Err.Error(), slog.LevelWarn, "failed"
+		message = "webhook delivery failed, retrying"
+		if outcome.RetryAt.IsZero() {
+			word, message = "given_up", "webhook delivery failed, giving up"
+		}
+	}
+	d.Observer.WebhookAttempted(word)
+	d.Log.Log(ctx, level, message, "webhook", delivery.ReceiverID, "event", string(delivery.Event.Type),
+		"event_id", delivery.Event.ID, "attempt", attempt, "status", result.StatusCode, "error", kept.Error,
+		"duration", d.Now().Sub(at).Round(time.Millisecond).String())
+	select {
+	case d.attempts <- attemptResult{kept, result}:
+	case <-ctx.Done():
+	}
+}
+
+// retryAt returns when to retry an attempt whose process was killed.
+func (d *Dispatcher) retryAt(attempt int) time.Time {
+	pause, _ := event.RetryDelay(attempt, 0, rand.Float64()) //nolint:gosec // guessing it is of no use
+	return d.Now().Add(pause)
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster reads objects that concern an Instance without being owned by it:
+// Secrets and ConfigMaps that its spec references, its pods, the endpoints of its
+// Service, events about its objects, and storage classes. It always reads from the API
+// server: the reads are rare, and a cache would have to hold such objects of all users.
+// Owned objects belong to package inventory.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+)
+
+// A Reader reads objects around the Instances of one namespace.
+type Reader struct {
+	// APIReader bypasses the cache.
+	APIReader client.Reader
+	// Namespace is the namespace of the Instances.
+	Namespace string
+}
+
+// GetSecret reads a Secret that a spec references and users manage. If the Secret does
+// not exist, GetSecret returns a waiting problem with the condition and reason; want
+// describes the expected content.
+func (s Reader) GetSecret(ctx context.Context, condition, reason, name, want string) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, problem.Waiting(condition, reason, "Secret %s does not exist: create it with %s", name, want)
+	case err != nil:
+		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+// GetConfigMap reads a ConfigMap, like GetSecret.
+func (s Reader) GetConfigMap(ctx context.Context, condition, reason, name, want string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	return found, s.getConfigMap(ctx, found, condition, reason, name, want)
+}
+
+// GetConfigMapMetadata reads the UID and resource version of a ConfigMap without its
+// content.
+func (s Reader) GetConfigMapMetadata(ctx context.Context, condition, reason, name, want string) (*metav1.PartialObjectMetadata, error) {
+	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}
+	return found, s.getConfigMap(ctx, found, condition, reason, name, want)
+}
+
+// getConfigMap reads a ConfigMap into found, which may be metadata-only.
+func (s Reader) getConfigMap(ctx context.Context, found client.Object, condition, reason, name, want string) error {
+	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return problem.Waiting(condition, reason, "ConfigMap %s does not exist: create it with %s", name, want)
+	case err != nil:
+		return fmt.Errorf("reading ConfigMap %s: %w", name, err)
+	}
+	return nil
+}
+
+// CABundleOptions describe the purpose of a CA bundle that a spec references, and the
+// problem to report if the bundle is missing or invalid.
+type CABundleOptions struct {
+	// Condition, NotFoundReason and InvalidReason are the condition and reasons of the
+	// problem.
+	Condition, NotFoundReason, InvalidReason string
+	// Expected describes the expected content, such as the CA certificate of a database.
+	Expected string
+}
+
+// GetCABundle reads the CA certificates (PEM) that a spec references. If unset, the key
+// defaults to ca.crt.
+func (s Reader) GetCABundle(ctx context.Context, reference v1alpha1.CABundleReference, use CABundleOptions) (string, error) {
+	kind, name, key := cmp.Or(reference.Kind, "Secret"), reference.Name, cmp.Or(reference.Key, corev1.ServiceAccountRootCAKey)
+	found, err := s.readCABundle(ctx, kind, name, key, use)
+	if err != nil {
+		return "", err
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(found) {
+		return "", problem.Stalled(use.Condition, use.InvalidReason, "%s %s has no PEM certificate under the key %s: add %s", kind, name, key, use.Expected)
+	}
+	return string(found), nil
+}
+
+func (s Reader) readCABundle(ctx context.Context, kind, name, key string, use CABundleOptions) ([]byte, error) {
+	if kind != "ConfigMap" {
+		secret, err := s.GetSecret(ctx, use.Condition, use.NotFoundReason, name, use.Expected)
+		if err != nil {
+			return nil, err
+		}
+		return secret.Data[key], nil
+	}
+	found, err := s.GetConfigMap(ctx, use.Condition, use.NotFoundReason, name, use.Expected)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(found.Data[key]), nil
+}
+
+// ListPods lists pods by their labels.
+func (s Reader) ListPods(ctx context.Context, labels client.MatchingLabels) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := s.APIReader.List(ctx, &pods, client.InNamespace(s.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// ListEndpointSlices lists the EndpointSlices of a Service.
+func (s Reader) ListEndpointSlices(ctx context.Context, service string) ([]discoveryv1.EndpointSlice, error) {
+	var slices discoveryv1.EndpointSliceList
+	which := client.MatchingLabels{discoveryv1.LabelServiceName: service}
+	if err := s.APIReader.List(ctx, &slices, client.InNamespace(s.Namespace), which); err != nil {
+		return nil, fmt.Errorf("listing the endpoints of Service %s: %w", service, err)
+	}
+	return slices.Items, nil
+}
+
+// MissingStorageClass returns the name if that storage class does not exist, with the
+// names of the existing ones. If the operator may not read storage classes, it reports
+// nothing missing.
+func (s Reader) MissingStorageClass(ctx context.Context, name string) (missing string, others []string, err error) {
+	err = s.APIReader.Get(ctx, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
+	if err == nil || apierrors.IsForbidden(err) {
+		return "", nil, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return "", nil, fmt.Errorf("reading storage class %s: %w", name, err)
+	}
+	var classes storagev1.StorageClassList
+	if err := s.APIReader.List(ctx, &classes); err != nil && !apierrors.IsForbidden(err) {
+		return "", nil, fmt.Errorf("listing storage classes: %w", err)
+	}
+	for _, class := range classes.Items {
+		others = append(others, class.Name)
+	}
+	return name, others, nil
+}
+
+// LatestEvent returns the message of the latest event of a type about an object. An
+// empty type matches all types.
+func (s Reader) LatestEvent(ctx context.Context, uid types.UID, kind string) (string, error) {
+	which := client.MatchingFields{"involvedObject.uid": string(uid)}
+	if kind != "" {
+		which["type"] = kind
+	}
+	var events corev1.EventList
+	err := s.APIReader.List(ctx, &events, client.InNamespace(s.Namespace), which)
+	switch {
+	case apierrors.IsForbidden(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("listing events: %w", err)
+	case len(events.Items) == 0:
+		return "", nil
+	}
+	newest := slices.MaxFunc(events.Items, func(one, other corev1.Event) int { return eventTime(one).Compare(eventTime(other)) })
+	return newest.Reason + ": " + newest.Message, nil
+}
+
+func eventTime(event corev1.Event) time.Time {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	}
+	return event.EventTime.Time
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+)
+
+// Another writer that insists on other values of the operator's fields must neither win
+// nor make the operator write endlessly.
+
+// A competingWriter insists on other values in one owned object of the Instance, which
+// is named after the object's kind in lower case.
+type competingWriter struct {
+	// nameSuffix is the part of the object's name after the Instance's name.
+	nameSuffix string
+	// fields are the fields that it sends repeatedly.
+	fields map[string]any
+}
+
+var competingWriters = map[string]competingWriter{
+	"ConfigMap":              {"-config", map[string]any{"data": map[string]any{"config.yaml": "the rival's"}}},
+	inventory.KindDeployment: {"", containerImage("rival.example/image")},
+
+	inventory.KindJob:                   {"", appName("rival")},
+	"NetworkPolicy":                     {"", map[string]any{"spec": map[string]any{"policyTypes": []any{"Ingress"}}}},
+	inventory.KindPersistentVolumeClaim: {"-data", appName("rival")},
+	"PodDisruptionBudget":               {"", map[string]any{"spec": map[string]any{"maxUnavailable": int64(7)}}},
+	inventory.KindSecret: {"-credentials", map[string]any{"data": map[string]any{
+		"default.json": base64.StdEncoding.EncodeToString([]byte("the rival's")),
+	}}},
+	"Service": {"", map[string]any{"spec": map[string]any{"ports": []any{
+		map[string]any{"port": int64(443), "protocol": "TCP", "targetPort": int64(7)},
+	}}}},
+	"ServiceAccount": {"", map[string]any{"automountServiceAccountToken": true}},
+}
+
+func containerImage(image string) map[string]any {
+	container := map[string]any{"name": "apiserver", "image": image}
+	return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{container}}}}}
+}
+
+func appName(name string) map[string]any {
+	return map[string]any{"metadata": map[string]any{"labels": map[string]any{"app.kubernetes.io/name": name}}}
+}
+
+const (
+	// competitionDuration is how long the competing writers write, and competitionInterval
+	// the pause between two writes.
+	competitionDuration = 3 * time.Second
+	competitionInterval = 20 * time.Millisecond
+)
+
+func TestCompetingWritersNeitherWinNorCauseWriteLoop(t *testing.T) {
+	p := newHarness(t)
+	kinds := slices.DeleteFunc(slices.Sorted(maps.Keys(competingWriters)), func(kind string) bool { return kind == inventory.KindJob })
+	for _, kind := range kinds {
+		p.createForCompetingWriter(kind)
+	}
+	for _, kind := range kinds {
+		p.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
+	}
+	p.waitUntilIdle()
+	before := p.snapshot()
+	p.compete(kinds...)
+	for _, kind := range kinds {
+		p.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
+	}
+	p.waitUntilIdle()
+	if diff := cmp.Diff(before, p.snapshot()); diff != "" {
+		t.Errorf("what the rivals left (-before +after):\n%s", diff)
+	}
+}
+
+func TestCompetingWriterOnRunningPreflightLoses(t *testing.T) {
+	p := newHarness(t)
+	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
+	p.createForCompetingWriter(inventory.KindJob)
+	p.waitForConditions("job", "Reconciling=True PreflightRunning")
+	p.waitUntilIdle()
+	p.compete(inventory.KindJob)
+	p.Eventually(func() string { return p.listJobs()[0].Labels["app.kubernetes.io/name"] }).Should(gomega.Equal("anamnesis"))
+	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
+	p.waitForConditions("job", "Ready=True Ready")
+}
+
+func TestEveryKindHasCompetingWriter(t *testing.T) {
+	t.Parallel()
+	for _, kind := range inventory.Kinds {
+		if _, ok := competingWriters[kind.Name]; !ok {
+			t.Errorf("nobody tries what becomes of a %s that another writer insists on: add one to rivals", kind.Name)
+		}
+	}
+}
+
+// createForCompetingWriter creates the Instance whose object of a kind a competing
+// writer changes.
+func (p *harness) createForCompetingWriter(kind string) {
+	p.t.Helper()
+	name := strings.ToLower(kind)
+	if kind == inventory.KindPersistentVolumeClaim {
+		p.mustCreate(p.newInstance(name))
+		return
+	}
+	p.mustCreate(p.newExternalInstance(name))
+}
+
+// compete runs competing writers concurrently for a while. The operator may only write
+// in response to them. A response may take two writes where a list cannot hold both
+// values, and the status reports the result.
+func (p *harness) compete(kinds ...string) {
+	p.t.Helper()
+	counted := len(p.writes.all())
+	ctx, cancel := context.WithTimeout(p.t.Context(), competitionDuration)
+	defer cancel()
+	changes := make([]int, len(kinds))
+	var group sync.WaitGroup
+	for i, kind := range kinds {
+		group.Go(func() { changes[i] = p.competeOn(ctx, kind) })
+	}
+	group.Wait()
+	p.waitUntilIdleFor(time.Second)
+	written := p.writes.all()[counted:]
+	for i, kind := range kinds {
+		answers := 0
+		for _, write := range written {
+			if strings.Contains(write, "/"+strings.ToLower(kind)) {
+				answers++
+			}
+		}
+		p.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, answers)
+		if changes[i] < 2 {
+			p.t.Errorf("%s: the operator did not put back what the rival changed", kind)
+		}
+		if answers > 4*changes[i] {
+			p.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, answers, changes[i])
+		}
+	}
+}
+
+// competeOn runs the competing writer of a kind until the context ends, and returns the
+// number of changes it made.
+func (p *harness) competeOn(ctx context.Context, kind string) (changes int) {
+	rival, wish := p.competingClient(), p.competingObject(kind)
+	version := ""
+	for ctx.Err() == nil {
+		object := wish.DeepCopy()
+		err := rival.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
+		if err != nil && ctx.Err() == nil {
+			p.t.Errorf("the rival's %s: %v", kind, err)
+			return changes
+		}
+		if object.GetResourceVersion() != version {
+			changes++
+		}
+		version = object.GetResourceVersion()
+		time.Sleep(competitionInterval)
+	}
+	return changes
+}
+
+// competingClient returns a client without client-side throttling.
+func (p *harness) competingClient() client.Client {
+	shared, err := controlPlane()
+	if err != nil {
+		panic(err)
+	}
+	cluster := rest.CopyConfig(shared)
+	cluster.QPS = -1
+	rival, err := client.New(cluster, client.Options{Scheme: p.Scheme()})
+	if err != nil {
+		panic(err)
+	}
+	return rival
+}
+
+func (p *harness) competingObject(kind string) *unstructured.Unstructured {
+	gvk, err := apiutil.GVKForObject(inventory.NewObject(kind), p.Scheme())
+	if err != nil {
+		panic(err)
+	}
+	wish := (&unstructured.Unstructured{Object: competingWriters[kind].fields}).DeepCopy()
+	wish.SetGroupVersionKind(gvk)
+	wish.SetNamespace(p.namespace)
+	wish.SetName(strings.ToLower(kind) + competingWriters[kind].nameSuffix)
+	if kind == inventory.KindJob {
+		wish.SetName(p.listJobs()[0].Name)
+	}
+	return wish
+}
+
+// A competing writer on the Instance removes its status and edits unrelated fields,
+// faster than a reconcile takes.
+func TestCompetingWriterOnInstanceLoses(t *testing.T) {
+	p := newHarness(t)
+	p.mustCreate(p.newExternalInstance("acme"))
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.waitUntilIdle()
+	before, counted := p.snapshot(), len(p.writes.all())
+	changes := 0
+	for end := time.Now().Add(competitionDuration); time.Now().Before(end); time.Sleep(competitionInterval) {
+		p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, "test.example/rival", time.Now().String())
+		})
+		p.clearStatus("acme")
+		changes += 2
+	}
+	p.waitForConditions("acme", "Ready=True Ready")
+	p.waitUntilIdle()
+	if diff := cmp.Diff(before, p.snapshot()); diff != "" {
+		t.Errorf("what the rival left (-before +after):\n%s", diff)
+	}
+	writes := p.writes.all()[counted:]
+	t.Logf("%d changes by the rival in %s, %d writes by the operator", changes, competitionDuration, len(writes))
+	for _, write := range writes {
+		if !strings.HasSuffix(write, "/instances/acme/status") {
+			t.Errorf("%s: nothing but the status was another's", write)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resources
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+)
+
+// memoryLimitEnv sets the Go runtime's memory limit. Close to the limit, the runtime
+// collects garbage more often, and the server sheds load that would exceed it.
+const memoryLimitEnv = "GOMEMLIMIT"
+
+// memoryEnv sets the memory limit to four fifths of the container's limit, or returns
+// nil without one. The runtime does not account for memory used by SQLite and the
+// kernel, and cannot stop allocating instantly. The downward API can expose the limit
+// itself, but not a fraction of it.
+func memoryEnv(in Input, resources *coreapply.ResourceRequirementsApplyConfiguration) *coreapply.EnvVarApplyConfiguration {
+	if !in.has(featureMemoryLimit) || resources.Limits == nil {
+		return nil
+	}
+	limit, limited := (*resources.Limits)[corev1.ResourceMemory]
+	if !limited {
+		return nil
+	}
+	return coreapply.EnvVar().WithName(memoryLimitEnv).WithValue(fmt.Sprintf("%dKiB", limit.Value()/5*4>>10))
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// A SavedState is the rollout state that the operator must not lose. It is stored on the
+// Deployment, in the same write as the pod template that it describes: a restore may
+// drop the status, or a status write may be rejected, and neither must cause a failed
+// template to be retried.
+type SavedState struct {
+	// Server is the server build that the Instance is pinned to.
+	Server v1alpha1.ServerBuild `json:"server"`
+	v1alpha1.RolloutStatus
+}
+
+// Encode encodes the state for LoadState.
+func (m SavedState) Encode() (string, error) {
+	encoded, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encoding the rollout state: %w", err)
+	}
+	return string(encoded), nil
+}
+
+// LoadState returns the state saved on a Deployment, or else the state in the status:
+// the Deployment may not exist, or an earlier operator may have saved the state in the
+// status alone. If the saved state is invalid, LoadState returns the state from the
+// status together with an error; the state is usable in either case.
+func LoadState(deployment *appsv1.Deployment, status v1alpha1.InstanceStatus) (SavedState, error) {
+	derived := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
+	if deployment == nil || deployment.Annotations[resources.RolloutAnnotation] == "" {
+		return derived, nil
+	}
+	memory, err := decodeState(deployment.Annotations[resources.RolloutAnnotation])
+	if err != nil {
+		return derived, fmt.Errorf("reading annotation %s of Deployment %s: %w", resources.RolloutAnnotation, deployment.Name, err)
+	}
+	return memory, nil
+}
+
+// errNoServer means that the state names no server build, so no operator wrote it.
+var errNoServer = errors.New("the server build is missing")
+
+// decodeState decodes a saved state and ignores fields added by a newer operator.
+func decodeState(text string) (SavedState, error) {
+	var memory SavedState
+	if err := json.Unmarshal([]byte(text), &memory); err != nil {
+		return SavedState{}, err
+	}
+	if memory.Server.Image == "" {
+		return SavedState{}, errNoServer
+	}
+	return memory, nil
+}
+
+// statusTime returns the time as stored in a status, in whole seconds.
+func statusTime(now time.Time) *metav1.Time {
+	kept := metav1.NewTime(now).Rfc3339Copy()
+	return &kept
+}

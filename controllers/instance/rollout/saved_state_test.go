@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+var (
+	noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	pin  = v1alpha1.ServerBuild{Image: "i", Revision: 1}
+)
+
+func deploymentWithState(text string) *appsv1.Deployment {
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", Annotations: map[string]string{resources.RolloutAnnotation: text}}}
+}
+
+func TestLoadState(t *testing.T) {
+	t.Parallel()
+	status := v1alpha1.InstanceStatus{Server: v1alpha1.ServerBuild{Image: "status", Revision: 1}, Rollout: v1alpha1.RolloutStatus{LastReady: "status"}}
+	derived := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		want       SavedState
+		unreadable bool
+	}{
+		"no Deployment":                     {nil, derived, false},
+		"a Deployment of an early operator": {&appsv1.Deployment{}, derived, false},
+		"remembered": {
+			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReady":"a","failed":"b","failedCause":"Tenant","failedAt":"2026-11-21T12:00:00Z","tries":3}`),
+			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a", Failed: "b", FailedCause: v1alpha1.FailureCauseInstance, FailedAt: statusTime(noon), Tries: 3}}, false},
+		"with what a newer operator added": {
+			deploymentWithState(`{"server":{"image":"i","revision":2,"digest":"d"},"lastReady":"a","mood":{"good":true}}`),
+			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a"}}, false},
+		"rubbish":                    {deploymentWithState("rubbish"), derived, true},
+		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"tries":"three"}`), derived, true},
+		"nothing":                    {deploymentWithState("{}"), derived, true},
+		"null":                       {deploymentWithState("null"), derived, true},
+		"two things, one after else": {deploymentWithState(`{"server":{"image":"i"}}{}`), derived, true},
+	} {
+		got, err := LoadState(test.deployment, status)
+		if (err != nil) != test.unreadable {
+			t.Errorf("%s: got error %v", name, err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestSavedStateIsCompact checks that unset fields are omitted.
+func TestSavedStateIsCompact(t *testing.T) {
+	t.Parallel()
+	got, err := SavedState{Server: pin}.Encode()
+	if want := `{"server":{"image":"i","revision":1}}`; got != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestSavedStateRoundTrip(t *testing.T) {
+	t.Parallel()
+	text := rapid.StringN(0, 30, -1)
+	moment := rapid.Custom(func(t *rapid.T) *metav1.Time {
+		if rapid.Bool().Draw(t, "unknown") {
+			return nil
+		}
+		return statusTime(noon.Add(time.Duration(rapid.Int64Range(0, 1e18).Draw(t, "later"))))
+	})
+	build := rapid.Custom(func(t *rapid.T) v1alpha1.ServerBuild {
+		return v1alpha1.ServerBuild{Image: rapid.StringN(1, 30, -1).Draw(t, "image"), Revision: rapid.Int32().Draw(t, "revision")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		want := SavedState{build.Draw(t, "server"), v1alpha1.RolloutStatus{
+			LastReady: text.Draw(t, "last ready"), ProvenServer: build.Draw(t, "proven"), ProvenAt: moment.Draw(t, "proven at"),
+			Failed: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailedBecause: text.Draw(t, "because"),
+			FailedServer: build.Draw(t, "failed server"), FailedAt: moment.Draw(t, "failed at"), FailedCause: v1alpha1.FailureCause(text.Draw(t, "cause")),
+			Tries: rapid.Int32().Draw(t, "tries"), Retried: text.Draw(t, "retried"),
+		}}
+		encoded, err := want.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := LoadState(deploymentWithState(encoded), v1alpha1.InstanceStatus{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", encoded, diff)
+		}
+	})
+}
+
+// FuzzLoadState checks that for any annotation value, the state is either the decoded
+// one or the status's, and can be encoded again.
+func FuzzLoadState(f *testing.F) {
+	for _, text := range []string{"", "{}", "null", `{"server":{"image":"i"},"failedAt":"2026-11-21T12:00:00Z"}`, `{"server":{"image":"i"},"tries":-1e9}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		status := v1alpha1.InstanceStatus{Server: pin}
+		memory, err := LoadState(deploymentWithState(text), status)
+		if memory.Server.Image == "" || err != nil && memory.Server != pin {
+			t.Fatalf("recalled %+v, %v", memory, err)
+		}
+		encoded, err := memory.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := LoadState(deploymentWithState(encoded), status)
+		if diff := cmp.Diff(memory, again); diff != "" || err != nil {
+			t.Fatalf("written again it is another, %v (-want +got):\n%s", err, diff)
+		}
+	})
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
+)
+
+// A scenario is a sequence of changes to Instances.
+type scenario struct {
+	name string
+	// prepare sets up a new platform for the scenario. If nil, the platform is empty.
+	prepare func(*harness)
+	steps   []scenarioStep
+}
+
+// A scenarioStep makes a change and lasts until the change has taken effect.
+type scenarioStep struct {
+	act  func(*harness)
+	done func(*harness) bool
+}
+
+// scenarios are the scenarios to test. Each is about the Instance acme.
+var scenarios = []scenario{
+	{name: "embedded is created", steps: []scenarioStep{
+		{createInstance(embeddedAcme), hasConditions("Ready=True Ready")},
+	}},
+	{name: "external is created", steps: []scenarioStep{
+		{createInstance(externalAcme), hasConditions("Ready=True Ready")},
+	}},
+	{name: "an edit rolls out", prepare: createReady(externalAcme), steps: []scenarioStep{
+		{updateAcme(useOlderModel), hasConditions("Ready=True Ready")},
+	}},
+	{name: "a rollout fails and is put back", prepare: createReady(externalAcme), steps: []scenarioStep{
+		{deployBrokenModel, allOf(hasConditions("Stalled=True RolloutFailed", "Available=True Serving"), isRolledBack)},
+	}},
+	{name: "scaled down and up", prepare: createReady(externalAcme), steps: []scenarioStep{
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Replicas = 1 }), hasConditions("Ready=True Ready")},
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Replicas = 3 }), hasConditions("Ready=True Ready")},
+	}},
+	{name: "hibernates and wakes", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), hasConditions("Ready=True Hibernated")},
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Hibernate = false }), hasConditions("Ready=True Ready")},
+	}},
+	{name: "is suspended with a change and resumes", prepare: createReady(externalAcme), steps: []scenarioStep{
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Suspend = true; useOlderModel(i) }), hasConditions("Ready=True Suspended")},
+		{updateAcme(func(i *v1alpha1.Instance) { i.Spec.Suspend = false }), hasConditions("Ready=True Ready")},
+	}},
+	{name: "applications come and go", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{updateAcme(withApplications("default", "portal", "kiosk")), hasConditions("Ready=True Ready")},
+		{updateAcme(withApplications("default", "portal")), hasConditions("Ready=True Ready")},
+	}},
+	{name: "a certificate is renewed", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{advanceClock(65 * 24 * time.Hour), allOf(hasConditions("Ready=True Ready"), isRenewed)},
+	}},
+	{name: "the authority is renewed", prepare: createReady(externalAcme), steps: []scenarioStep{
+		{advanceClock(6 * 365 * 24 * time.Hour), allOf(hasConditions("Ready=True Ready"), isRenewed)},
+	}},
+	{name: "keys begin to turn", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{requestRotation("keys:1,signing-keys:1,keysets:1"), hasConditions("Ready=True Ready", "KeysRotating=True Rotating")},
+	}},
+	{name: "keys have turned", prepare: startRotation, steps: []scenarioStep{
+		{advanceClock(3 * time.Minute), hasMessage("KeysRotating", "valid until")},
+	}},
+	{name: "keys are revoked at once", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{revokeKeys, isRotated("1")},
+	}},
+	{name: "the server image is upgraded", prepare: createTwoReady, steps: []scenarioStep{
+		{func(p *harness) { p.startOperator(nextServerImage) }, allOf(isUpgraded("acme"), isUpgraded("other"))},
+	}},
+	{name: "is deleted and keeps its data", prepare: createReady(embeddedAcme), steps: []scenarioStep{
+		{deleteAcme, allOf(isDeleted, isDataRetained)},
+	}},
+	{name: "is deleted with its data", prepare: createReady(deletableAcme), steps: []scenarioStep{
+		{deleteAcme, allOf(isDeleted, isDataDeleted)},
+	}},
+	{name: "takes up the data of an earlier one", prepare: createRetainedData, steps: []scenarioStep{
+		{createInstance(adoptingAcme), hasConditions("Ready=True Ready")},
+	}},
+}
+
+func embeddedAcme(p *harness) *v1alpha1.Instance { return p.newInstance("acme") }
+
+func externalAcme(p *harness) *v1alpha1.Instance { return p.newExternalInstance("acme") }
+
+func deletableAcme(p *harness) *v1alpha1.Instance {
+	instance := p.newInstance("acme")
+	instance.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	return instance
+}
+
+func adoptingAcme(p *harness) *v1alpha1.Instance {
+	instance := p.newInstance("acme")
+	claim := mustGet(p, "acme-data", &corev1.PersistentVolumeClaim{})
+	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: claim.Labels[v1alpha1.InstanceUIDLabel]}
+	return instance
+}
+
+func createInstance(build func(*harness) *v1alpha1.Instance) func(*harness) {
+	return func(p *harness) { p.mustCreate(build(p)) }
+}
+
+func createReady(build func(*harness) *v1alpha1.Instance) func(*harness) {
+	return func(p *harness) {
+		p.mustCreate(build(p))
+		p.waitForConditions("acme", "Ready=True Ready")
+	}
+}
+
+func createTwoReady(p *harness) {
+	createReady(embeddedAcme)(p)
+	p.mustCreate(p.newInstance("other"))
+	p.waitForConditions("other", "Ready=True Ready")
+}
+
+func createRetainedData(p *harness) {
+	createReady(embeddedAcme)(p)
+	deleteAcme(p)
+	p.Eventually(func() bool { return isDeleted(p) }).Should(gomega.BeTrue())
+}
+
+func startRotation(p *harness) {
+	createReady(embeddedAcme)(p)
+	requestRotation("keys:1,keysets:1")(p)
+	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
+}
+
+func revokeKeys(p *harness) {
+	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+		instance.Annotations = map[string]string{rotation.Annotation: "keys:1"}
+		instance.Spec.KeyOverlap = &metav1.Duration{}
+	})
+}
+
+// isRotated reports whether keys were rotated as requested.
+func isRotated(request string) func(*harness) bool {
+	return func(p *harness) bool {
+		credentials := mustGet(p, "acme-credentials", &corev1.Secret{})
+		return credentials.Annotations[rotation.RotatedAnnotation] == request && p.serverCredential("default").Key == p.publishedKey("default")
+	}
+}
+
+func hasMessage(condition, text string) func(*harness) bool {
+	return func(p *harness) bool { return strings.Contains(p.conditionMessage("acme", condition), text) }
+}
+
+func updateAcme(how func(*v1alpha1.Instance)) func(*harness) {
+	return func(p *harness) { p.updateInstance("acme", how) }
+}
+
+func withApplications(names ...string) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) {
+		instance.Spec.Applications = nil
+		for _, name := range names {
+			instance.Spec.Applications = append(instance.Spec.Applications, v1alpha1.Application{Name: name})
+		}
+	}
+}
+
+func deployBrokenModel(p *harness) {
+	p.breakModel(olderVersion)
+	p.updateInstance("acme", useOlderModel)
+}
+
+// advanceClock advances the operator's clock and triggers a reconcile of the Instance.
+func advanceClock(time time.Duration) func(*harness) {
+	return func(p *harness) {
+		p.clockOffset.Store(int64(time))
+		p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+			instance.Annotations = map[string]string{"test.example/visit": time.String()}
+		})
+	}
+}
+
+func deleteAcme(p *harness) {
+	if err := p.Delete(p.t.Context(), mustGet(p, "acme", &v1alpha1.Instance{})); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func allOf(one, other func(*harness) bool) func(*harness) bool {
+	return func(p *harness) bool { return one(p) && other(p) }
+}
+
+// hasConditions reports whether the Instance's conditions include the given ones.
+func hasConditions(conditions ...string) func(*harness) bool {
+	return func(p *harness) bool {
+		state := p.conditionLines("acme")
+		return !slices.ContainsFunc(conditions, func(condition string) bool { return !slices.Contains(state, condition) })
+	}
+}
+
+func isRolledBack(p *harness) bool {
+	return servedModels(p, "acme") == "service-en@"+newestVersion && strings.Contains(p.conditionMessage("acme", "Ready"), "rolled back")
+}
+
+// isRenewed reports whether the served certificate has been reissued.
+func isRenewed(p *harness) bool {
+	certificate := parseCertificate(p.t, mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data[corev1.TLSCertKey])
+	return certificate.NotAfter.After(time.Now().Add(time.Duration(p.clockOffset.Load()) + 60*24*time.Hour))
+}
+
+// parseCertificate parses the first certificate of a PEM chain.
+func parseCertificate(t testing.TB, chain []byte) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode(chain)
+	if block == nil {
+		t.Fatalf("no certificate in PEM: %q", chain)
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
+func isUpgraded(name string) func(*harness) bool {
+	return func(p *harness) bool {
+		instance := &v1alpha1.Instance{}
+		return p.get(name, instance) && instance.Status.Server.Image == nextServerImage && slices.Contains(p.conditionLines(name), "Ready=True Ready")
+	}
+}
+
+// isDeleted reports whether at most retained data remains of the Instance.
+func isDeleted(p *harness) bool {
+	for _, object := range p.managedObjects() {
+		if object.GetLabels()[v1alpha1.InstanceUIDLabel] == "" && strings.HasPrefix(object.GetName(), "acme") {
+			return false
+		}
+	}
+	return true
+}
+
+// retainedObjects returns the names of acme's remaining data objects.
+func retainedObjects(p *harness) []string {
+	var left []string
+	for _, object := range p.managedObjects() {
+		if object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" {
+			left = append(left, object.GetName())
+		}
+	}
+	return left
+}
+
+func isDataRetained(p *harness) bool {
+	return slices.Equal(retainedObjects(p), []string{"acme-data", "acme-credentials", "acme-keysets", "acme-signing-keys"})
+}
+
+func isDataDeleted(p *harness) bool { return len(retainedObjects(p)) == 0 }

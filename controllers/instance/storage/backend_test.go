@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// TestEveryStorageKindHasBackend checks that every kind of storage in the API has a
+// backend. Otherwise its data would have no storage.
+func TestEveryStorageKindHasBackend(t *testing.T) {
+	t.Parallel()
+	if kind := ForInstance(&v1alpha1.Instance{}); kind != nil {
+		t.Errorf("a spec without storage has kind %T", kind)
+	}
+	seen := map[Backend]string{}
+	for field := range reflect.TypeFor[v1alpha1.Storage]().Fields() {
+		instance := &v1alpha1.Instance{}
+		reflect.ValueOf(&instance.Spec.Storage).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
+		kind := ForInstance(instance)
+		if kind == nil || seen[kind] != "" {
+			t.Errorf("spec.storage.%s has kind %T, which is that of %q: give it a file here and in resources", field.Name, kind, seen[kind])
+		}
+		seen[kind] = field.Name
+	}
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pki
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const serviceName = "acme.tenants.svc"
+
+// nextServing returns the next serving certificate under an AuthorityRotation.
+func nextServing(t rapid.TB, r AuthorityRotation, had ServingCertificate, names []string, now time.Time) ServingResult {
+	t.Helper()
+	authorities, err := r.Issuer(DefaultOverlap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := authorities.NextServingCertificate(had, names, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return served
+}
+
+func TestNextServingCertificate(t *testing.T) {
+	t.Parallel()
+	names := []string{serviceName}
+	old, fresh := newAuthorityPair(t, start, serviceDomains...), newAuthorityPair(t, start, serviceDomains...)
+	open := newAuthorityPair(t, start)
+	renewed, err := RenewAuthority(open, start.Add(30*day), serviceDomains...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := append(bytes.Clone(old.Certificate), fresh.Certificate...)
+	byOld := issue(t, parseAuthority(t, old), start, names...)
+	byFresh := issue(t, parseAuthority(t, fresh), start.Add(30*day), names...)
+	byOpen := issue(t, parseAuthority(t, open), start.Add(10*day), serviceName, "acme.tenants", "acme")
+	narrow := newAuthorityPair(t, start, "svc")
+	wide, err := RenewAuthority(narrow, start, serviceDomains...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byNarrow := issue(t, parseAuthority(t, narrow), start, names...)
+	ended, err := NewAuthority(start, "example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Unless stated otherwise, clients have trusted fresh since day 29. Now is day 30.
+	now, known := start.Add(30*day), start.Add(29*day)
+	for name, test := range map[string]struct {
+		rollover AuthorityRotation
+		had      ServingCertificate
+		names    []string
+		now      time.Time
+
+		because, waits string
+		trusted        []byte
+		since          time.Time
+		awaited        []string
+		again          time.Time
+	}{
+		"nothing yet": {
+			rollover: AuthorityRotation{Issuing: old},
+			because:  "no certificate exists", trusted: old.Certificate, again: now.Add(60 * day),
+		},
+		"nothing yet, in between": {
+			rollover: AuthorityRotation{Issuing: old, Next: fresh},
+			because:  "no certificate exists", trusted: both, since: now, again: now.Add(day),
+		},
+		"rubbish": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: KeyPair{[]byte("rubbish"), byOld.Key}, TrustBundle: both},
+			because: "tls.crt: no certificate in PEM", trusted: old.Certificate, again: now.Add(60 * day),
+		},
+		"the key of another": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: KeyPair{byOld.Certificate, byFresh.Key}, TrustBundle: old.Certificate},
+			because: "tls.key is not the private key", trusted: old.Certificate, again: now.Add(60 * day),
+		},
+		"at rest": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			trusted: old.Certificate, again: start.Add(60 * day),
+		},
+		"near the end": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(61 * day),
+			because: "it expires at", trusted: old.Certificate, again: start.Add(121 * day),
+		},
+		"one name less": {
+			rollover: AuthorityRotation{Issuing: open}, had: ServingCertificate{byOpen, both, now}, names: []string{serviceName, "acme"},
+			because: "instead of", trusted: append(bytes.Clone(both), open.Certificate...), since: now, again: now.Add(day),
+		},
+		"one more name, permitted": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			because: "instead of", trusted: old.Certificate, again: now.Add(60 * day),
+		},
+		"one more name, not permitted": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.example"},
+			trusted: old.Certificate, awaited: []string{"acme.example"}, again: start.Add(60 * day),
+		},
+		"one more name, of which not all know": {
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, now.Add(-time.Hour)}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			waits: "instead of", trusted: both, since: now.Add(-time.Hour), awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(23 * time.Hour),
+		},
+		"one more name, of which a certificate with the same key knows nothing": {
+			rollover: AuthorityRotation{Issuing: wide}, had: ServingCertificate{byNarrow, narrow.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			waits: "instead of", trusted: append(bytes.Clone(narrow.Certificate), wide.Certificate...), since: now, awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(day),
+		},
+		"another is announced": {
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			trusted: both, since: now, again: now.Add(day),
+		},
+		"another was announced": {
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, known},
+			trusted: both, since: known, again: start.Add(60 * day),
+		},
+		"another was announced, nobody knows when": {
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, time.Time{}},
+			trusted: both, since: now, again: now.Add(day),
+		},
+		"promoted": {
+			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, had: ServingCertificate{byOld, both, known},
+			because: "another CA issued it", trusted: both, since: known, again: now.Add(60 * day),
+		},
+		"promoted, clients heard late": {
+			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, had: ServingCertificate{byOld, both, known.Add(time.Minute)},
+			waits: "another CA issued it", trusted: both, since: known.Add(time.Minute), again: now.Add(time.Minute),
+		},
+		"replaced, and clients never heard": {
+			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			waits: "another CA issued it", trusted: both, since: now, again: now.Add(day),
+		},
+		"replaced, and the certificate is about to end": {
+			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(89 * day),
+			because: "another CA issued it", trusted: both, since: start.Add(89 * day), again: start.Add(90 * day),
+		},
+		"retired a moment ago, where it issued": {
+			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, both, known}, now: now.Add(day - time.Minute),
+			trusted: both, since: known, again: now.Add(day),
+		},
+		"retired": {
+			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, both, known}, now: now.Add(day),
+			trusted: fresh.Certificate, again: now.Add(60 * day),
+		},
+		"somebody else's authority in the list": {
+			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
+			trusted: fresh.Certificate, again: now.Add(60 * day),
+		},
+		"no list": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: byOld},
+			trusted: old.Certificate, again: start.Add(60 * day),
+		},
+		"a certificate of somebody else": {
+			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
+			because: "it was not issued by the operator", trusted: old.Certificate, again: now.Add(60 * day),
+		},
+		"constrained, while pods may serve short names": {
+			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, had: ServingCertificate{byOpen, open.Certificate, time.Time{}},
+			because: "instead of", trusted: open.Certificate, again: now.Add(certificatePropagationDelay),
+		},
+		"constrained, when no pod does": {
+			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, had: ServingCertificate{issue(t, parseAuthority(t, open), now, serviceName), open.Certificate, time.Time{}}, now: now.Add(certificatePropagationDelay),
+			trusted: append(bytes.Clone(open.Certificate), renewed.Certificate...), since: now.Add(certificatePropagationDelay), again: now.Add(certificatePropagationDelay + day),
+		},
+	} {
+		if test.now.IsZero() {
+			test.now = now
+		}
+		if test.names == nil {
+			test.names = names
+		}
+		got := nextServing(t, test.rollover, test.had, test.names, test.now)
+		if !strings.Contains(got.IssueReason, test.because) || (got.IssueReason == "") != (test.because == "") || !strings.Contains(got.PendingReason, test.waits) || (got.PendingReason == "") != (test.waits == "") {
+			t.Errorf("%s: issued because %q, waits because %q", name, got.IssueReason, got.PendingReason)
+		}
+		if (got.IssueReason == "") != bytes.Equal(got.Certificate, test.had.Certificate) {
+			t.Errorf("%s: issued because %q, yet the certificate says otherwise", name, got.IssueReason)
+		}
+		if diff := cmp.Diff(string(test.trusted), string(got.TrustBundle)); diff != "" {
+			t.Errorf("%s: trusted (-want +got):\n%s", name, diff)
+		}
+		if !got.TrustBundleSince.Equal(test.since) || !got.RecheckAt.Equal(test.again) || !cmp.Equal(got.PendingNames, nonNil(test.awaited)) {
+			t.Errorf("%s: since %s, again %s, awaited %q", name, got.TrustBundleSince, got.RecheckAt, got.PendingNames)
+		}
+	}
+	authorities, err := AuthorityRotation{Issuing: ended}.Issuer(DefaultOverlap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := authorities.NextServingCertificate(ServingCertificate{}, names, now); err == nil || !strings.Contains(err.Error(), `may issue for ["example"] only`) {
+		t.Errorf("a CA that may issue for no name: %v", err)
+	}
+}
+
+func nonNil(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// A rotationSimulation is a server with its CAs, and the history of what was served and
+// published.
+type rotationSimulation struct {
+	sharedAuthority, instanceAuthority AuthorityRotation
+	request                            string
+	extraNames                         []string
+	current                            ServingCertificate
+	recheckAt, now                     time.Time
+	served, trusted                    []period
+}
+
+// A period holds a state and the time since when it applied.
+type period struct {
+	from time.Time
+	pem  []byte
+}
+
+func (w *rotationSimulation) names() []string { return append([]string{serviceName}, w.extraNames...) }
+
+// reconcile does what the operator does in a reconcile. It may be interrupted before
+// each write.
+func (w *rotationSimulation) reconcile(t *rapid.T, mayFail bool) {
+	fails := func() bool { return mayFail && rapid.IntRange(0, 9).Draw(t, "interrupted") == 0 }
+	kept, domains := &w.sharedAuthority, serviceDomains
+	if len(w.extraNames) > 0 {
+		kept, domains = &w.instanceAuthority, Domains(w.names())
+	} else {
+		w.instanceAuthority = AuthorityRotation{}
+	}
+	advanced, _, due, err := kept.Advance(AuthorityPolicy{Domains: domains, Request: w.request, Overlap: DefaultOverlap}, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.recheckAt = w.now
+	if fails() {
+		return
+	}
+	*kept = advanced
+	served := nextServing(t, advanced, w.current, w.names(), w.now)
+	if fails() {
+		return
+	}
+	w.current, w.recheckAt = served.ServingCertificate, earlier(served.RecheckAt, due)
+	if !w.recheckAt.After(w.now) {
+		t.Fatalf("a visit asks for another one at %s, which is not after %s", w.recheckAt, w.now)
+	}
+	w.record(&w.served, w.current.Certificate)
+	w.record(&w.trusted, w.current.TrustBundle)
+}
+
+func (w *rotationSimulation) record(spells *[]period, pem []byte) {
+	if last := len(*spells) - 1; last < 0 || !bytes.Equal((*spells)[last].pem, pem) {
+		*spells = append(*spells, period{w.now, pem})
+	}
+}
+
+// advanceTime advances the clock while the operator reconciles when due.
+func (w *rotationSimulation) advanceTime(t *rapid.T, pause time.Duration) {
+	until := w.now.Add(pause)
+	for visits := 0; w.recheckAt.Before(until); visits++ {
+		if visits > 1000 {
+			t.Fatalf("the operator is never done, and comes again at %s", w.recheckAt)
+		}
+		w.now = w.recheckAt
+		w.reconcile(t, true)
+	}
+	w.now = until
+}
+
+// changeRandomly makes a random change that a user might make.
+func (w *rotationSimulation) changeRandomly(t *rapid.T) {
+	switch rapid.IntRange(0, 5).Draw(t, "whim") {
+	case 0:
+		w.request += "x"
+	case 1:
+		w.extraNames = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"*.c.example", "a.example", "b.example"}), 0, 3, rapid.ID[string]).Draw(t, "extra names")
+	case 2:
+		w.extraNames = nil
+	case 3:
+		w.sharedAuthority = AuthorityRotation{}
+	case 4:
+		w.instanceAuthority = AuthorityRotation{}
+	}
+}
+
+// checkClients checks every client that learned the trust bundle at any time within the
+// overlap, against pods that serve what they were given up to two minutes ago. If
+// several CA certificates share a key, each must suffice, because many clients try only
+// one.
+func (w *rotationSimulation) checkClients(t *rapid.T) {
+	for i, served := range w.served {
+		for j, told := range w.trusted {
+			if served.from.Before(periodEnd(w.trusted, j, w.now).Add(DefaultOverlap)) && told.from.Before(periodEnd(w.served, i, w.now).Add(2*time.Minute)) {
+				met := served.from
+				if told.from.After(met) {
+					met = told.from
+				}
+				checkHandshake(t, served.pem, told.pem, met)
+			}
+		}
+	}
+}
+
+func periodEnd(spells []period, i int, now time.Time) time.Time {
+	if i+1 < len(spells) {
+		return spells[i+1].from
+	}
+	return now
+}
+
+func checkHandshake(t *rapid.T, served, told []byte, met time.Time) {
+	leaf := parseReadableCertificates(served)[0]
+	vouchers := 0
+	for _, certificate := range parseReadableCertificates(told) {
+		if leaf.CheckSignatureFrom(certificate) != nil {
+			continue
+		}
+		vouchers++
+		if err := verifyChain(served, encodeCertificate(certificate.Raw), met); err != nil {
+			t.Fatalf("at %s, of a certificate for %q by one permitted %q: %v", met, leaf.DNSNames, certificate.PermittedDNSDomains, err)
+		}
+	}
+	if vouchers == 0 || leaf.VerifyHostname(serviceName) != nil {
+		t.Fatalf("at %s %d of those trusted vouch for a certificate for %q", met, vouchers, leaf.DNSNames)
+	}
+}
+
+// TestClientsTrustServerDuringRotation checks that no client that refreshes its trust
+// bundle within the overlap ever fails, however often CAs and names change and whenever
+// the operator is interrupted or down, and that the desired state is reached in the end.
+func TestClientsTrustServerDuringRotation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := &rotationSimulation{now: start}
+		if rapid.Bool().Draw(t, "from before there were constraints") {
+			w.sharedAuthority.Issuing = newAuthorityPair(t, start.Add(-30*day))
+			authority, err := ParseAuthority(w.sharedAuthority.Issuing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pair, err := authority.Issue([]string{serviceName, "acme.tenants", "acme"}, start.Add(-20*day))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.current = ServingCertificate{KeyPair: pair, TrustBundle: authority.PEM()}
+			w.record(&w.served, pair.Certificate)
+			w.record(&w.trusted, authority.PEM())
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			w.changeRandomly(t)
+			w.reconcile(t, true)
+			pause := rapid.SampledFrom([]time.Duration{0, time.Minute, time.Hour, 13 * time.Hour, 25 * time.Hour, 40 * day}).Draw(t, "pause")
+			if rapid.IntRange(0, 3).Draw(t, "away") == 0 {
+				w.now = w.now.Add(min(pause, 3*day))
+				continue
+			}
+			w.advanceTime(t, pause)
+		}
+		w.reconcile(t, false)
+		w.advanceTime(t, 7*day)
+		w.checkClients(t)
+		if served := nextServing(t, *w.activeAuthority(), w.current, w.names(), w.now); served.IssueReason != "" || served.PendingReason != "" || len(served.PendingNames) > 0 {
+			t.Fatalf("in the end: issued because %q, waits because %q, without %q", served.IssueReason, served.PendingReason, served.PendingNames)
+		}
+		if diff := cmp.Diff(string(w.activeAuthority().Issuing.Certificate), string(w.current.TrustBundle)); diff != "" {
+			t.Fatalf("in the end clients trust (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// activeAuthority returns the CA that issues to the server.
+func (w *rotationSimulation) activeAuthority() *AuthorityRotation {
+	if len(w.extraNames) > 0 {
+		return &w.instanceAuthority
+	}
+	return &w.sharedAuthority
+}
+
+func FuzzNextServingCertificate(f *testing.F) {
+	pair, err := NewAuthority(start, serviceDomains...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	authorities, err := AuthorityRotation{Issuing: pair}.Issuer(DefaultOverlap)
+	if err != nil {
+		f.Fatal(err)
+	}
+	issued, err := authorities.Issue([]string{serviceName}, start)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(issued.Certificate, issued.Key, pair.Certificate, start.Unix())
+	f.Add([]byte("-----BEGIN CERTIFICATE-----"), []byte(""), []byte("rubbish"), int64(0))
+	after := parseReadableCertificates(issued.Certificate)[0]
+	f.Fuzz(func(t *testing.T, certificate, key, trusted []byte, since int64) {
+		before, reason := parseServingState(ServingCertificate{KeyPair{certificate, key}, trusted, time.Unix(since, 0)})
+		if (before.leaf == nil) != (reason != "") {
+			t.Fatalf("a certificate %v, and the reason to issue one is %q", before.leaf, reason)
+		}
+		d := servingDecision{Issuer: authorities, previous: before, current: after, names: []string{serviceName}, now: start}
+		if before.leaf != nil {
+			d.current = before.leaf
+		} else if !d.canIssue() {
+			t.Error("there is no certificate, and none is issued")
+		}
+		told := d.trustBundle()
+		if !contains(told, authorities.certificate) && !slices.ContainsFunc(told, d.trustsNextCertificate) {
+			t.Errorf("clients are told to trust %d, and nobody who vouches", len(told))
+		}
+		if again := d.recheckAt(told); !again.After(start) {
+			t.Errorf("asks again at %s, which is not after %s", again, start)
+		}
+	})
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ssa
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// eventuallyTimeout is how long a test waits for an expected change, even on a slow
+// machine.
+const eventuallyTimeout = 60 * time.Second
+
+var environment envtest.Environment
+
+// controlPlane starts one kube-apiserver for all tests.
+var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
+	assets, err := assetsDirectory()
+	if err != nil {
+		return nil, err
+	}
+	environment = envtest.Environment{BinaryAssetsDirectory: assets}
+	return environment.Start()
+})
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	code := m.Run()
+	if environment.Config != nil {
+		if err := environment.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
+		}
+	}
+	os.Exit(code)
+}
+
+// assetsDirectory returns the directory of kube-apiserver and etcd: KUBEBUILDER_ASSETS
+// if set, else the output of hack/cluster.
+func assetsDirectory() (string, error) {
+	directory := os.Getenv("KUBEBUILDER_ASSETS")
+	if directory == "" {
+		root := os.Getenv("ANAMNESIS_CACHE")
+		if user, err := os.UserCacheDir(); root == "" && err == nil {
+			root = filepath.Join(user, "anamnesis")
+		}
+		found, err := filepath.Glob(filepath.Join(root, "assets", "*", "kube-apiserver"))
+		if err != nil {
+			return "", err
+		}
+		if len(found) > 0 {
+			directory = filepath.Dir(found[len(found)-1])
+		}
+	}
+	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil {
+		return "", fmt.Errorf("no kube-apiserver in %q: build it with `go -C hack/cluster run . build assets`", directory)
+	}
+	return directory, nil
+}
+
+// A testCluster is a real API server and an Applier that reads from a cache, with a
+// namespace for one test.
+type testCluster struct {
+	*gomega.WithT
+	t *testing.T
+	// Client belongs to other users: it neither caches nor counts.
+	client.Client
+	namespace string
+	cache     cache.Cache
+	applier   *Applier
+	// writer is the Applier's client. writes counts its requests.
+	writer client.Client
+	writes atomic.Int64
+}
+
+func newCluster(t *testing.T) *testCluster {
+	t.Helper()
+	t.Parallel()
+	config, err := controlPlane()
+	if err != nil {
+		t.Fatalf("starting a control plane: %v", err)
+	}
+	c := &testCluster{WithT: gomega.NewWithT(t), t: t}
+	c.SetDefaultEventuallyTimeout(eventuallyTimeout)
+	c.Client = c.newClient(config)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	c.createObject(namespace)
+	c.namespace = namespace.Name
+	counted := rest.CopyConfig(config)
+	counted.QPS = -1
+	counted.Wrap(c.countWrites)
+	c.writer = c.newClient(counted)
+	c.startCache(config)
+	c.restart()
+	return c
+}
+
+func (c *testCluster) newClient(config *rest.Config) client.Client {
+	c.t.Helper()
+	made, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return made
+}
+
+func (c *testCluster) startCache(config *rest.Config) {
+	c.t.Helper()
+	var err error
+	c.cache, err = cache.New(config, cache.Options{
+		Scheme:            scheme.Scheme,
+		DefaultNamespaces: map[string]cache.Config{c.namespace: {}},
+		DefaultTransform:  cache.TransformStripManagedFields(),
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.cache.Start(ctx) }()
+	c.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			c.t.Errorf("the cache ended: %v", err)
+		}
+	})
+}
+
+// restart simulates a restart of the operator, which loses its memory.
+func (c *testCluster) restart() {
+	c.applier = &Applier{Client: c.writer, Reader: c.Client, FieldManager: "us"}
+}
+
+// countWrites counts write requests in the transport, so that none is missed.
+func (c *testCluster) countWrites(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method != http.MethodGet {
+			c.writes.Add(1)
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// createObject creates an object as another client.
+func (c *testCluster) createObject(object client.Object) {
+	c.t.Helper()
+	if err := c.Create(c.t.Context(), object); err != nil {
+		c.t.Fatalf("creating %T: %v", object, err)
+	}
+}
+
+// parseObject parses an object in the test's namespace, as it would be sent.
+func (c *testCluster) parseObject(text string) *unstructured.Unstructured {
+	c.t.Helper()
+	object := parseObject(c.t, text)
+	object.SetNamespace(c.namespace)
+	return object
+}
+
+// cached returns the object from the cache, or else from the API server. Nil if it does
+// not exist.
+func (c *testCluster) cached(wanted *unstructured.Unstructured) client.Object {
+	c.t.Helper()
+	made, err := scheme.Scheme.New(wanted.GroupVersionKind())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	object := made.(client.Object)
+	for _, reader := range []client.Reader{c.cache, c.Client} {
+		err = reader.Get(c.t.Context(), client.ObjectKeyFromObject(wanted), object)
+		if !apierrors.IsNotFound(err) {
+			break
+		}
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return object
+}
+
+// apply returns the outcome of one reconcile.
+func (c *testCluster) apply(wanted *unstructured.Unstructured) Outcome {
+	c.t.Helper()
+	outcome, err := c.applier.Apply(c.t.Context(), wanted, c.cached(wanted))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return outcome
+}
+
+// waitForCache waits until the cache shows the latest version of an object.
+func (c *testCluster) waitForCache(wanted *unstructured.Unstructured) {
+	c.t.Helper()
+	c.Eventually(func() string { return c.cached(wanted).GetResourceVersion() }).Should(gomega.Equal(c.getLive(wanted).GetResourceVersion()))
+}
+
+// getLive reads an object from the API server.
+func (c *testCluster) getLive(wanted *unstructured.Unstructured) *unstructured.Unstructured {
+	c.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(wanted.GroupVersionKind())
+	if err := c.Get(c.t.Context(), client.ObjectKeyFromObject(wanted), object); err != nil {
+		c.t.Fatal(err)
+	}
+	return object
+}
+
+// expectConverged reconciles until nothing changes anymore: before and after the cache
+// has caught up, and after another client changed a field that the operator does not
+// own. It checks the total number of writes and the final drift.
+func (c *testCluster) expectConverged(when string, wanted *unstructured.Unstructured, writes int, diverging ...string) *Drift {
+	c.t.Helper()
+	before := c.writes.Load()
+	for range 3 {
+		c.apply(wanted)
+	}
+	c.waitForCache(wanted)
+	c.apply(wanted)
+	c.patchAs(wanted, "somebody", types.MergePatchType, fmt.Sprintf(`{"metadata":{"annotations":{"somebody":%q}}}`, time.Now()))
+	c.waitForCache(wanted)
+	outcome := c.apply(wanted)
+	if got := c.writes.Load() - before; got != int64(writes) {
+		c.t.Errorf("%s: %d requests, want %d", when, got, writes)
+	}
+	var paths []string
+	if outcome.Drift != nil {
+		for _, each := range outcome.Drift.Fields {
+			paths = append(paths, each.Path)
+		}
+	}
+	c.Expect(paths).To(gomega.Equal(diverging), "%s: divergence", when)
+	return outcome.Drift
+}
+
+// patchAs patches an object as another field manager.
+func (c *testCluster) patchAs(object *unstructured.Unstructured, manager string, kind types.PatchType, patchAs string) {
+	c.t.Helper()
+	target := object.DeepCopy()
+	if err := c.Patch(c.t.Context(), target, client.RawPatch(kind, []byte(patchAs)), client.FieldOwner(manager)); err != nil {
+		c.t.Fatalf("%s patches %s: %v", manager, object.GetName(), err)
+	}
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookconfig
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+)
+
+// A fakeInstanceAPI is the webhook API of an Instance's server: it keeps configurations
+// in memory, by the rules of the API contract, and serves TLS.
+type fakeInstanceAPI struct {
+	name   string
+	server *httptest.Server
+
+	mutex sync.Mutex
+	// key is the operator's application key. tokens are the access tokens issued for it.
+	key     string
+	tokens  map[string]bool
+	configs []*fakeWebhook
+	// writes are the calls that changed something.
+	writes []string
+	// overrideStatus may return a status to respond with instead of executing the request.
+	overrideStatus func(*http.Request) int
+	// dropResponse reports whether to drop the response to a call after executing it.
+	dropResponse func(*http.Request) bool
+}
+
+// A fakeWebhook is a webhook configuration, including its secret fields.
+type fakeWebhook struct {
+	ID         string   `json:"id"`
+	URL        string   `json:"url"`
+	Events     []string `json:"subscribed_events"`
+	Status     string   `json:"status"`
+	Reference  *string  `json:"reference"`
+	token      string
+	secret     string
+	deliveries []map[string]any
+}
+
+// newFakeInstanceAPI starts a server with a certificate for a name.
+func newFakeInstanceAPI(t *testing.T, name string, pair pki.KeyPair) *fakeInstanceAPI {
+	t.Helper()
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := &fakeInstanceAPI{name: name, key: "key-of-the-operator", tokens: map[string]bool{}}
+	api.server = httptest.NewUnstartedServer(api.handler())
+	api.server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	api.server.Config.ErrorLog = nil
+	api.server.StartTLS()
+	t.Cleanup(api.server.Close)
+	return api
+}
+
+func (a *fakeInstanceAPI) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/auth/token", a.issueToken)
+	const all, one = "/api/mgp/v1/config/webhook", "/api/mgp/v1/config/webhook/{id}"
+	mux.Handle("GET "+all, a.requireToken(a.list))
+	mux.Handle("POST "+all, a.requireToken(a.create))
+	mux.Handle("PATCH "+one, a.requireToken(a.change))
+	mux.Handle("DELETE "+one, a.requireToken(a.delete))
+	mux.Handle("POST "+one+"/rotate_secret", a.requireToken(a.rotate))
+	mux.Handle("GET "+one+"/deliveries", a.requireToken(a.listDeliveries))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mutex.Lock()
+		defer a.mutex.Unlock()
+		if a.overrideStatus != nil {
+			if status := a.overrideStatus(r); status != 0 {
+				respondError(w, status, "as the test says")
+				return
+			}
+		}
+		if a.dropResponse == nil || !a.dropResponse(r) {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(httptest.NewRecorder(), r)
+		if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_ = connection.Close()
+		}
+	})
+}
+
+func (a *fakeInstanceAPI) issueToken(w http.ResponseWriter, r *http.Request) {
+	id, key, ok := r.BasicAuth()
+	key, err := url.QueryUnescape(key)
+	if !ok || err != nil || id != "operator" || key != a.key || r.Header.Get("Instance-Id") != a.name+"-mgp" {
+		respond(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": "App-Id or App-Key is missing or wrong"})
+		return
+	}
+	token := rand.Text()
+	a.tokens[token] = true
+	respond(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600})
+}
+
+// requireToken requires an access token, and records changes.
+func (a *fakeInstanceAPI) requireToken(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !a.tokens[token] {
+			respondError(w, http.StatusUnauthorized, "the access token is missing or wrong")
+			return
+		}
+		if r.Method != http.MethodGet {
+			a.writes = append(a.writes, r.Method+" "+r.URL.Path)
+		}
+		next(w, r)
+	})
+}
+
+func (a *fakeInstanceAPI) list(w http.ResponseWriter, _ *http.Request) {
+	all := a.configs
+	if all == nil {
+		all = []*fakeWebhook{}
+	}
+	respond(w, http.StatusOK, all)
+}
+
+// A webhookRequest is the body of a create or update request.
+type webhookRequest struct {
+	URL       *string         `json:"url"`
+	Token     *string         `json:"authorization_token"`
+	Events    *[]string       `json:"subscribed_events"`
+	Reference json.RawMessage `json:"reference"`
+}
+
+func (a *fakeInstanceAPI) create(w http.ResponseWriter, r *http.Request) {
+	body, ok := decodeWebhookRequest(w, r)
+	switch {
+	case !ok:
+		return
+	case body.URL == nil || body.Token == nil:
+		respondError(w, http.StatusUnprocessableEntity, "url and authorization_token are required")
+		return
+	case len(a.configs) >= 50:
+		respondError(w, http.StatusConflict, "an instance has at most 50 configurations")
+		return
+	}
+	config := &fakeWebhook{ID: uuid.NewString(), Status: "active", Events: []string{"survey_finished", "notification"}, secret: newSecret()}
+	config.apply(body)
+	a.configs = append(a.configs, config)
+	respond(w, http.StatusCreated, config.jsonWith(map[string]any{"authorization_token": config.token, "signing_secret": config.secret}))
+}
+
+func (a *fakeInstanceAPI) change(w http.ResponseWriter, r *http.Request) {
+	config := a.find(w, r)
+	if config == nil {
+		return
+	}
+	body, ok := decodeWebhookRequest(w, r)
+	if !ok {
+		return
+	}
+	config.apply(body)
+	further := map[string]any{}
+	if body.Token != nil {
+		further["authorization_token"] = config.token
+	}
+	respond(w, http.StatusOK, config.jsonWith(further))
+}
+
+// apply updates the fields that are set. A new URL enables a disabled configuration.
+func (c *fakeWebhook) apply(body webhookRequest) {
+	if body.URL != nil {
+		if *body.URL != c.URL {
+			c.Status = "active"
+		}
+		c.URL = *body.URL
+	}
+	if body.Token != nil {
+		c.token = *body.Token
+	}
+	if body.Events != nil {
+		c.Events = *body.Events
+	}
+	if body.Reference != nil {
+		c.Reference = nil
+		_ = json.Unmarshal(body.Reference, &c.Reference) // null deletes it
+	}
+}
+
+func (a *fakeInstanceAPI) delete(w http.ResponseWriter, r *http.Request) {
+	config := a.find(w, r)
+	if config == nil {
+		return
+	}
+	a.configs = slices.DeleteFunc(a.configs, func(other *fakeWebhook) bool { return other == config })
+	respond(w, http.StatusOK, config)
+}
+
+func (a *fakeInstanceAPI) rotate(w http.ResponseWriter, r *http.Request) {
+	config := a.find(w, r)
+	if config == nil {
+		return
+	}
+	config.secret = newSecret()
+	respond(w, http.StatusOK, config.jsonWith(map[string]any{"signing_secret": config.secret}))
+}
+
+func (a *fakeInstanceAPI) listDeliveries(w http.ResponseWriter, r *http.Request) {
+	config := a.find(w, r)
+	if config == nil {
+		return
+	}
+	items := config.deliveries
+	if items == nil {
+		items = []map[string]any{}
+	}
+	if r.URL.Query().Get("limit") == "1" && len(items) > 1 {
+		items = items[:1]
+	}
+	page := map[string]any{"self": "x", "first": "x", "prev": nil, "next": nil, "last": "x", "items": items}
+	respond(w, http.StatusOK, page)
+}
+
+func (a *fakeInstanceAPI) find(w http.ResponseWriter, r *http.Request) *fakeWebhook {
+	for _, config := range a.configs {
+		if config.ID == r.PathValue("id") {
+			return config
+		}
+	}
+	respondError(w, http.StatusNotFound, "there is no such configuration")
+	return nil
+}
+
+// jsonWith returns the configuration as the API shows it, with additional fields.
+func (c *fakeWebhook) jsonWith(further map[string]any) map[string]any {
+	shown := map[string]any{"id": c.ID, "url": c.URL, "subscribed_events": c.Events, "status": c.Status, "reference": c.Reference}
+	for name, value := range further {
+		shown[name] = value
+	}
+	return shown
+}
+
+func newSecret() string { return "whsec_" + rand.Text() }
+
+func decodeWebhookRequest(w http.ResponseWriter, r *http.Request) (body webhookRequest, ok bool) {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		respondError(w, http.StatusBadRequest, err.Error())
+		return body, false
+	}
+	switch {
+	case body.URL != nil && !strings.HasPrefix(*body.URL, "https://"):
+		respondError(w, http.StatusUnprocessableEntity, "url is not https")
+	case body.Token != nil && !isValidToken(*body.Token):
+		respondError(w, http.StatusUnprocessableEntity, "authorization_token is none: "+*body.Token)
+	default:
+		return body, true
+	}
+	return body, false
+}
+
+func respondError(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("X-Request-Id", rand.Text())
+	respond(w, status, map[string]string{"detail": detail})
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		panic(fmt.Sprintf("what a test answers can always be encoded: %v", err))
+	}
+}
+
+// The methods below are for tests, to inspect the state and to make manual changes.
+
+// withLock calls do while no request is served.
+func (a *fakeInstanceAPI) withLock(do func(*fakeInstanceAPI)) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	do(a)
+}
+
+// configLines returns one line per configuration, including secret fields.
+func (a *fakeInstanceAPI) configLines() []string {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	all := []string{}
+	for _, config := range a.configs {
+		reference := "nobody"
+		if config.Reference != nil {
+			reference = *config.Reference
+		}
+		all = append(all, fmt.Sprintf("%s %s %s of %s by %s", config.URL, strings.Join(config.Events, ","), config.Status, reference, config.token))
+	}
+	return all
+}
+
+func (a *fakeInstanceAPI) recordedWrites() []string {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	return slices.Clone(a.writes)
+}
+
+// addDelivery records a delivery attempt to the receiver of the first configuration.
+// Code zero means no response.
+func (a *fakeInstanceAPI) addDelivery(at time.Time, code int) {
+	a.withLock(func(a *fakeInstanceAPI) {
+		attempt := map[string]any{
+			"id": uuid.NewString(), "event_type": "survey_finished", "webhook_id": uuid.NewString(), "attempt": 1,
+			"status_code": nil, "error": nil, "attempted_at": at.Format(time.RFC3339Nano), "next_attempt_at": nil,
+		}
+		if code != 0 {
+			attempt["status_code"] = code
+		}
+		a.configs[0].deliveries = append([]map[string]any{attempt}, a.configs[0].deliveries...)
+	})
+}
+
+// A fakeDialer maps the addresses of Services to the servers of this test.
+type fakeDialer struct {
+	mutex sync.Mutex
+	apis  map[string]*fakeInstanceAPI
+	calls int
+}
+
+func (s *fakeDialer) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
+	s.mutex.Lock()
+	s.calls++
+	api := s.apis[hostPort]
+	s.mutex.Unlock()
+	if api == nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("connection refused")}
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, api.server.Listener.Addr().String())
+}
+
+func (s *fakeDialer) route(hostPort string, api *fakeInstanceAPI) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.apis == nil {
+		s.apis = map[string]*fakeInstanceAPI{}
+	}
+	s.apis[hostPort] = api
+}
+
+func (s *fakeDialer) callCount() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.calls
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// A metric is a proportion of all cases. A case whose complaint was not understood
+// counts as a miss.
+type metric struct {
+	name   string
+	column string // column heading
+	met    func(*outcome) bool
+}
+
+var metrics = []metric{
+	{"in the catalogue", "catalogue", func(o *outcome) bool { return o.inCatalog }},
+	{"initial evidence", "initial", func(o *outcome) bool { return o.understood }},
+	{"first", "first", func(o *outcome) bool { return o.isRankedWithin(1) }},
+	{"first three", "three", func(o *outcome) bool { return o.isRankedWithin(3) }},
+	{"first five", "five", func(o *outcome) bool { return o.isRankedWithin(5) }},
+	{"triage accuracy", "triage", (*outcome).isTriageCorrect},
+	{"safety", "safety", func(o *outcome) bool { return o.Level >= o.minTriageLevel() }},
+}
+
+// isRankedWithin reports whether the diagnosis is among the first conditions of the
+// ranking.
+func (o *outcome) isRankedWithin(first int) bool { return 0 < o.rank && o.rank <= first }
+
+func (o *outcome) isTriageCorrect() bool {
+	return slices.Contains(o.Triage, triageLevel{o.Level})
+}
+
+// A proportion is the number of hits among a total.
+type proportion struct{ hits, total int }
+
+func (f *metric) measure(outcomes []outcome) proportion {
+	s := proportion{total: len(outcomes)}
+	for i := range outcomes {
+		if f.met(&outcomes[i]) {
+			s.hits++
+		}
+	}
+	return s
+}
+
+// value returns the proportion, or 0 if the total is 0.
+func (s proportion) value() float64 { return float64(s.hits) / math.Max(1, float64(s.total)) }
+
+// confidenceInterval returns the 95 % confidence interval of Wilson (1927). If the
+// total is 0, it is 0 to 1.
+func (s proportion) confidenceInterval() (low, high float64) {
+	if s.total == 0 {
+		return 0, 1
+	}
+	const z = 1.959964
+	n, p := float64(s.total), s.value()
+	centre := p + z*z/(2*n)
+	spread := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return math.Max(0, (centre-spread)/(1+z*z/n)), math.Min(1, (centre+spread)/(1+z*z/n))
+}
+
+// medianQuestions returns the median number of questions in the cases that were
+// understood, or 0 if there are none.
+func medianQuestions(outcomes []outcome) float64 {
+	var asked []int
+	for i := range outcomes {
+		if outcomes[i].understood {
+			asked = append(asked, outcomes[i].Questions)
+		}
+	}
+	if len(asked) == 0 {
+		return 0
+	}
+	slices.Sort(asked)
+	return float64(asked[(len(asked)-1)/2]+asked[len(asked)/2]) / 2
+}

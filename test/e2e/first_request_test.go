@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+)
+
+// newInstanceCount is the number of Instances created concurrently.
+const newInstanceCount = 4
+
+// TestFirstRequestAfterReadySucceeds creates Instances and sends one request to each
+// as soon as it reports that it is ready.
+func TestFirstRequestAfterReadySucceeds(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t, "first")
+	for i := range newInstanceCount {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			n := createInstance(t, namespace, fmt.Sprintf("new-%d", i), embeddedSpec())
+			began := time.Now()
+			address := n.relay()
+			n.waitForSecrets("-serving-tls", "-app-default")
+			api := n.newAPIClientAt(address, "http/1.1")
+			instance := n.waitFirstReady()
+			took := time.Since(began)
+			api.mustDiagnose(t)
+			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady)
+			available := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionAvailable)
+			behind := ready.LastTransitionTime.Sub(available.LastTransitionTime.Time)
+			t.Logf("ready %.1f s after it was made, %s after a pod was", took.Seconds(), behind)
+			// It gives up calling after ten seconds, where it may not call.
+			if behind >= 10*time.Second {
+				t.Errorf("it was said to be ready %s after a pod was: the operator was not answered", behind)
+			}
+		})
+	}
+}
+
+// waitForSecrets waits for Secrets, given by the suffixes to the Instance's name.
+func (n tenant) waitForSecrets(suffixes ...string) {
+	n.t.Helper()
+	gomega.NewWithT(n.t).Eventually(func(g gomega.Gomega) {
+		for _, suffix := range suffixes {
+			key := client.ObjectKey{Namespace: n.key.Namespace, Name: n.key.Name + suffix}
+			g.Expect(kubeClient.Get(n.t.Context(), key, &corev1.Secret{})).To(gomega.Succeed())
+		}
+	}, defaultTimeout, "100ms").Should(gomega.Succeed())
+}
+
+// waitFirstReady waits until the Instance first reports that it is ready.
+func (n tenant) waitFirstReady() *v1alpha1.Instance {
+	n.t.Helper()
+	watch, err := kubeClient.Watch(n.t.Context(), &v1alpha1.InstanceList{},
+		client.InNamespace(n.key.Namespace), client.MatchingFields{"metadata.name": n.key.Name})
+	if err != nil {
+		n.t.Fatalf("watch instance %s: %v", n.key, err)
+	}
+	defer watch.Stop()
+	late := time.After(defaultTimeout)
+	for {
+		select {
+		case <-late:
+			n.t.Fatalf("instance %s is not ready: %+v", n.key, n.get().Status.Conditions)
+		case event, open := <-watch.ResultChan():
+			instance, is := event.Object.(*v1alpha1.Instance)
+			if !open || !is {
+				n.t.Fatalf("the watch of instance %s ended: %+v", n.key, event)
+			}
+			if meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha1.ConditionReady) {
+				return instance
+			}
+		}
+	}
+}
