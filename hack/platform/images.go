@@ -16,12 +16,6 @@ import (
 // imageDir is where images and their inputs are built, below Root.
 const imageDir = "bin/image"
 
-// ImageArchives returns the archives of both images that BuildImages writes.
-func (p Platform) ImageArchives() []string {
-	folder := filepath.Join(p.Root, imageDir)
-	return []string{filepath.Join(folder, "apiserver.tar"), filepath.Join(folder, "operator.tar")}
-}
-
 // Images are the references of the two images of the platform.
 type Images struct {
 	Server, Operator string
@@ -84,9 +78,23 @@ func (p Platform) loadImage(ctx context.Context, binary string, releases ...stri
 	if err != nil {
 		return "", err
 	}
+	return p.loadTaggedImage(ctx, tag, binary+".tar", binary, releases...)
+}
+
+// LoadServerImage loads the server image from the last BuildImages under another tag,
+// and returns its reference.
+func (p Platform) LoadServerImage(ctx context.Context, tag string) (string, error) {
+	binary := filepath.Join(p.Root, imageDir, "apiserver")
+	releases, err := filepath.Glob(filepath.Join(p.Root, imageDir, "models", "*.release"))
+	if err != nil {
+		return "", err
+	}
+	return p.loadTaggedImage(ctx, tag, binary+"-"+tag+".tar", binary, releases...)
+}
+
+func (p Platform) loadTaggedImage(ctx context.Context, tag, archive, binary string, releases ...string) (string, error) {
 	name := filepath.Base(binary)
 	ref := fmt.Sprintf("localhost/anamnesis/%s:%s", name, tag)
-	archive := binary + ".tar"
 	args := []string{"image", "-name", ref, "-out", archive, "-binary", binary + "=/" + name}
 	for _, release := range releases {
 		args = append(args, "-file", release+"=/models/"+filepath.Base(release))
@@ -94,11 +102,11 @@ func (p Platform) loadImage(ctx context.Context, binary string, releases ...stri
 	if _, err := p.output(p.clusterCommand(ctx, args...)); err != nil {
 		return "", err
 	}
-	return ref, p.LoadImageArchive(ctx, archive)
+	return ref, p.loadImageArchive(ctx, archive)
 }
 
-// LoadImageArchive loads an image archive into the cluster.
-func (p Platform) LoadImageArchive(ctx context.Context, archive string) error {
+// loadImageArchive loads an image archive into the cluster.
+func (p Platform) loadImageArchive(ctx context.Context, archive string) error {
 	_, err := p.output(p.clusterCommand(ctx, "load", archive))
 	return err
 }

@@ -5,7 +5,6 @@ package platform
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
@@ -18,18 +17,6 @@ func (p Platform) Install(ctx context.Context, images Images) error {
 		"--set-string", "image.repository="+repository, "--set-string", "image.tag="+tag,
 		"--set-string", "serverImage.repository="+serverRepository, "--set-string", "serverImage.tag="+serverTag,
 		"--wait", "--timeout", "180s")
-}
-
-// UpgradeCRDs applies the CRDs of the chart. Helm installs CRDs once and never
-// upgrades them.
-func (p Platform) UpgradeCRDs(ctx context.Context) error {
-	_, err := p.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--filename", filepath.Join(p.Root, "charts/anamnesis/crds"))
-	return err
-}
-
-// Uninstall uninstalls the Helm release and waits until its objects are gone.
-func (p Platform) Uninstall(ctx context.Context) error {
-	return p.helm(ctx, "uninstall", "anamnesis", "--namespace", Namespace, "--wait", "--timeout", "180s")
 }
 
 func (p Platform) helm(ctx context.Context, args ...string) error {

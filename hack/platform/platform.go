@@ -11,7 +11,6 @@ package platform
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,9 +25,6 @@ import (
 type Platform struct {
 	// Root is the root of the source tree.
 	Root string
-	// ClusterBinary is the path of the hack/cluster command. Defaults to the one built
-	// below Root.
-	ClusterBinary string
 	// StateDir is the state directory of the local cluster. If empty, the default applies.
 	StateDir string
 	// Progress receives one line per step.
@@ -109,7 +105,7 @@ func (p Platform) KubeconfigPath(ctx context.Context) (string, error) {
 }
 
 func (p Platform) clusterCommand(ctx context.Context, args ...string) *exec.Cmd {
-	return p.command(ctx, cmp.Or(p.ClusterBinary, filepath.Join(p.Root, "bin", "cluster")), args...)
+	return p.command(ctx, filepath.Join(p.Root, "bin", "cluster"), args...)
 }
 
 func (p Platform) command(ctx context.Context, name string, args ...string) *exec.Cmd {

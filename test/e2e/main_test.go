@@ -77,8 +77,8 @@ func newClient(ctx context.Context) (client.WithWatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.WarningHandler = rest.NoWarnings{} // earlier CRDs lack some fields
-	config.QPS = -1                           // no client-side limit, because tests poll
+	config.WarningHandler = rest.NoWarnings{}
+	config.QPS = -1 // no client-side limit, because tests poll
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err

@@ -22,14 +22,12 @@ import (
 // longer than the interval at which the rollout checks for work.
 const rolloutWatchPeriod = 15 * time.Second
 
-// TestUpgrade upgrades the operator from an earlier commit as described in the chart's
-// README, with a new server image, while clients send requests to two existing
-// Instances. While their update windows are closed, no request may fail, no pod may
-// change, and both Instances must stay ready. After one window opens, only that Instance
-// is updated, under load and without failed requests.
+// TestUpgrade upgrades the operator to another server image while clients send requests
+// to two existing Instances. While their update windows are closed, no request may fail,
+// no pod may change, and both Instances must stay ready. After one window opens, only
+// that Instance is updated, under load and without failed requests.
 func TestUpgrade(t *testing.T) {
-	old, oldImages := previousPlatform(t)
-	downgrade(t, old, oldImages)
+	oldImages := installPreviousServer(t)
 	// Instances of other tests would otherwise start with the earlier server, which this
 	// test covers.
 	defer deleteInstances(t)
@@ -44,9 +42,6 @@ func TestUpgrade(t *testing.T) {
 	survived := t.Run("touches no pod", func(t *testing.T) {
 		before := podRestarts(tenants)
 		loads := []*load{startLoad(t, busy, diagnosisLoad), startLoad(t, small, diagnosisLoad)}
-		if err := cluster.UpgradeCRDs(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		for _, n := range tenants {
 			n.edit(closeUpdateWindow)
 		}
@@ -90,38 +85,26 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// downgrade replaces the operator and the CRDs with those of an earlier commit. It
-// restores the current ones for the other tests when the test ends.
-func downgrade(t *testing.T, old platform.Platform, images platform.Images) {
+// installPreviousServer makes the operator use another server image, and returns the
+// images. It restores the current image for the other tests when the test ends.
+func installPreviousServer(t *testing.T) platform.Images {
 	t.Helper()
-	t.Cleanup(func() { restorePlatform(t) })
-	deleteInstances(t)
-	if err := cluster.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, arguments := range [][]string{
-		{"delete", "--wait", "customresourcedefinition", "instances.anamnesis.dev", "webhookconfigs.anamnesis.dev"},
-		{"delete", "--ignore-not-found", "--wait", "--namespace", platform.Namespace, "secret", "anamnesis-authority"},
-	} {
-		if _, err := cluster.Kubectl(t.Context(), arguments...); err != nil {
-			t.Fatal(err)
+	t.Cleanup(func() {
+		if err := cluster.Install(context.Background(), images); err != nil {
+			t.Errorf("restore the operator: %v", err)
 		}
-	}
-	if err := old.Install(t.Context(), images); err != nil {
+	})
+	deleteInstances(t)
+	server, err := cluster.LoadServerImage(t.Context(), "previous")
+	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// restorePlatform installs the operator and the CRDs of the working tree, whatever state
-// the test left.
-func restorePlatform(t *testing.T) {
-	ctx := context.Background()
-	if err := cluster.UpgradeCRDs(ctx); err != nil {
-		t.Errorf("put the resource definitions back: %v", err)
+	previous := platform.Images{Server: server, Operator: images.Operator}
+	if err := cluster.Install(t.Context(), previous); err != nil {
+		t.Fatal(err)
 	}
-	if err := cluster.Install(ctx, images); err != nil {
-		t.Errorf("put the operator back: %v", err)
-	}
+	waitForOldOperatorExit(t)
+	return previous
 }
 
 // deleteInstances deletes all remaining Instances while an operator is running to remove
