@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,44 +133,4 @@ func TestDatabaseWithoutKeysetsIsNotAdopted(t *testing.T) {
 	p.Expect(p.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse())
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Annotations = nil })
 	p.waitForConditions("acme", "Ready=True Ready")
-}
-
-// TestKeysAreRetainedFromRevision4 upgrades a tenant from an earlier revision.
-func TestKeysAreRetainedFromRevision4(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.pinRevision("acme", 3)
-	p.Expect(mustGet(p, "acme-credentials", &corev1.Secret{}).OwnerReferences).To(gomega.HaveLen(1))
-	before := p.keySecretContents()
-
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.Eventually(func() int32 { return mustGet(p, "acme", &v1alpha1.Instance{}).Status.Server.Revision }).Should(gomega.Equal(resources.Revision))
-	p.waitForConditions("acme", "Ready=True Ready")
-	acme := mustGet(p, "acme", &v1alpha1.Instance{})
-	for _, name := range resources.RetainedSecretNames(acme) {
-		secret := mustGet(p, name, &corev1.Secret{})
-		p.Expect(secret.OwnerReferences).To(gomega.BeEmpty(), name)
-		p.Expect(secret.Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(acme.UID)), name)
-	}
-	after := p.keySecretContents()
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if before[name] != after[name] {
-			t.Errorf("%s changed with the revision", name)
-		}
-	}
-}
-
-// pinRevision makes an Instance appear to be built by an earlier operator: its
-// Deployment records the revision, and no server rollout moves it.
-func (p *harness) pinRevision(name string, revision int32) {
-	p.t.Helper()
-	p.updateInstance(name, func(instance *v1alpha1.Instance) { instance.Spec.Rollout = &v1alpha1.RolloutSpec{Pause: true} })
-	p.waitUntilIdle()
-	noted := regexp.MustCompile(`"revision":[0-9]+`)
-	mustUpdate(p, name, &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
-		deployment.Annotations[resources.RolloutAnnotation] = noted.ReplaceAllString(deployment.Annotations[resources.RolloutAnnotation], fmt.Sprintf(`"revision":%d`, revision))
-	})
-	p.Eventually(func() int32 { return mustGet(p, name, &v1alpha1.Instance{}).Status.Server.Revision }).Should(gomega.Equal(revision))
-	p.waitUntilIdle()
 }

@@ -3,7 +3,6 @@
 package instance
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -108,18 +107,4 @@ func TestOperatorSecretIsRejectedAsSender(t *testing.T) {
 	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
 	p.Expect(p.conditionMessage("acme", "NotificationsReady")).To(gomega.ContainSubstring("was created by the operator"))
 	p.Expect(p.notificationFiles()).To(gomega.BeEmpty())
-}
-
-func TestSendersWaitForServerUpgrade(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.pinRevision("acme", 3)
-	p.createWatchedSecret("mail", map[string][]byte{"host": []byte("smtp.acme.example"), "from": []byte("no-reply@acme.example")})
-	p.updateInstance("acme", withSenders("mail", ""))
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False ServerUpgradePending")
-	p.Expect(p.notificationFiles()).To(gomega.BeEmpty())
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.waitForConditions("acme", "NotificationsReady=True Configured")
-	p.Eventually(func() bool { return slices.Equal(p.egressPorts(), []int32{587}) }).Should(gomega.BeTrue())
 }

@@ -138,19 +138,3 @@ func TestLogoIsCopied(t *testing.T) {
 	p.waitForConditions("acme", "PageReady=True PageConfigured")
 	p.Expect(p.configuredLogo()).To(gomega.BeEmpty())
 }
-
-// TestPagesWaitForServerUpgrade checks that servers without pages get no page
-// configuration before their upgrade.
-func TestPagesWaitForServerUpgrade(t *testing.T) {
-	p := newHarness(t)
-	acme := p.newInstance("acme")
-	acme.Spec.Page = &v1alpha1.Page{Name: "Acme Health"}
-	p.mustCreate(acme)
-	p.waitForConditions("acme", "Ready=True Ready", "PageReady=True PageConfigured")
-	p.pinRevision("acme", 4)
-	p.waitForConditions("acme", "PageReady=False ServerUpgradePending")
-	p.Eventually(p.configuredPage).Should(gomega.BeZero())
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.waitForConditions("acme", "PageReady=True PageConfigured")
-	p.Eventually(p.configuredPage).Should(gomega.Equal(configuredPage{Name: "Acme Health"}))
-}

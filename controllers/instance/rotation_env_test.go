@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 )
 
@@ -205,27 +203,6 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 	p.reconcileAt(time.Hour)
 	p.waitUntilIdle()
 	p.Expect(p.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not written anew")
-}
-
-func TestKeyRotationWaitsForServerUpgrade(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.pinRevision("acme", 3)
-	before := p.keySecretContents()
-	requestRotation("keys:1,signing-keys:1,keysets:1")(p)
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True ServerUpgradePending")
-	p.waitUntilIdle()
-	if diff := cmp.Diff(before, p.keySecretContents()); diff != "" {
-		t.Errorf("what the server would not understand was written (-before +after):\n%s", diff)
-	}
-	for _, word := range []string{"keys rotate once", "signing-keys rotate once", "keysets rotate once"} {
-		p.Expect(p.conditionMessage("acme", "KeysRotating")).To(gomega.ContainSubstring(word))
-	}
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.Eventually(func() int32 { return mustGet(p, "acme", &v1alpha1.Instance{}).Status.Server.Revision }).Should(gomega.Equal(resources.Revision))
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
-	p.Expect(p.serverCredential("default").Keys).To(gomega.HaveLen(1))
 }
 
 func TestUnknownRotationTargetIsReported(t *testing.T) {

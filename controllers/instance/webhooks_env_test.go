@@ -85,8 +85,7 @@ func (p *harness) operatorCredential() (credential struct {
 	return credential
 }
 
-// TestOperatorIsAnApplication checks that servers with webhooks have an application for
-// the operator, whose key is kept and rotated like any other and published nowhere else.
+// TestOperatorIsAnApplication checks that servers have an application for the operator, whose key is kept and rotated like any other and published nowhere else.
 func TestOperatorIsAnApplication(t *testing.T) {
 	p := newHarness(t)
 	p.mustCreate(p.newInstance("acme"))
@@ -104,10 +103,6 @@ func TestOperatorIsAnApplication(t *testing.T) {
 	p.waitUntilIdle()
 	p.Expect(p.operatorCredential()).To(gomega.Equal(first), "the key is kept")
 
-	p.pinRevision("acme", 4)
-	p.Eventually(func() string { return p.operatorCredential().ID }).Should(gomega.BeEmpty(), "a server without webhooks is told of the operator")
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
-	p.Eventually(func() string { return p.operatorCredential().ID }).Should(gomega.Equal("operator"))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{rotation.Annotation: "keys:1"}
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 // TestDeletionDeletesSubscription covers suspended WebhookConfigs and duplicate
@@ -86,7 +85,7 @@ func TestDeletionTimesOut(t *testing.T) {
 				a.overrideStatus = func(*http.Request) int { return http.StatusServiceUnavailable }
 			})
 		},
-		"no pod serves": func(p *testOperator, _ *fakeInstanceAPI) { p.setInstanceStatus("acme", resources.Revision, "False") },
+		"no pod serves": func(p *testOperator, _ *fakeInstanceAPI) { p.setInstanceStatus("acme", "False") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, api, config := newSubscribedConfig(t)

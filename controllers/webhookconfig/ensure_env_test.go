@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 var readyConditions = []string{"Ready=True Subscribed"}
@@ -412,8 +411,7 @@ func TestInstanceLifecycle(t *testing.T) {
 	api := p.createInstance("acme")
 	p.expectConditions("portal", readyConditions...)
 	for reason, states := range map[string][2]func(){
-		"InstanceNotReady":    {func() { p.setInstanceStatus("acme", resources.Revision, "False") }, func() { p.setInstanceStatus("acme", resources.Revision, "True") }},
-		"WebhooksUnsupported": {func() { p.setInstanceStatus("acme", 4, "True") }, func() { p.setInstanceStatus("acme", resources.Revision, "True") }},
+		"InstanceNotReady": {func() { p.setInstanceStatus("acme", "False") }, func() { p.setInstanceStatus("acme", "True") }},
 		"InstanceHibernated": {
 			func() { edit(p, "acme", &v1alpha1.Instance{}, func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }) },
 			func() { edit(p, "acme", &v1alpha1.Instance{}, func(i *v1alpha1.Instance) { i.Spec.Hibernate = false }) },

@@ -268,7 +268,7 @@ func (p *testOperator) createInstance(name string) *fakeInstanceAPI {
 	p.dialer.route(net.JoinHostPort(service.Spec.ClusterIP, fmt.Sprint(resources.ServicePort)), api)
 	p.createSecret(object, resources.TLSSecretName(object), map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
 	p.createSecret(object, resources.CredentialsSecretName(object), map[string][]byte{"operator.json": fmt.Appendf(nil, `{"id":"operator","key":%q,"scopes":["config:read","config:write"]}`, api.key)})
-	p.setInstanceStatus(name, resources.Revision, metav1.ConditionTrue)
+	p.setInstanceStatus(name, metav1.ConditionTrue)
 	return api
 }
 
@@ -297,14 +297,13 @@ func (p *testOperator) createSecret(owner *v1alpha1.Instance, name string, data 
 	p.create(secret)
 }
 
-// setInstanceStatus sets the revision of an Instance's server and its availability in
-// the status.
-func (p *testOperator) setInstanceStatus(name string, revision int32, available metav1.ConditionStatus) {
+// setInstanceStatus sets an Instance's server and its availability in the status.
+func (p *testOperator) setInstanceStatus(name string, available metav1.ConditionStatus) {
 	p.t.Helper()
 	object := &v1alpha1.Instance{}
 	for {
 		p.get(name, object)
-		object.Status.Server = v1alpha1.ServerBuild{Image: "server:1", Revision: revision}
+		object.Status.Server = v1alpha1.ServerBuild{Image: "server:1", Revision: resources.Revision}
 		object.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: available, Reason: "Test", LastTransitionTime: metav1.Now()}}
 		err := p.Status().Update(p.t.Context(), object)
 		if err == nil {

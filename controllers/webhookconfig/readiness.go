@@ -7,7 +7,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 // Reasons why an Instance cannot be called.
@@ -30,8 +29,6 @@ func instanceProblem(name string, instance *v1alpha1.Instance) *problem.Error {
 		return waitingProblem(reasonInstanceTerminating, "Instance %s is being deleted", name)
 	case instance.Spec.Hibernate:
 		return waitingProblem(reasonInstanceHibernated, "Instance %s is hibernated: no events are sent, and its subscriptions are kept", name)
-	case !resources.SupportsWebhooks(instance.Status.Server):
-		return waitingProblem(reasonWebhooksUnsupported, "the server of Instance %s does not support webhooks: the subscription is created once the Instance runs the target server image", name)
 	case !meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha1.ConditionAvailable):
 		return waitingProblem(reasonInstanceNotReady, "Instance %s has no ready pods", name)
 	}

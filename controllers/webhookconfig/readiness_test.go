@@ -10,13 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
 // servingInstance returns an Instance that can be called.
 func servingInstance() *v1alpha1.Instance {
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: "acme"}}
-	instance.Status.Server.Revision = resources.Revision
 	instance.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: metav1.ConditionTrue}}
 	return instance
 }
@@ -31,8 +29,7 @@ func TestInstanceProblem(t *testing.T) {
 		"it is not there":           {nil, reasonInstanceNotFound},
 		"it goes":                   {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceTerminating},
 		"it hibernates":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
-		"its server is an old one":  {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Status.Server.Revision = 4 }), reasonWebhooksUnsupported},
-		"it has no server yet":      {&v1alpha1.Instance{}, reasonWebhooksUnsupported},
+		"it has no server yet":      {&v1alpha1.Instance{}, reasonInstanceNotReady},
 		"no pod serves":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Status.Conditions[0].Status = metav1.ConditionFalse }), reasonInstanceNotReady},
 		"it serves, but is stalled": {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { setStalled(i) }), ""},
 	} {

@@ -44,8 +44,8 @@ func IsData(instance *v1alpha1.Instance, key Key) bool {
 		key.Kind == KindSecret && slices.Contains(resources.RetainedSecretNames(instance), key.Name)
 }
 
-// validateSecret is validateOwner for a Secret that outlives its Instance. Up to
-// revision 3, these Secrets did not outlive their Instance and had an owner reference.
+// validateSecret is validateOwner for a Secret that outlives its Instance and carries
+// the owner's UID in a label. A Secret without the label belongs to its controller.
 func validateSecret(instance *v1alpha1.Instance, secret metav1.Object) error {
 	switch uid := secret.GetLabels()[v1alpha1.InstanceUIDLabel]; {
 	case uid == "" || metav1.GetControllerOf(secret) != nil:

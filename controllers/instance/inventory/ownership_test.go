@@ -53,7 +53,7 @@ func TestValidateSecret(t *testing.T) {
 		want   string
 	}{
 		"ours":                          {uid: "new"},
-		"ours, of an earlier revision":  {owners: owner("new")},
+		"ours, by its controller":       {owners: owner("new")},
 		"ours, on its way":              {uid: "new", owners: owner("new")},
 		"an earlier Instance's, owned":  {owners: owner("old"), adopt: "old", want: "waiting ObjectTerminating"},
 		"labelled by somebody":          {uid: "new", owners: owner("old"), want: "waiting ObjectTerminating"},

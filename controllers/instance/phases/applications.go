@@ -82,7 +82,7 @@ func (v *Scope) loadApplicationKeys(ctx context.Context) (*applicationKeyState, 
 		known.rotation = keyRotationFromSecret(credentials)
 	}
 	if credentials != nil {
-		for _, application := range resources.ServerApplications(v.input) {
+		for _, application := range resources.ServerApplications(v.Instance) {
 			if keys := resources.ParseApplicationKeys(credentials.Data, application.Name); keys.Current != "" {
 				known.keys[application.Name] = keys
 			}
@@ -133,12 +133,10 @@ func (v *Scope) assignKeys(ctx context.Context, known *applicationKeyState) erro
 	})
 }
 
-// ensureOperatorKey generates a key for the operator itself if the server supports one.
-// The key is not published in a Secret of its own: the operator reads it from the
+// ensureOperatorKey generates a key for the operator itself if there is none. The key is not published in a Secret of its own: the operator reads it from the
 // credentials Secret.
 func (v *Scope) ensureOperatorKey(known *applicationKeyState) {
-	_, isKnown := known.keys[resources.OperatorApplicationName]
-	if isKnown || !resources.SupportsWebhooks(v.input.Server) {
+	if _, isKnown := known.keys[resources.OperatorApplicationName]; isKnown {
 		return
 	}
 	known.keys[resources.OperatorApplicationName], known.changed = pki.ApplicationKeys{Current: pki.NewApplicationKey()}, true
@@ -150,12 +148,6 @@ func (v *Scope) rotateApplicationKeys(ctx context.Context, known *applicationKey
 	policy := pki.KeyRotationPolicy{Request: v.rotationRequest(rotation.ApplicationKeys), Overlap: resources.KeyOverlap(v.Instance)}
 	if known.credentials == nil || v.isFromEarlierInstance(known.credentials) {
 		return nil // adopted keys rotate only once they carry this Instance's UID
-	}
-	if !v.input.SupportsKeyRotation() {
-		if known.rotation.IsRequested(policy) {
-			v.addUpgradePendingMessage(rotation.ApplicationKeys)
-			policy.Request = ""
-		}
 	}
 	keys, turn, due := known.rotation.Advance(known.keys, policy, v.StartedAt)
 	v.requeueIfDue(due)

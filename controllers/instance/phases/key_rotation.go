@@ -20,9 +20,8 @@ import (
 
 // Reasons of the KeysRotating condition, in descending priority.
 const (
-	reasonUnknownRotation      = "UnknownRotation"
-	reasonServerUpgradePending = "ServerUpgradePending"
-	reasonRotating             = "Rotating"
+	reasonUnknownRotation = "UnknownRotation"
+	reasonRotating        = "Rotating"
 )
 
 // A rotationMessage is one message in the KeysRotating condition.
@@ -33,11 +32,6 @@ func (v *Scope) addRotationMessage(reason, format string, arguments ...any) {
 	v.rotationMessages = append(v.rotationMessages, rotationMessage{reason, fmt.Sprintf(format, arguments...)})
 }
 
-// addUpgradePendingMessage reports that the keys rotate only after a server upgrade.
-func (v *Scope) addUpgradePendingMessage(word string) {
-	v.addRotationMessage(reasonServerUpgradePending, "%s rotate once this Instance runs the target server image: the current image supports one key at a time", word)
-}
-
 // setRotationCondition reports in the KeysRotating condition the progress of requested
 // rotations, and requests that are invalid.
 func (v *Scope) setRotationCondition(context.Context) error {
@@ -45,7 +39,7 @@ func (v *Scope) setRotationCondition(context.Context) error {
 		v.addRotationMessage(reasonUnknownRotation, "annotation %s: unknown rotation %q: use one of %s, each followed by a colon and a new value",
 			rotation.Annotation, unknown, strings.Join(rotation.Targets(), ", "))
 	}
-	for _, reason := range []string{reasonUnknownRotation, reasonServerUpgradePending, reasonRotating} {
+	for _, reason := range []string{reasonUnknownRotation, reasonRotating} {
 		if messages := v.messagesFor(reason); len(messages) > 0 {
 			v.setCondition(v1alpha1.ConditionKeysRotating, metav1.ConditionTrue, reason, "%s", strings.Join(messages, "; "))
 			return nil

@@ -36,11 +36,6 @@ func (v *Scope) applyKeysets(ctx context.Context) error {
 	}
 	v.setEncrypted(encrypted || secret != nil)
 	switch {
-	case resources.BuildKeysetsSecret(v.input, pki.Keysets{}, nil) == nil:
-		if v.rotationRequest(rotation.Keysets) != "" {
-			v.addUpgradePendingMessage(rotation.Keysets)
-		}
-		return nil
 	case secret != nil:
 		return v.updateKeysets(ctx, secret)
 	case encrypted:

@@ -34,10 +34,8 @@ func (v *Scope) applyNetworkPolicy(ctx context.Context) error {
 	if in.KubernetesAPINetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, slices.Concat(in.DatabasePorts, in.RollbackPorts, in.NotificationPorts)); err != nil {
 		return err
 	}
-	if resources.SupportsWebhooks(in.Server) {
-		if in.WebhookBlockedNetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, resources.WebhookPorts(v.Instance)); err != nil {
-			return err
-		}
+	if in.WebhookBlockedNetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, resources.WebhookPorts(v.Instance)); err != nil {
+		return err
 	}
 	return v.apply(ctx, "", resources.BuildNetworkPolicy(in))
 }

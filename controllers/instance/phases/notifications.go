@@ -38,12 +38,8 @@ func (v *Scope) applyNotifications(ctx context.Context) error {
 	}
 	v.input.NotificationPorts = resources.NotificationPorts(v.Instance, had)
 	senders := resources.Senders(v.Instance)
-	switch {
-	case len(senders) == 0:
+	if len(senders) == 0 {
 		v.setNotificationsCondition(metav1.ConditionFalse, reasonNotificationsNotConfigured, "spec.notifications configures no sender: users cannot receive sign-in codes")
-		return nil
-	case !v.input.SupportsNotifications():
-		v.setNotificationsCondition(metav1.ConditionFalse, reasonServerUpgradePending, "messages are sent once this Instance runs the target server image")
 		return nil
 	}
 	files, wrong, err := v.senderFiles(ctx, senders, had)

@@ -28,13 +28,8 @@ const (
 // nothing else, including the name and the phone numbers: the last valid value, which
 // the server's configuration holds, stays in use.
 func (v *Scope) loadBranding(ctx context.Context) error {
-	switch {
-	case v.Instance.Spec.Page == nil:
+	if v.Instance.Spec.Page == nil {
 		meta.RemoveStatusCondition(&v.Instance.Status.Conditions, v1alpha1.ConditionPageReady)
-		return nil
-	case !v.input.SupportsPages():
-		v.setCondition(v1alpha1.ConditionPageReady, metav1.ConditionFalse, reasonServerUpgradePending,
-			"pages are available once this Instance runs the target server image")
 		return nil
 	}
 	if live := inventory.Find[*corev1.ConfigMap](v.Objects, "ConfigMap", resources.ConfigMapName(v.Instance)); live != nil {

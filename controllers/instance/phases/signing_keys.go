@@ -30,13 +30,7 @@ func (v *Scope) applySigningKeys(ctx context.Context) error {
 		return v.createSigningKey(ctx, secret)
 	}
 	turn := signingKeyRotationFromSecret(secret)
-	switch {
-	case v.isFromEarlierInstance(secret): // adopted keys rotate only once they carry this Instance's UID
-	case !v.input.SupportsKeyRotation():
-		if turn.IsRequested(v.rotationRequest(rotation.SigningKeys)) {
-			v.addUpgradePendingMessage(rotation.SigningKeys)
-		}
-	default:
+	if !v.isFromEarlierInstance(secret) { // adopted keys rotate only once they carry this Instance's UID
 		if files, turn, err = v.rotateSigningKeys(ctx, secret, files, turn); err != nil {
 			return err
 		}

@@ -54,10 +54,10 @@ func hasArgoOption(live *metav1.PartialObjectMetadata, annotation, option string
 // Instance, which is a common choice.
 func TestArgoCDIgnoresOwnedObjects(t *testing.T) {
 	t.Parallel()
-	for name, fixture := range revisionFixtures() {
-		application := argoApplication{fixture.in.Instance.Name}
-		for _, object := range buildAll(fixture.in) {
-			live := createdObject(t, object, fixture.in.Instance)
+	for name, in := range fixtureInputs() {
+		application := argoApplication{in.Instance.Name}
+		for _, object := range buildAll(in) {
+			live := createdObject(t, object, in.Instance)
 			if application.prunes(live) || application.deletes(live) || application.isOutOfSync(live) {
 				t.Errorf("%s: %s %s would be pruned (%t), deleted with the application (%t) or make a difference (%t)", name,
 					live.Kind, live.Name, application.prunes(live), application.deletes(live), application.isOutOfSync(live))
@@ -67,16 +67,14 @@ func TestArgoCDIgnoresOwnedObjects(t *testing.T) {
 }
 
 // TestArgoCDPrunesUnownedObjects checks that the simulated rules are effective: without
-// its owner, every object would be pruned because of its label, as was the volume claim,
-// which has no owner, up to revision 2.
+// its owner and its annotations, every object would be pruned because of its label.
 func TestArgoCDPrunesUnownedObjects(t *testing.T) {
 	t.Parallel()
 	in := embeddedInput()
-	in.Server.Revision = int32(featureArgoCDAnnotations) - 1
 	application := argoApplication{in.Instance.Name}
 	for _, object := range buildAll(in) {
 		live := createdObject(t, object, in.Instance)
-		live.OwnerReferences = nil
+		live.OwnerReferences, live.Annotations = nil, nil
 		if !application.prunes(live) || !application.deletes(live) {
 			t.Errorf("%s %s without an owner is left alone", live.Kind, live.Name)
 		}

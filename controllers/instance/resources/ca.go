@@ -10,7 +10,7 @@ import (
 // BuildCAConfigMap publishes the CA bundle for clients that need no application key. It
 // returns nil if the certificate is from a public CA.
 func BuildCAConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
-	if !in.has(featureClientInfo) || len(in.CABundle) == 0 {
+	if len(in.CABundle) == 0 {
 		return nil
 	}
 	return coreapply.ConfigMap(CAConfigMapName(in.Instance), in.Instance.Namespace).

@@ -58,9 +58,7 @@ func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookCABundle}
 	}
 	config.Page = newPageConfig(in)
-	if in.has(featureClientInfo) {
-		config.Instance = newInstanceConfig(in.Instance)
-	}
+	config.Instance = newInstanceConfig(in.Instance)
 	return coreapply.ConfigMap(ConfigMapName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: config.encode()})

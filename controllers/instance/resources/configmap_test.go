@@ -167,28 +167,10 @@ data:
       uid: 6f1f7a53
 `,
 		},
-		"what the spec says is told to earlier servers too": {
-			in: withRevision(3, embeddedInput(withPublicURL)),
-			want: configMetadata + `
-data:
-  config.yaml: |
-    cors:
-      allowedOrigins: []
-    proxies:
-    - 10.0.0.0/8
-    - 2001:db8::/32
-    url: https://acme.example
-`,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			assertYAML(t, BuildConfigMap(test.in), test.want)
 		})
 	}
-}
-
-func withRevision(revision int32, in Input) Input {
-	in.Server.Revision = revision
-	return in
 }

@@ -118,7 +118,7 @@ func isRemoteHost(host string) bool {
 
 // formatDatabasePorts formats the ports of a database, separated by commas.
 func formatDatabasePorts(in Input) string {
-	if !in.has(featureDatabasePortsAnnotation) || StorageFor(in.Instance).database == nil {
+	if StorageFor(in.Instance).database == nil {
 		return ""
 	}
 	words := make([]string, len(in.DatabasePorts))
@@ -130,7 +130,7 @@ func formatDatabasePorts(in Input) string {
 
 // ParseDatabasePorts reads DatabasePortsAnnotation from a pod template's annotations:
 // the database ports of its pods, for Input.RollbackPorts. It returns none for a
-// template from before revision 3 or from another writer.
+// template from another writer.
 func ParseDatabasePorts(annotations map[string]string) []int32 {
 	noted := annotations[DatabasePortsAnnotation]
 	if noted == "" {

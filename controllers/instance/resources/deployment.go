@@ -154,10 +154,10 @@ func dropEmpty(all map[string]string) map[string]string {
 }
 
 func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
-	container := serverContainer(in).
+	container := serverContainer(in.Instance).
 		WithImage(in.Server.Image).
 		WithArgs(serveArguments(in.Instance, in.Models)...)
-	mounts := mounts(in)
+	mounts := mounts(in.Instance)
 	for _, mount := range mounts {
 		container.WithVolumeMounts(mount.volumeMount())
 	}
@@ -169,8 +169,8 @@ func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
 	return addPodAffinity(addSpreadConstraints(pod, in.Instance), in.Instance.Spec.Pods)
 }
 
-func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
-	resources := serverResources(in.Instance)
+func serverContainer(instance *v1alpha1.Instance) *coreapply.ContainerApplyConfiguration {
+	resources := serverResources(instance)
 	container := coreapply.Container().
 		WithName(serverContainerName).
 		WithResources(resources).
@@ -180,18 +180,15 @@ func serverContainer(in Input) *coreapply.ContainerApplyConfiguration {
 		WithPorts(
 			coreapply.ContainerPort().WithName(tenantPortName).WithContainerPort(tenantPort).WithProtocol(corev1.ProtocolTCP),
 			coreapply.ContainerPort().WithName(adminPortName).WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP))
-	if memory := memoryEnv(in, resources); memory != nil {
+	if memory := memoryEnv(resources); memory != nil {
 		container.WithEnv(memory)
 	}
-	return container.WithEnv(directoryEnv(in)...).WithEnv(StorageFor(in.Instance).env...).WithEnv(logEnv(in.Instance.Spec.Pods)...)
+	return container.WithEnv(directoryEnv()...).WithEnv(StorageFor(instance).env...).WithEnv(logEnv(instance.Spec.Pods)...)
 }
 
 // directoryEnv sets the server's newer directories in environment variables rather than
 // arguments, because a server image that predates them must still start.
-func directoryEnv(in Input) []*coreapply.EnvVarApplyConfiguration {
-	if !in.has(featureEncryption) {
-		return nil
-	}
+func directoryEnv() []*coreapply.EnvVarApplyConfiguration {
 	return []*coreapply.EnvVarApplyConfiguration{
 		coreapply.EnvVar().WithName(keysetsDirEnv).WithValue(keysetsDirectory),
 		coreapply.EnvVar().WithName(notificationsDirEnv).WithValue(notificationsDirectory),

@@ -16,11 +16,8 @@ const (
 )
 
 // BuildKeysetsSecret holds the keysets that the server encrypts and looks up data with.
-// It returns nil for servers without encryption. notes are annotations.
+// notes are annotations.
 func BuildKeysetsSecret(in Input, keysets pki.Keysets, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	if !in.has(featureEncryption) {
-		return nil
-	}
 	return withAnnotations(markRetained(in, newSecret(in, KeysetsSecretName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
 		encryptionKeysetFile: keysets.Encryption,
 		lookupKeysetFile:     keysets.Lookup,

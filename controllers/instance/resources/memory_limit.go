@@ -17,8 +17,8 @@ const memoryLimitEnv = "GOMEMLIMIT"
 // nil without one. The runtime does not account for memory used by SQLite and the
 // kernel, and cannot stop allocating instantly. The downward API can expose the limit
 // itself, but not a fraction of it.
-func memoryEnv(in Input, resources *coreapply.ResourceRequirementsApplyConfiguration) *coreapply.EnvVarApplyConfiguration {
-	if !in.has(featureMemoryLimit) || resources.Limits == nil {
+func memoryEnv(resources *coreapply.ResourceRequirementsApplyConfiguration) *coreapply.EnvVarApplyConfiguration {
+	if resources.Limits == nil {
 		return nil
 	}
 	limit, limited := (*resources.Limits)[corev1.ResourceMemory]

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // Paths of the server's files. The release files are part of the image; the others are
@@ -45,18 +47,14 @@ func (m mount) volumeMount() *coreapply.VolumeMountApplyConfiguration {
 	return mounted
 }
 
-func mounts(in Input) []mount {
-	instance := in.Instance
+func mounts(instance *v1alpha1.Instance) []mount {
 	all := []mount{
 		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
 		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
 		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
 		{configVolume("config", ConfigMapName(instance)), configDirectory, true},
-	}
-	if in.has(featureEncryption) {
-		all = append(all,
-			mount{secretVolume(keysetsVolume, KeysetsSecretName(instance)), keysetsDirectory, true},
-			mount{makeOptional(secretVolume("notifications", NotificationsSecretName(instance))), notificationsDirectory, true})
+		{secretVolume(keysetsVolume, KeysetsSecretName(instance)), keysetsDirectory, true},
+		{makeOptional(secretVolume("notifications", NotificationsSecretName(instance))), notificationsDirectory, true},
 	}
 	return append(all, StorageFor(instance).mounts...)
 }

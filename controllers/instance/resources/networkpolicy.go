@@ -58,15 +58,10 @@ func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration 
 	if database := databaseEgress(in); database != nil {
 		spec.WithEgress(database)
 	}
-	if !in.has(featureRestrictedEgress) {
-		spec.WithEgress(legacyWebhookEgress())
-	}
 	if notifications := notificationEgress(in); notifications != nil {
 		spec.WithEgress(notifications)
 	}
-	if in.has(featureWebhooks) {
-		spec.WithEgress(receiverEgress(in))
-	}
+	spec.WithEgress(receiverEgress(in))
 	return networkapply.NetworkPolicy(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithSpec(spec)
@@ -92,10 +87,7 @@ func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 	for _, port := range dnsPorts {
 		rule.WithPorts(policyPort(corev1.ProtocolUDP, port), policyPort(corev1.ProtocolTCP, port))
 	}
-	if in.has(featureRestrictedEgress) {
-		rule.WithTo(resolverPeers(in.DNSResolvers)...)
-	}
-	return rule
+	return rule.WithTo(resolverPeers(in.DNSResolvers)...)
 }
 
 func resolverPeers(further []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
@@ -127,13 +119,10 @@ func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 		return nil
 	}
 	rule := networkapply.NetworkPolicyEgressRule().WithPorts(databasePorts(in)...)
-	switch {
-	case len(database.networks) > 0:
+	if len(database.networks) > 0 {
 		rule.WithTo(networkPeers(database.networks, blockedNetworks(in))...)
-	case in.has(featureRestrictedEgress):
+	} else {
 		rule.WithTo(anywherePeers(blockedNetworks(in))...)
-	default:
-		return rule
 	}
 	if len(rule.To) == 0 {
 		return nil

@@ -12,27 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// privateIPv4 and privateIPv6 are networks that a webhook must not reach: networks of
-// the cluster, the nodes and the cloud metadata service.
-var (
-	privateIPv4 = []string{"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
-	privateIPv6 = []string{"fc00::/7", "fe80::/10"}
-)
-
-// defaultWebhookPort is the port of webhooks unless the spec sets ports. It was also
-// open before webhooks existed.
+// defaultWebhookPort is the port of webhooks unless the spec sets ports.
 const defaultWebhookPort = 443
-
-// legacyWebhookEgress is the rule up to revision 2, before webhooks existed.
-func legacyWebhookEgress() *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
-	return networkapply.NetworkPolicyEgressRule().
-		WithTo(
-			networkapply.NetworkPolicyPeer().WithIPBlock(networkapply.IPBlock().
-				WithCIDR("0.0.0.0/0").WithExcept(privateIPv4...)),
-			networkapply.NetworkPolicyPeer().WithIPBlock(networkapply.IPBlock().
-				WithCIDR("::/0").WithExcept(privateIPv6...))).
-		WithPorts(policyPort(corev1.ProtocolTCP, defaultWebhookPort))
-}
 
 // blockedReceiverNetworks are networks that webhooks never reach, whatever the Instance
 // allows: the local host, link-local and multicast addresses, and services that issue

@@ -3,7 +3,6 @@
 package resources
 
 import (
-	"maps"
 	"net/netip"
 	"testing"
 
@@ -87,19 +86,5 @@ func TestWebhookPorts(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int32{444, 8443}, WebhookPorts(in.Instance)); diff != "" {
 		t.Errorf("in order (-want +got):\n%s", diff)
-	}
-}
-
-// TestOlderRevisionsHaveNoWebhookEgress checks that revisions 3 and 4 allow no webhook
-// egress, whatever the spec says.
-func TestOlderRevisionsHaveNoWebhookEgress(t *testing.T) {
-	t.Parallel()
-	for revision := int32(featureRestrictedEgress); revision < int32(featureWebhooks); revision++ {
-		in := withRevision(revision, inputWithWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))
-		for address := range maps.Keys(webhookReceivers) {
-			if allowsEgress(t, in, tcpTarget(address, 443), false) {
-				t.Errorf("revision %d: %s is reached", revision, address)
-			}
-		}
 	}
 }

@@ -105,22 +105,19 @@ func (s Sender) ContentFromFiles(files map[string][]byte) map[string][]byte {
 func (s Sender) Port(content map[string][]byte) int32 { return s.port(content) }
 
 // BuildNotificationsSecret holds the files of all senders. It returns nil without
-// senders, and for servers that cannot send messages.
+// senders.
 func BuildNotificationsSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
-	if !in.SupportsNotifications() || len(files) == 0 {
+	if len(files) == 0 {
 		return nil
 	}
 	return newSecret(in, NotificationsSecretName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
-// SupportsNotifications reports whether the server can send messages.
-func (in Input) SupportsNotifications() bool { return in.has(featureEncryption) }
-
 // notificationEgress allows the senders' ports. Their hosts are given by name, so it
 // allows the same peers as for a database: anywhere except the Kubernetes API and cloud
 // metadata services. It returns nil without senders.
 func notificationEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
-	if len(in.NotificationPorts) == 0 || !in.SupportsNotifications() {
+	if len(in.NotificationPorts) == 0 {
 		return nil
 	}
 	rule := networkapply.NetworkPolicyEgressRule().WithTo(anywherePeers(blockedNetworks(in))...)

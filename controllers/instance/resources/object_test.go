@@ -46,9 +46,7 @@ func buildAll(in Input) []Object {
 		keys[application.Name] = pki.ApplicationKeys{Current: "key of " + application.Name}
 		objects = AppendNonNil(objects, BuildApplicationSecret(in, application, keys[application.Name].Current))
 	}
-	if SupportsWebhooks(in.Server) {
-		keys[OperatorApplicationName] = pki.ApplicationKeys{Current: "key of the operator"}
-	}
+	keys[OperatorApplicationName] = pki.ApplicationKeys{Current: "key of the operator"}
 	objects = AppendNonNil(objects, BuildCredentialsSecret(in, keys, nil))
 	objects = AppendNonNil(objects, BuildNotificationsSecret(in, notificationFiles(in.Instance)))
 	objects = AppendNonNil(objects, BuildKeysetsSecret(in, pki.Keysets{Encryption: []byte("encryption"), Lookup: []byte("lookup")}, nil))
@@ -102,7 +100,7 @@ func drawInput() *rapid.Generator[Input] {
 			Instance: instance,
 			Server: v1alpha1.ServerBuild{
 				Image:    rapid.StringMatching(`[a-z]{1,9}/[a-z]{1,9}:[0-9]`).Draw(t, "image"),
-				Revision: rapid.Int32Range(oldestRevision, Revision).Draw(t, "revision"),
+				Revision: Revision,
 			},
 			Models:        rapid.SliceOfN(drawModel(), 1, 4).Draw(t, "pinned"),
 			TemplateHash:  rapid.StringMatching(`[0-9a-f]{10}|`).Draw(t, "template hash"),

@@ -30,14 +30,11 @@ type pageConfig struct {
 	CrisisLine      v1alpha1.PhoneNumber `json:"crisisLine,omitempty"`
 }
 
-// SupportsPages reports whether the server has pages for patients.
-func (in Input) SupportsPages() bool { return in.has(featurePages) }
-
 // newPageConfig returns the configuration of the server's pages, or nil if the spec
-// configures none or the server does not support them.
+// configures none.
 func newPageConfig(in Input) *pageConfig {
 	wanted := in.Instance.Spec.Page
-	if wanted == nil || !in.SupportsPages() {
+	if wanted == nil {
 		return nil
 	}
 	return &pageConfig{

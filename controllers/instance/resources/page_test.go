@@ -52,13 +52,3 @@ func TestBrandingRoundTrip(t *testing.T) {
 		}
 	}
 }
-
-// TestOlderRevisionsOmitPageConfig covers revisions without pages.
-func TestOlderRevisionsOmitPageConfig(t *testing.T) {
-	t.Parallel()
-	in := withBranding(embeddedInput(withPage))
-	in.Server.Revision = int32(featurePages) - 1
-	if content := BuildConfigMap(in).Data[configFileName]; strings.Contains(content, "page") {
-		t.Errorf("it is told:\n%s", content)
-	}
-}

@@ -29,11 +29,9 @@ func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyC
 	claim := coreapply.PersistentVolumeClaim(DataClaimName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithLabels(instanceUIDLabels(in.Instance)).
+		WithAnnotations(argoCDAnnotations()).
 		WithSpec(spec)
-	if in.has(featureArgoCDAnnotations) {
-		claim.WithAnnotations(argoCDAnnotations())
-	}
-	if in.has(featureEncryption) && in.Encrypted {
+	if in.Encrypted {
 		claim.WithAnnotations(map[string]string{v1alpha1.EncryptedAnnotation: "true"})
 	}
 	return claim

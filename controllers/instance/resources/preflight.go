@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	batchapply "k8s.io/client-go/applyconfigurations/batch/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 const (
@@ -62,20 +60,7 @@ type preflightInputs struct {
 // have the same result, whatever the nodes, pull secrets or resources of their pods.
 // Input.PreflightHash is the hash of its JSON, and is not itself an input.
 func PreflightInputs(in Input) any {
-	if !in.has(featurePreflightInputs) {
-		return legacyPreflightTemplate(in)
-	}
 	return preflightInputs{in.Server.Image, modelArguments(in.Instance.Spec.Models)}
-}
-
-// legacyPreflightTemplate is the identity of a check in revisions 1 and 2: the Job's pod
-// template, which then depended on nothing else of the Instance. A different value would
-// make every tenant repeat the check.
-func legacyPreflightTemplate(in Input) *coreapply.PodTemplateSpecApplyConfiguration {
-	instance := &v1alpha1.Instance{}
-	instance.Name, instance.Namespace = in.Instance.Name, in.Instance.Namespace
-	instance.Spec.Models = in.Instance.Spec.Models
-	return BuildPreflightJob(Input{Instance: instance, Server: in.Server}).Spec.Template
 }
 
 func ignoreDisruptionPolicy() *batchapply.PodFailurePolicyApplyConfiguration {

@@ -35,11 +35,8 @@ func instanceUIDLabels(instance *v1alpha1.Instance) map[string]string {
 	return map[string]string{v1alpha1.InstanceUIDLabel: string(instance.UID)}
 }
 
-// markRetained marks a Secret as retained data, from the revision on that introduced it.
+// markRetained marks a Secret as retained data.
 func markRetained(in Input, secret *coreapply.SecretApplyConfiguration) *coreapply.SecretApplyConfiguration {
-	if !in.has(featureRetainedKeys) {
-		return secret
-	}
 	return secret.WithLabels(instanceUIDLabels(in.Instance)).WithAnnotations(argoCDAnnotations())
 }
 

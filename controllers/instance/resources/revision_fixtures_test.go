@@ -13,31 +13,21 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A revisionFixture is an Instance whose objects are recorded in testdata, for every
-// revision from the first that knows its fields.
-type revisionFixture struct {
-	sinceRevision int32
-	in            Input
-}
-
-// revisionFixtures maps file names to fixtures. Fixtures of a released revision never
-// change: new fields get a fixture of their own.
-func revisionFixtures() map[string]revisionFixture {
-	return map[string]revisionFixture{
-		"embedded":   {1, embeddedInput()},
-		"external":   {1, externalInput()},
-		"hibernated": {1, embeddedInput(withHibernate, withFastVolume)},
-		"everything": {1, fullInput()},
-
-		"embedded-placed": {3, embeddedInput(withReadWriteOncePod, withPods(fullPodsYAML))},
-		"external-placed": {3, fullPlacementInput()},
-
-		"embedded-encrypted": {4, withEncryption(embeddedInput())},
-		"external-public":    {4, withNotificationPorts(withEncryption(externalInput(withPublicURL)))},
-
-		"embedded-webhooks": {5, embeddedInput(withWebhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CABundleReference{Name: "receivers-ca"}}))},
-		"embedded-page":     {5, withBranding(embeddedInput(withPage))},
-		"external-webhooks": {5, withBlockedWebhookAPI(withNotificationPorts(externalInputWithBlockedAPI(withWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}))))},
+// fixtureInputs maps file names in testdata to the inputs whose objects are recorded
+// there.
+func fixtureInputs() map[string]Input {
+	return map[string]Input{
+		"embedded":           embeddedInput(),
+		"external":           externalInput(),
+		"hibernated":         embeddedInput(withHibernate, withFastVolume),
+		"everything":         fullInput(),
+		"embedded-placed":    embeddedInput(withReadWriteOncePod, withPods(fullPodsYAML)),
+		"external-placed":    fullPlacementInput(),
+		"embedded-encrypted": withEncryption(embeddedInput()),
+		"external-public":    withNotificationPorts(withEncryption(externalInput(withPublicURL))),
+		"embedded-webhooks":  embeddedInput(withWebhooks(&v1alpha1.Webhooks{AllowedPorts: []int32{8443, 443}, CARef: &v1alpha1.CABundleReference{Name: "receivers-ca"}})),
+		"embedded-page":      withBranding(embeddedInput(withPage)),
+		"external-webhooks":  withBlockedWebhookAPI(withNotificationPorts(externalInputWithBlockedAPI(withWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true})))),
 	}
 }
 
@@ -101,7 +91,7 @@ func withFastVolume(instance *v1alpha1.Instance) {
 	instance.Spec.Storage.Embedded.StorageClassName = new("fast")
 }
 
-// fullInput sets every field that revision 1 knew.
+// fullInput sets all fields that are not covered by a fixture of their own.
 func fullInput() Input {
 	in := externalInput(func(instance *v1alpha1.Instance) {
 		spec := &instance.Spec
@@ -126,7 +116,7 @@ func withReadWriteOncePod(instance *v1alpha1.Instance) {
 	instance.Spec.Storage.Embedded.AccessMode = corev1.ReadWriteOncePod
 }
 
-// fullPlacementInput sets every field that revision 3 introduced.
+// fullPlacementInput sets every field of pods, of the database and of rollouts.
 func fullPlacementInput() Input {
 	in := externalInputWithBlockedAPI(
 		withPods(fullPodsYAML),

@@ -56,12 +56,8 @@ const OperatorApplicationName = "operator"
 
 // ServerApplications returns the applications configured on the server: the Instance's,
 // and the operator itself, which may only manage configurations.
-func ServerApplications(in Input) []v1alpha1.Application {
-	applications := Applications(in.Instance)
-	if !in.has(featureWebhooks) {
-		return applications
-	}
-	return append(applications, v1alpha1.Application{Name: OperatorApplicationName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
+func ServerApplications(instance *v1alpha1.Instance) []v1alpha1.Application {
+	return append(Applications(instance), v1alpha1.Application{Name: OperatorApplicationName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
 }
 
 func withDefaultScopes(application v1alpha1.Application) v1alpha1.Application {
@@ -92,12 +88,10 @@ func BuildApplicationSecret(in Input, application v1alpha1.Application, key stri
 	content := map[string][]byte{
 		ApplicationIDKey:  []byte(application.Name),
 		ApplicationKeyKey: []byte(key),
+		ApplicationURLKey: []byte(PublicURL(in.Instance)),
 	}
-	if in.has(featureClientInfo) {
-		content[ApplicationURLKey] = []byte(PublicURL(in.Instance))
-		if len(in.CABundle) > 0 {
-			content[TLSCAKey] = in.CABundle
-		}
+	if len(in.CABundle) > 0 {
+		content[TLSCAKey] = in.CABundle
 	}
 	return newSecret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
 }
@@ -121,7 +115,7 @@ type credentialFile struct {
 // must contain no key.
 func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
-	for _, application := range ServerApplications(in) {
+	for _, application := range ServerApplications(in.Instance) {
 		if known := keys[application.Name]; known.Current != "" {
 			files[application.Name+".json"] = encodeCredential(application, known)
 		}

@@ -72,9 +72,8 @@ func TestApplicationsDoNotModifySpec(t *testing.T) {
 
 func TestBuildApplicationSecret(t *testing.T) {
 	t.Parallel()
-	trusted, earlier := embeddedInput(), embeddedInput()
+	trusted := embeddedInput()
 	trusted.CABundle = []byte("authority")
-	earlier.CABundle, earlier.Server.Revision = []byte("authority"), int32(featureClientInfo)-1
 	for name, test := range map[string]struct {
 		in   Input
 		want map[string]string
@@ -82,7 +81,6 @@ func TestBuildApplicationSecret(t *testing.T) {
 		"by a public authority":    {embeddedInput(), map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret"}},
 		"by one of our own":        {trusted, map[string]string{"url": "https://acme.tenants.svc", "id": "portal", "key": "s3cret", "ca.crt": "authority"}},
 		"at an address of its own": {embeddedInput(withPublicURL), map[string]string{"url": "https://acme.example", "id": "portal", "key": "s3cret"}},
-		"of an earlier revision":   {earlier, map[string]string{"id": "portal", "key": "s3cret"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,8 +93,7 @@ func TestBuildApplicationSecret(t *testing.T) {
 	}
 }
 
-// TestOperatorApplicationIsIncluded checks that servers with webhooks get an application
-// for the operator, with its own key and the minimal scopes, and that users do not see
+// TestOperatorApplicationIsIncluded checks that servers get an application for the operator, with its own key and the minimal scopes, and that users do not see
 // it.
 func TestOperatorApplicationIsIncluded(t *testing.T) {
 	t.Parallel()
@@ -104,9 +101,6 @@ func TestOperatorApplicationIsIncluded(t *testing.T) {
 	got := toStrings(BuildCredentialsSecret(embeddedInput(), keys, nil).Data)
 	if diff := cmp.Diff(`{"id":"operator","key":"k2","keys":["k1"],"scopes":["config:read","config:write"]}`, got["operator.json"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if _, known := toStrings(BuildCredentialsSecret(withRevision(4, embeddedInput()), keys, nil).Data)["operator.json"]; known {
-		t.Error("a server without webhooks is told of the operator")
 	}
 	if diff := cmp.Diff([]string{"default"}, applicationNames(Applications(embeddedInput().Instance))); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
