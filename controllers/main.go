@@ -82,10 +82,10 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 	if options.ReferencedCache, err = instance.NewReferencedCache(ctx, manager, options); err != nil {
 		return nil, err
 	}
-	if err := instance.Setup(ctx, manager, registry, options); err != nil {
+	if err := instance.SetupWithManager(ctx, manager, registry, options); err != nil {
 		return nil, err
 	}
-	return manager, webhookconfig.Setup(ctx, manager, registry, options)
+	return manager, webhookconfig.SetupWithManager(ctx, manager, registry, options)
 }
 
 func newManager(cluster *rest.Config, f flags, options instance.Options) (ctrl.Manager, error) {

@@ -21,9 +21,8 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/phases"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 const day = 24 * time.Hour
@@ -184,7 +183,7 @@ func TestLeakedCAIsReplacedAfterOverlap(t *testing.T) {
 	p.advanceAndSettle("acme", 25*time.Hour)
 	p.Eventually(func() []byte { return p.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(promoted.Data["tls.crt"]))
 	p.Expect(mustGet(p, authority.SecretName, &corev1.Secret{}).Data).To(gomega.HaveLen(3))
-	p.Expect(mustGet(p, "acme-serving-tls", &corev1.Secret{}).Annotations).NotTo(gomega.HaveKey(phases.TrustedSinceAnnotation))
+	p.Expect(mustGet(p, "acme-serving-tls", &corev1.Secret{}).Annotations).NotTo(gomega.HaveKey(trustedSinceAnnotation))
 	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(template), "an authority restarts nothing")
 	p.expectNoWritesWhenSettled("acme")
 }
@@ -297,7 +296,7 @@ func TestExtraNamesChangeWithoutBreakingClients(t *testing.T) {
 	p.waitUntilIdle()
 	told := p.servedTLS("acme")
 	p.Expect(told["tls.crt"]).To(gomega.Equal(shared["tls.crt"]))
-	p.Eventually(func() []string { return p.eventNotes(phases.ReasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate does not cover these names until")))
+	p.Eventually(func() []string { return p.eventNotes(reasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate does not cover these names until")))
 
 	p.advanceAndSettle("acme", 25*time.Hour)
 	p.Expect(p.verifyError("acme", told["ca.crt"], host)).To(gomega.BeEmpty())

@@ -14,10 +14,18 @@
 // of a preflight check. They return nil, a problem (waiting or stalled), or a transient
 // error.
 //
-//	reconciler.go   the reconcile and its result
-//	setup.go        watches, caches and limits
+//	controller.go   the setup and the entry of a reconcile
+//	phases.go       the ordered phases and their dependencies
+//	phase_….go      the phases, one file per subject
+//	scope.go        the state of one reconcile, which phases share
+//	status.go       the conditions and events that summarize a reconcile
+//	deletion.go     the finalizer and the deletion of an Instance
+//	options.go      the options and the caches
+//	watches.go      the events that trigger a reconcile
 //	metrics.go      Prometheus metrics
-//	phases          the scope of a reconcile and its phases, one file per subject
+//
+// Packages below it:
+//
 //	inventory       the owned objects of an Instance: ownership, reads and writes
 //	resources       pure builders of the owned objects
 //	cluster         reads objects the Instance does not own: pods, events, referenced Secrets
@@ -29,8 +37,11 @@
 //	authority       the operator's certificate authority and its storage
 //	rotation        key rotation requests
 //	podstatus       diagnoses pods that do not run
-//	problem         error kinds: waiting, stalled, transient
-//	status          the conditions and events that summarize a reconcile
+//
+// Phases pass values to later phases through the scope. Decisions do not belong in
+// phases: they delegate them to pure functions of the packages above, which have table
+// tests, and package resources builds the objects. Error kinds and conditions that do not
+// depend on Instances belong to packages problem and conditions.
 //
 // This package never imports the server. It depends only on the server's command line,
 // files and public API.

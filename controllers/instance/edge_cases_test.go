@@ -18,10 +18,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/phases"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // These tests cover what must never happen: data lost or shared by mistake, keys
@@ -138,7 +137,7 @@ func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
 	before := mustGet(p, "acme-app-default", &corev1.Secret{}).Data["key"]
 	// This scope has seen none of the owned objects, as right after a restart.
 	means := &p.reconciler.deps
-	v := phases.NewScope(means, acme.DeepCopy(), inventory.New(means.Clients, acme), time.Now())
+	v := newScope(means, acme.DeepCopy(), inventory.New(means.Clients, acme), time.Now())
 	if err := problem.FirstTransient(v.Run(t.Context())); err != nil && !problem.IsConflict(err) {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 		})
 		return nil
 	}
-	for _, root := range []string{".", "../webhookconfig", "../../api/v1alpha1"} {
+	for _, root := range []string{".", "../webhookconfig", "../conditions", "../problem", "../../api/v1alpha1"} {
 		if err := filepath.WalkDir(root, visit); err != nil {
 			t.Fatal(err)
 		}

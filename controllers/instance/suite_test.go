@@ -244,7 +244,7 @@ func (p *harness) startOperator(image string) {
 func (p *harness) runManager(manager ctrl.Manager, options Options) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := p.reconciler.setupWithManager(ctx, manager, options); err != nil {
+	if err := p.reconciler.register(ctx, manager, options); err != nil {
 		p.t.Fatal(err)
 	}
 	done := make(chan error, 1)

@@ -22,8 +22,8 @@ import (
 	anamnesis "github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 const (

@@ -153,7 +153,7 @@ func (p *testOperator) start(cluster *rest.Config) {
 	reconciler.connections.dial = p.dialer.dial
 	reconciler.resync = p.resync
 	reconciler.now = func() time.Time { return time.Now().Add(time.Duration(p.clockOffset.Load())) }
-	if err := reconciler.setupWithManager(ctx, manager, options); err != nil {
+	if err := reconciler.register(ctx, manager, options); err != nil {
 		p.t.Fatal(err)
 	}
 	done := make(chan error, 1)

@@ -19,7 +19,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	anamnesis "github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // Reasons why an Instance fails a request.

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	anamnesis "github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // TestClassifyError distinguishes responses of an Instance: temporary states, rejections

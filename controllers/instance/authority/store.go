@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rotation"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // ReasonInvalid is the reason of the problem with an unusable CA.

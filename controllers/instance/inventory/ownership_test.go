@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem/problemtest"
 )
 
 func acme() *v1alpha1.Instance {

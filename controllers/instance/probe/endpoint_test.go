@@ -15,8 +15,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem/problemtest"
 )
 
 func TestHasServingEndpoint(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // Facts are the inputs to the choice of a pod template.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem/problemtest"
 )
 
 func TestCheckProgress(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 // A Backend is one way to store an Instance's data.

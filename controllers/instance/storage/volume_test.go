@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem/problemtest"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem/problemtest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

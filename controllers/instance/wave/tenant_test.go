@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
 var (
@@ -107,8 +107,13 @@ func TestTenantOf(t *testing.T) {
 		instance.Namespace, instance.Name, instance.UID = "tenants", "acme", "acme"
 		instance.Status.Server = newServer
 		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", ProvenServer: newServer}
-		status.SetCondition(instance, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
-		status.Summarize(instance, noon, failures)
+		conditions.Set(&instance.Status.Conditions, 0, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
+		for _, failure := range failures {
+			if found := problem.FromError(failure); found != nil && found.Condition != "" {
+				conditions.Set(&instance.Status.Conditions, 0, noon, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+			}
+		}
+		conditions.SetReady(&instance.Status.Conditions, 0, noon, problem.Worst(failures), "Ready", "")
 		change(instance)
 		return tenantOf(instance)
 	}

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/instance/status"
+	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
 )
 
 // Reasons of events that are not reasons of conditions.
@@ -21,7 +21,7 @@ const (
 // Transitions returns the events for a change from one status of an Instance to the
 // next: it became the canary, it completed its soak as canary, or it halted the rollout.
 // Waiting for other Instances is not an event.
-func Transitions(before, after []metav1.Condition) []status.Event {
+func Transitions(before, after []metav1.Condition) []conditions.Event {
 	was, is := reasonOf(before), reasonOf(after)
 	if was == is {
 		return nil
@@ -32,11 +32,11 @@ func Transitions(before, after []metav1.Condition) []status.Event {
 	}
 	switch {
 	case is == ReasonCanary:
-		return []status.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerCanary, Message: message}}
+		return []conditions.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerCanary, Message: message}}
 	case is == ReasonCurrent && (was == ReasonSoaking || was == ReasonCanary):
-		return []status.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerPassed, Message: message + ": the canary has soaked, and the rollout continues"}}
+		return []conditions.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerPassed, Message: message + ": the canary has soaked, and the rollout continues"}}
 	case is == ReasonFailed:
-		return []status.Event{{Type: corev1.EventTypeWarning, Reason: reasonServerHalted, Message: message}}
+		return []conditions.Event{{Type: corev1.EventTypeWarning, Reason: reasonServerHalted, Message: message}}
 	}
 	return nil
 }

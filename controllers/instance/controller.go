@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
+)
+
+// The operator writes Deployments, Secrets and other owned objects in the namespaces of
+// Instances. It only reads pods, replica sets, events, endpoints and storage classes, to
+// diagnose problems.
+//
+// +kubebuilder:rbac:groups=anamnesis.dev,resources=instances,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=anamnesis.dev,resources=instances/status,verbs=patch
+// +kubebuilder:rbac:groups=anamnesis.dev,resources=instances/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps;services;serviceaccounts;persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list
+
+// FieldManager is the server-side apply field manager of the operator.
+const FieldManager = "anamnesis-operator"
+
+// minConflictBackoff and maxConflictBackoff bound the backoff after a write conflict.
+const (
+	minConflictBackoff = 200 * time.Millisecond
+	maxConflictBackoff = time.Minute
+)
+
+// A Reconciler reconciles Instances.
+type Reconciler struct {
+	deps dependencies
+	// metrics are exposed to Prometheus.
+	metrics       *metrics
+	serverRollout *wave.Wave
+	// resyncPeriod is the interval at which objects that cannot be watched are read again,
+	// before jitter.
+	resyncPeriod time.Duration
+	// conflictBackoff delays the retry after a conflict: another client, often the operator
+	// itself a moment ago, wrote before the cache caught up.
+	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
+	now             func() time.Time
+}
+
+// SetupWithManager adds the Instance reconciler and the server rollout to a manager
+// whose cache was created with CacheOptions.
+func SetupWithManager(ctx context.Context, manager ctrl.Manager, registry prometheus.Registerer, options Options) error {
+	reconciler, err := newReconciler(manager, registry, options)
+	if err != nil {
+		return err
+	}
+	return reconciler.register(ctx, manager, options)
+}
+
+func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
+	target := v1alpha1.ServerBuild{Image: options.ServerImage, Revision: resources.Revision}
+	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.CanarySoakDuration})
+	measurements, err := newMetrics(registry, manager.GetClient(), servers)
+	if err != nil {
+		return nil, err
+	}
+	access := inventory.Clients{
+		Client:    manager.GetClient(),
+		APIReader: manager.GetAPIReader(),
+		Applier:   &ssa.Applier{Client: manager.GetClient(), Reader: manager.GetAPIReader(), FieldManager: FieldManager},
+	}
+	return &Reconciler{
+		deps: dependencies{
+			Clients:       access,
+			Recorder:      manager.GetEventRecorder(FieldManager),
+			Issuer:        &authority.Store{Client: access.Client, APIReader: access.APIReader, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.CAOverlap},
+			ServerRollout: servers,
+			KubernetesAPI: &cluster.KubernetesAPI{APIReader: access.APIReader, ServiceAddress: kubernetesServiceAddress()},
+			DNSResolvers:  options.DNSResolvers,
+			ProbeServer:   probe.Dial,
+		},
+		metrics:         measurements,
+		serverRollout:   servers,
+		resyncPeriod:    options.ResyncPeriod,
+		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minConflictBackoff, maxConflictBackoff),
+		now:             time.Now,
+	}, nil
+}
+
+// kubernetesServiceAddress returns the address of the Kubernetes API from the pod
+// environment. Outside a cluster, the address is invalid.
+func kubernetesServiceAddress() netip.AddrPort {
+	address, err := netip.ParseAddrPort(net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")))
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return address
+}
+
+// register adds the reconciler and the server rollout to a manager.
+func (r *Reconciler) register(ctx context.Context, manager ctrl.Manager, options Options) error {
+	if err := addIndexes(ctx, manager.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := r.deps.Applier.EvictOnDelete(ctx, manager.GetCache(), inventory.NewObjects()...); err != nil {
+		return err
+	}
+	referenced := options.ReferencedCache
+	if referenced == nil {
+		var err error
+		if referenced, err = NewReferencedCache(ctx, manager, options); err != nil {
+			return err
+		}
+	}
+	if err := manager.Add(r.serverRollout); err != nil {
+		return fmt.Errorf("adding the server image rollout: %w", err)
+	}
+	return r.setupController(manager, referenced, options)
+}
+
+// setupController sets up the watches that trigger reconciles.
+func (r *Reconciler) setupController(manager ctrl.Manager, referenced cache.Cache, options Options) error {
+	changed := predicate.Or(
+		predicate.TypedGenerationChangedPredicate[client.Object]{},
+		predicate.TypedAnnotationChangedPredicate[client.Object]{},
+		predicate.Funcs{UpdateFunc: statusRegressed})
+	err := ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.Instance{}, builder.WithPredicates(changed)).
+		Owns(&appsv1.Deployment{}).
+		Owns(&batchv1.Job{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(mapDataToInstance)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(mapDataToInstance), builder.WithPredicates(predicate.NewPredicateFuncs(isInstanceData))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.deps.Issuer.IsCASecret))).
+		WatchesRawSource(source.Kind(referenced, NewSecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(secretRefIndex)))).
+		WatchesRawSource(source.Kind(referenced, newConfigMapMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(configMapRefIndex)))).
+		WatchesRawSource(source.Channel(r.serverRollout.Visits, handler.TypedEnqueueRequestsFromMapFunc(mapInstanceToRequest))).
+		WithOptions(controllerOptions(options)).
+		Named("instance").
+		Complete(options.wrap(r))
+	if err != nil {
+		return fmt.Errorf("adding the Instance controller: %w", err)
+	}
+	return nil
+}
+
+const (
+	// minRetryBackoff and maxRetryBackoff bound the retry backoff of one Instance after a
+	// transient error.
+	minRetryBackoff = 200 * time.Millisecond
+	maxRetryBackoff = 5 * time.Minute
+	// reconcileTimeout bounds one reconcile, so that a hanging request cannot block a worker
+	// for longer.
+	reconcileTimeout = time.Minute
+)
+
+// controllerOptions back off per Instance and set no overall rate limit: many failing
+// Instances must not starve the healthy ones.
+func controllerOptions(options Options) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetryBackoff, maxRetryBackoff),
+		ReconciliationTimeout:   reconcileTimeout,
+	}
+}
+
+// Reconcile reconciles one Instance.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	instance := &v1alpha1.Instance{}
+	if err := r.deps.Client.Get(ctx, request.NamespacedName, instance); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	result, err := r.reconcileInstance(ctx, instance)
+	if problem.IsConflict(err) {
+		r.metrics.countReconcile(outcomeConflict)
+		log.FromContext(ctx).V(1).Info("write conflict, retrying", "error", err.Error())
+		return ctrl.Result{RequeueAfter: r.conflictBackoff.When(request)}, nil
+	}
+	r.conflictBackoff.Forget(request)
+	return result, err
+}
+
+func (r *Reconciler) reconcileInstance(ctx context.Context, instance *v1alpha1.Instance) (ctrl.Result, error) {
+	found, err := inventory.Load(ctx, r.deps.Clients, instance)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	v := newScope(&r.deps, instance, found, r.now())
+	if !instance.DeletionTimestamp.IsZero() {
+		return r.reconcileDelete(ctx, v)
+	}
+	if err := v.EnsureFinalizer(ctx); err != nil {
+		return ctrl.Result{}, err
+	}
+	before := instance.DeepCopy()
+	return r.finishReconcile(ctx, v, before, v.Run(ctx))
+}
+
+// reconcileDelete runs the deletion of an Instance.
+func (r *Reconciler) reconcileDelete(ctx context.Context, v *scope) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(v.Instance, v1alpha1.DataFinalizer) {
+		return ctrl.Result{}, nil
+	}
+	before := v.Instance.DeepCopy()
+	if err := v.ReconcileDelete(ctx); err != nil {
+		return r.finishReconcile(ctx, v, before, []error{err})
+	}
+	r.metrics.countReconcile(outcomeDeleted)
+	return ctrl.Result{}, nil
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+)
+
+// A configMapReader holds one ConfigMap and counts reads of its content.
+type configMapReader struct {
+	client.Reader
+	configMap corev1.ConfigMap
+	reads     int
+}
+
+func (s *configMapReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	switch into := into.(type) {
+	case *metav1.PartialObjectMetadata:
+		into.ObjectMeta = s.configMap.ObjectMeta
+	case *corev1.ConfigMap:
+		s.configMap.DeepCopyInto(into)
+		s.reads++
+	}
+	return nil
+}
+
+// TestLogoIsReadOnceUntilItChanges checks that, across reconciles, the logo is read once
+// until it or the configuration changes, whether it was accepted or not.
+func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
+	t.Parallel()
+	const good, other = "<svg xmlns='http://www.w3.org/2000/svg'/>", "<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>"
+	shown := func(content string) string {
+		return logo.Logo{MediaType: "image/svg+xml", Data: []byte(content)}.DataURL()
+	}
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+	instance.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}
+	means, held, configured := &dependencies{}, &configMapReader{}, ""
+	visit := func() error {
+		v := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
+		v.Reader = cluster.Reader{APIReader: held}
+		v.input.Branding.Logo = configured
+		err := v.loadLogo(t.Context())
+		configured = v.input.Branding.Logo
+		return err
+	}
+	hold := func(uid types.UID, version, content string) {
+		held.configMap = corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: uid, ResourceVersion: version}, Data: map[string]string{"logo": content, "dark": other}}
+	}
+	for _, test := range []struct {
+		name    string
+		change  func()
+		want    string // the logo in the configuration
+		refusal string
+	}{
+		{"a first one", func() { hold("u", "1", good) }, shown(good), ""},
+		{"another one", func() { hold("u", "2", other) }, shown(other), ""},
+		{"one of the same version, made anew", func() { hold("w", "2", good) }, shown(good), ""},
+		{"under another key", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "dark" }, shown(other), ""},
+		{"changed in the configuration", func() { configured = shown(good) }, shown(other), ""},
+		{"of another Instance", func() { instance.UID = "2" }, shown(other), ""},
+		{"none", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = ""; hold("w", "3", "GIF89a") }, shown(other), "no PNG, JPEG or WebP"},
+		{"missing", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "light" }, shown(other), "has no key light"},
+	} {
+		test.change()
+		before := held.reads
+		for range 3 {
+			err := visit()
+			if (err == nil) != (test.refusal == "") || err != nil && !strings.Contains(err.Error(), test.refusal) {
+				t.Errorf("%s: got error %v, want %q", test.name, err, test.refusal)
+			}
+			if configured != test.want {
+				t.Errorf("%s: the configuration has %q, want %q", test.name, configured, test.want)
+			}
+		}
+		if got := held.reads - before; got != 1 {
+			t.Errorf("%s: it was read %d times in three visits", test.name, got)
+		}
+	}
+	means.logoCache.delete("2")
+	if before := held.reads; visit() == nil || held.reads != before+1 {
+		t.Error("an Instance that is gone is remembered")
+	}
+}

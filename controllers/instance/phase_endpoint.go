@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// awaitEndpoint returns the problem that keeps the Instance's address from answering, or
+// nil. It probes only before the Instance becomes ready, so that ready Instances cost no
+// requests. Replacing the pods clears Ready first.
+func (v *scope) awaitEndpoint(ctx context.Context) error {
+	if !v.isAboutToBeReady() {
+		return nil
+	}
+	slices, err := v.ListEndpointSlices(ctx, resources.ServerName(v.Instance))
+	if err != nil {
+		return err
+	}
+	facts := probe.Facts{HasEndpoint: probe.HasServingEndpoint(slices), AvailableFor: v.availableFor()}
+	if facts.ShouldProbe() {
+		facts.ProbeErr = v.probeService(ctx)
+	}
+	return probe.Evaluate(facts)
+}
+
+// isAboutToBeReady reports whether the Instance is not ready yet, has pods, and has no
+// other failure.
+func (v *scope) isAboutToBeReady() bool {
+	deployment := v.Objects.Deployment()
+	return len(v.incomplete) == 0 &&
+		!meta.IsStatusConditionTrue(v.Instance.Status.Conditions, v1alpha1.ConditionReady) &&
+		deployment != nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0
+}
+
+// availableFor returns how long the status has reported a serving pod. If a pod served
+// throughout, as during a rolling update, so did the address.
+func (v *scope) availableFor() time.Duration {
+	available := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionAvailable)
+	if available == nil || !meta.IsStatusConditionTrue(v.Instance.Status.Conditions, v1alpha1.ConditionAvailable) {
+		return 0
+	}
+	return v.StartedAt.Sub(available.LastTransitionTime.Time)
+}
+
+// probeService connects to the Instance as its clients do, and returns the connection
+// error.
+func (v *scope) probeService(ctx context.Context) error {
+	service := inventory.Find[*corev1.Service](v.Objects, "Service", resources.ServerName(v.Instance))
+	secret := inventory.Find[*corev1.Secret](v.Objects, inventory.KindSecret, resources.TLSSecretName(v.Instance))
+	if service == nil || secret == nil {
+		return errors.New("the Service or its certificate was just created")
+	}
+	hostPort := net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(resources.ServicePort))
+	return v.ProbeServer(ctx, hostPort, secret.Data[corev1.TLSCertKey])
+}

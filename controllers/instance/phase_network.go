@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
+)
+
+const kindNetworkPolicy = "NetworkPolicy"
+
+// applyNetworkPolicy applies the network policy of the pods. Pods that do not match the
+// spec may use another database than the spec names: until a rollout has settled, and
+// while the database is unknown, the policy keeps their ports open.
+func (v *scope) applyNetworkPolicy(ctx context.Context) error {
+	policy := inventory.Find[*networkingv1.NetworkPolicy](v.Objects, kindNetworkPolicy, resources.ServerName(v.Instance))
+	in := v.input
+	deployment := v.Objects.Deployment()
+	if deployment != nil {
+		in.RollbackPorts = resources.ParseDatabasePorts(deployment.Spec.Template.Annotations)
+	}
+	state, _ := rollout.DeploymentState(deployment, v.Instance.Status.Rollout.LastReady)
+	if policy != nil && (!v.isSatisfied(dataStorage) || state != rollout.Complete) {
+		in.RollbackPorts = append(in.RollbackPorts, resources.DatabasePortsFromPolicy(v.Instance, policy)...)
+	}
+	in.DNSResolvers = v.DNSResolvers
+	var err error
+	if in.KubernetesAPINetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, slices.Concat(in.DatabasePorts, in.RollbackPorts, in.NotificationPorts)); err != nil {
+		return err
+	}
+	if in.WebhookBlockedNetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, resources.WebhookPorts(v.Instance)); err != nil {
+		return err
+	}
+	return v.apply(ctx, "", resources.BuildNetworkPolicy(in))
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/preflight"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// TestShouldRetryPreflight checks that a check without a result is retried after a
+// delay, and that any failed check is retried once per user request.
+func TestShouldRetryPreflight(t *testing.T) {
+	t.Parallel()
+	ended := func(ago time.Duration) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{
+			{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-ago))},
+		}}}
+	}
+	unreadable := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonFailed, "no answer")
+	refused := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonModelsUnavailable, "no such model")
+	for name, test := range map[string]struct {
+		job            *batchv1.Job
+		failed         *problem.Error
+		retry, retried string
+		want           bool
+		pause          time.Duration
+	}{
+		"it is well":                   {ended(time.Hour), nil, "2", "1", false, 0},
+		"it is running":                {&batchv1.Job{}, problem.Waiting("", preflight.ReasonRunning, "goes on"), "2", "1", false, 0},
+		"no answer, just now":          {ended(time.Minute), unreadable, "", "", false, 4 * time.Minute},
+		"no answer, a while ago":       {ended(5 * time.Minute), unreadable, "", "", true, time.Millisecond},
+		"no answer, and asked for":     {ended(time.Minute), unreadable, "2", "1", true, 0},
+		"no such model, for long":      {ended(time.Hour), refused, "", "", false, 0},
+		"no such model, and asked for": {ended(time.Hour), refused, "2", "1", true, 0},
+		"asked for before":             {ended(time.Hour), refused, "2", "2", false, 0},
+	} {
+		v := &scope{StartedAt: noon, Instance: &v1alpha1.Instance{}}
+		v.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
+		v.Instance.Status.Rollout.Retried = test.retried
+		if got := v.shouldRetryPreflight(test.job, test.failed); got != test.want || v.RequeueAfter() != test.pause {
+			t.Errorf("%s: asked again %v, and looked at after %s; want %v, %s", name, got, v.RequeueAfter(), test.want, test.pause)
+		}
+		if test.want && v.shouldRetryPreflight(test.job, test.failed) && test.retry != "" {
+			t.Errorf("%s: it is asked again for the same wish", name)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+)
+
+// A failingReader fails to list Instances.
+type failingReader struct{ client.Reader }
+
+var errCacheUnavailable = errors.New("the cache is not there")
+
+func (failingReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errCacheUnavailable
+}
+
+// TestNothingIsCreatedWithoutServerDecision checks that a reconcile ends if no server
+// build can be chosen, because all other objects depend on it.
+func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
+	t.Parallel()
+	instance := &v1alpha1.Instance{}
+	instance.Name = "acme"
+	means := &dependencies{ServerRollout: wave.New(failingReader{}, v1alpha1.ServerBuild{Image: "server:1", Revision: 1}, wave.Options{Limit: 1})}
+	v := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
+	failures := v.Run(t.Context())
+	if len(failures) != 1 || !errors.Is(failures[0], errCacheUnavailable) {
+		t.Errorf("got %v, want only that no server was chosen", failures)
+	}
+	v.SetServerCondition(t.Context())
+	if told := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); told != nil {
+		t.Errorf("what is not known is told as %+v", told)
+	}
+}
+
+// An emptyReader lists no Instances.
+type emptyReader struct{ client.Reader }
+
+func (emptyReader) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// TestReconcilingRestartsOnServerChange checks that a new server build resets the
+// Instance's Reconciling time and clears the conditions about the previous build.
+// Otherwise the server rollout would consider the Instance stuck or failed.
+func TestReconcilingRestartsOnServerChange(t *testing.T) {
+	t.Parallel()
+	target := v1alpha1.ServerBuild{Image: "server:2", Revision: 1}
+	for name, test := range map[string]struct {
+		image  string
+		begins bool
+	}{
+		"the same":     {"", false},
+		"another":      {"server:3", true},
+		"the same one": {"server:2", false},
+	} {
+		instance := &v1alpha1.Instance{}
+		instance.Status.Server = target
+		instance.Spec.Rollout = &v1alpha1.RolloutSpec{Image: test.image}
+		for _, kind := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionServerUpToDate} {
+			setInstanceCondition(instance, noon, kind, metav1.ConditionTrue, "Before", "")
+		}
+		v := newScope(&dependencies{ServerRollout: wave.New(emptyReader{}, target, wave.Options{Limit: 1})}, instance, inventory.New(inventory.Clients{}, instance), noon)
+		if err := v.pinServer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		begins := len(instance.Status.Conditions) == 0
+		if len(instance.Status.Conditions) == 1 {
+			t.Errorf("%s: only one of both is over", name)
+		}
+		if begins != test.begins || (instance.Status.Server != target) != test.begins || v.input.Server != instance.Status.Server {
+			t.Errorf("%s: with %v the work begins anew: %v", name, instance.Status.Server, begins)
+		}
+	}
+}

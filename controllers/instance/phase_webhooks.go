@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/pki"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// Reasons of the WebhooksReady condition.
+const (
+	reasonWebhooksConfigured = "WebhooksConfigured"
+	reasonReceiverCANotFound = "ReceiverCANotFound"
+	reasonReceiverCAInvalid  = "ReceiverCAInvalid"
+)
+
+// loadWebhookCABundle loads the CA bundle that webhook receivers' certificates are
+// verified with. An invalid bundle blocks nothing else: the Instance keeps serving, and
+// the last valid bundle, which the server's configuration holds, stays in use.
+func (v *scope) loadWebhookCABundle(ctx context.Context) error {
+	reference := resources.WebhookCAReference(v.Instance)
+	if reference == nil {
+		meta.RemoveStatusCondition(&v.Instance.Status.Conditions, v1alpha1.ConditionWebhooksReady)
+		return nil
+	}
+	if live := inventory.Find[*corev1.ConfigMap](v.Objects, "ConfigMap", resources.ConfigMapName(v.Instance)); live != nil {
+		v.input.WebhookCABundle = resources.ParseWebhookCABundle(live.Data)
+	}
+	authorities, err := v.GetCABundle(ctx, *reference, cluster.CABundleOptions{
+		Condition:      v1alpha1.ConditionWebhooksReady,
+		NotFoundReason: reasonReceiverCANotFound,
+		InvalidReason:  reasonReceiverCAInvalid,
+		Expected:       "the CA certificate of the receivers",
+	})
+	if found := problem.FromError(err); found != nil {
+		v.setConditionFromFailures([]*problem.Error{found})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.input.WebhookCABundle = string(pki.ExtractCertificates([]byte(authorities)))
+	v.setCondition(v1alpha1.ConditionWebhooksReady, metav1.ConditionTrue, reasonWebhooksConfigured,
+		"receivers' certificates may be signed by the CAs in %s", reference.Name)
+	return nil
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// A dependency is a fact or an object that one phase provides and other phases require.
+type dependency string
+
+const (
+	// credentials, signingKeys and certificate mean that the Secrets exist without which no
+	// pod can start.
+	credentials dependency = "credentials"
+	signingKeys dependency = "signing keys"
+	certificate dependency = "certificate"
+	// keysets means that the server does not encrypt, or that the Secret with its keysets
+	// exists.
+	keysets dependency = "keysets"
+	// configuration means that the pods' service account and the server's configuration
+	// exist.
+	configuration dependency = "configuration"
+	// dataStorage means that the storage of the data is known.
+	dataStorage dependency = "storage"
+	// models means that the image is known to contain the models.
+	models dependency = "models"
+	// podTemplate means that the desired pod template is known.
+	podTemplate dependency = "pod template"
+	// readyPods means that the pods match the desired state and are ready.
+	readyPods dependency = "pods ready"
+)
+
+// A phase is one part of a reconcile. It runs when its requirements are satisfied,
+// regardless of failures in other phases.
+type phase struct {
+	name string
+	// requires lists the dependencies that must be satisfied before the phase runs, and
+	// provides those that its completion satisfies.
+	requires, provides []dependency
+	// fallbackSecret returns the name of the Secret whose existence satisfies the provided
+	// dependencies even if the phase fails, because an earlier reconcile created it.
+	fallbackSecret func(*v1alpha1.Instance) string
+	// owns reports whether the phase may ask for an object. Until the phase has completed,
+	// such an object must not be pruned.
+	owns func(*v1alpha1.Instance, inventory.Key) bool
+	// runsWhenSuspended marks a maintenance phase, which runs even while the Instance is
+	// suspended. blocking marks a phase whose failure ends the reconcile.
+	runsWhenSuspended, blocking bool
+	run                         func(*scope, context.Context) error
+}
+
+// phases run in this order.
+var phases = []phase{
+	{name: "select the server image", blocking: true, runsWhenSuspended: true, run: (*scope).pinServer},
+	{name: "load the webhook CA bundle", run: (*scope).loadWebhookCABundle},
+	{name: "load the page branding", run: (*scope).loadBranding},
+	{name: "apply the Service and configuration", provides: []dependency{configuration}, owns: matchesKind("ServiceAccount", "ConfigMap", "Service", "PodDisruptionBudget"), run: (*scope).applyBaseObjects},
+	{name: "apply the certificate", provides: []dependency{certificate}, fallbackSecret: resources.TLSSecretName, owns: matchesSecret(resources.TLSSecretName, resources.CASecretName), runsWhenSuspended: true, run: (*scope).applyCertificate},
+	{name: "publish the CA bundle", owns: isCABundle, runsWhenSuspended: true, run: (*scope).applyCABundle},
+	{name: "apply the application keys", provides: []dependency{credentials}, fallbackSecret: resources.CredentialsSecretName, owns: isApplicationSecret, runsWhenSuspended: true, run: (*scope).applyApplicationKeys},
+	{name: "apply the signing keys", provides: []dependency{signingKeys}, fallbackSecret: resources.SigningKeysSecretName, owns: matchesSecret(resources.SigningKeysSecretName), runsWhenSuspended: true, run: (*scope).applySigningKeys},
+	{name: "apply the keysets", provides: []dependency{keysets}, owns: matchesSecret(resources.KeysetsSecretName), runsWhenSuspended: true, run: (*scope).applyKeysets},
+	{name: "report key rotation", runsWhenSuspended: true, run: (*scope).setRotationCondition},
+	{name: "prepare storage", provides: []dependency{dataStorage}, runsWhenSuspended: true, run: (*scope).applyStorage},
+	{name: "apply the notification senders", owns: matchesSecret(resources.NotificationsSecretName), runsWhenSuspended: true, run: (*scope).applyNotifications},
+	{name: "apply the NetworkPolicy", owns: matchesKind(kindNetworkPolicy), run: (*scope).applyNetworkPolicy},
+	{name: "run the preflight check", provides: []dependency{models}, owns: matchesKind(inventory.KindJob), run: (*scope).checkModels},
+	{name: "plan the rollout", requires: []dependency{keysets, dataStorage, models}, provides: []dependency{podTemplate}, run: (*scope).planRollout},
+	{name: "apply the Deployment", owns: matchesKind(inventory.KindDeployment), run: (*scope).applyDeployment},
+	{name: "prune objects", run: (*scope).prune},
+	{name: "wait for the rollout", provides: []dependency{readyPods}, runsWhenSuspended: true, run: (*scope).awaitRollout},
+	{name: "wait for the endpoint", requires: []dependency{readyPods}, runsWhenSuspended: true, run: (*scope).awaitEndpoint},
+}
+
+// Run runs every phase whose requirements are satisfied, and returns the failures in
+// order. A write conflict ends the reconcile, because its inputs are stale. For a
+// suspended Instance, only maintenance phases run.
+func (v *scope) Run(ctx context.Context) []error {
+	if !v.Instance.Spec.Suspend {
+		return v.runPhases(ctx)
+	}
+	release, keeps := v.useAppliedSpec()
+	defer release()
+	if !keeps {
+		return []error{problem.Waiting("", conditions.ReasonSuspended, "suspended before any object was created")}
+	}
+	v.restoreStatus()
+	return v.runPhases(ctx)
+}
+
+func (v *scope) runPhases(ctx context.Context) []error {
+	var failures []error
+	for _, step := range phases {
+		switch err := v.runPhase(ctx, step); {
+		case err == nil:
+		case problem.IsConflict(err), ctx.Err() != nil, step.blocking:
+			return []error{err}
+		default:
+			failures = append(failures, err)
+		}
+	}
+	return failures
+}
+
+// runPhase runs a phase if the Instance is not suspended or the phase is a maintenance
+// phase, and its requirements are satisfied.
+func (v *scope) runPhase(ctx context.Context, step phase) error {
+	if v.Instance.Spec.Suspend && !step.runsWhenSuspended {
+		return nil
+	}
+	if !v.isSatisfied(step.requires...) {
+		v.incomplete = append(v.incomplete, step)
+		return nil
+	}
+	if err := step.run(v, ctx); err != nil {
+		v.incomplete = append(v.incomplete, step)
+		if step.fallbackSecret != nil && v.Objects.Has(inventory.Key{Kind: inventory.KindSecret, Name: step.fallbackSecret(v.Instance)}) {
+			v.satisfy(step.provides...)
+		}
+		return fmt.Errorf("%s: %w", step.name, err)
+	}
+	v.satisfy(step.provides...)
+	return nil
+}
+
+// satisfy marks dependencies as satisfied, and isSatisfied reports whether all given
+// dependencies are.
+func (v *scope) satisfy(facts ...dependency) {
+	for _, fact := range facts {
+		v.satisfied[fact] = true
+	}
+}
+
+func (v *scope) isSatisfied(facts ...dependency) bool {
+	for _, fact := range facts {
+		if !v.satisfied[fact] {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeDesired reports whether a phase that has not completed might have asked for an
+// object.
+func (v *scope) mayBeDesired(key inventory.Key) bool {
+	for _, step := range v.incomplete {
+		if step.owns != nil && step.owns(v.Instance, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesKind(kinds ...string) func(*v1alpha1.Instance, inventory.Key) bool {
+	return func(_ *v1alpha1.Instance, key inventory.Key) bool { return slices.Contains(kinds, key.Kind) }
+}
+
+func matchesSecret(names ...func(*v1alpha1.Instance) string) func(*v1alpha1.Instance, inventory.Key) bool {
+	return func(instance *v1alpha1.Instance, key inventory.Key) bool {
+		for _, name := range names {
+			if key == (inventory.Key{Kind: inventory.KindSecret, Name: name(instance)}) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func isApplicationSecret(instance *v1alpha1.Instance, key inventory.Key) bool {
+	return key.Kind == inventory.KindSecret &&
+		(key.Name == resources.CredentialsSecretName(instance) || strings.HasPrefix(key.Name, resources.ApplicationSecretName(instance, "")))
+}
+
+func isCABundle(instance *v1alpha1.Instance, key inventory.Key) bool {
+	return key == inventory.Key{Kind: "ConfigMap", Name: resources.CAConfigMapName(instance)}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+)
+
+// TestDependenciesAreProvidedByEarlierPhases checks the order of the phases: an earlier
+// phase provides each required dependency.
+func TestDependenciesAreProvidedByEarlierPhases(t *testing.T) {
+	t.Parallel()
+	given := map[dependency]string{}
+	for _, step := range phases {
+		for _, need := range step.requires {
+			if given[need] == "" {
+				t.Errorf("%q needs %q, which no earlier step gives", step.name, need)
+			}
+		}
+		for _, gift := range step.provides {
+			if given[gift] != "" {
+				t.Errorf("%q and %q both give %q", given[gift], step.name, gift)
+			}
+			given[gift] = step.name
+		}
+	}
+}
+
+// TestEveryKindIsOwnedByAPhase checks that every kind has an owning phase. Otherwise its
+// objects would be pruned as soon as the phase that creates them fails.
+func TestEveryKindIsOwnedByAPhase(t *testing.T) {
+	t.Parallel()
+	instance := &v1alpha1.Instance{}
+	instance.Name = "acme"
+	for _, kind := range inventory.Kinds {
+		if kind.Name == inventory.KindPersistentVolumeClaim {
+			continue // data is never pruned
+		}
+		name := map[bool]string{true: resources.TLSSecretName(instance), false: "acme"}[kind.Name == inventory.KindSecret]
+		if !slices.ContainsFunc(phases, func(one phase) bool {
+			return one.owns != nil && one.owns(instance, inventory.Key{Kind: kind.Name, Name: name})
+		}) {
+			t.Errorf("no step makes any %s", kind.Name)
+		}
+	}
+}
+
+// TestIncompletePhasesKeepTheirObjects checks that the objects of an incomplete phase
+// are not pruned, while all others may be.
+func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
+	t.Parallel()
+	instance := &v1alpha1.Instance{}
+	instance.Name = "acme"
+	v := newScope(&dependencies{}, instance, inventory.New(inventory.Clients{}, instance), noon)
+	secret := func(name string) inventory.Key { return inventory.Key{Kind: inventory.KindSecret, Name: name} }
+	keys := map[string]inventory.Key{
+		"apply the application keys":          secret("acme-app-portal"),
+		"apply the signing keys":              secret(resources.SigningKeysSecretName(instance)),
+		"apply the certificate":               secret(resources.TLSSecretName(instance)),
+		"apply the Service and configuration": {Kind: "Service", Name: "acme"},
+		"apply the NetworkPolicy":             {Kind: "NetworkPolicy", Name: "acme"},
+		"run the preflight check":             {Kind: inventory.KindJob, Name: "acme-preflight-1"},
+		"apply the Deployment":                {Kind: inventory.KindDeployment, Name: "acme"},
+	}
+	for name, key := range keys {
+		v.incomplete = nil
+		if v.mayBeDesired(key) {
+			t.Errorf("%s is kept although every step came to its end", key)
+		}
+		for _, step := range phases {
+			if step.name == name {
+				v.incomplete = append(v.incomplete, step)
+			}
+		}
+		for other, key := range keys {
+			if got := v.mayBeDesired(key); got != (other == name) {
+				t.Errorf("while %q is unfinished: %s is kept: %v", name, key, got)
+			}
+		}
+	}
+}

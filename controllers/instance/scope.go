@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/authority"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/storage"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// dependencies are shared by all reconciles.
+type dependencies struct {
+	inventory.Clients
+	Recorder events.EventRecorder
+	// Issuer issues certificates to Instances that do not bring their own.
+	Issuer *authority.Store
+	// ServerRollout decides which server build each Instance runs.
+	ServerRollout *wave.Wave
+	// KubernetesAPI provides the addresses that pods must not reach, and DNSResolvers the
+	// addresses that they must reach.
+	KubernetesAPI *cluster.KubernetesAPI
+	DNSResolvers  []netip.Prefix
+	// ProbeServer connects to an Instance's server at hostPort, which must present the first
+	// of the certificates (PEM). It is probe.Dial except in tests without a network.
+	ProbeServer func(ctx context.Context, hostPort string, certificates []byte) error
+
+	logoCache logoCache
+}
+
+// A scope is one reconcile of one Instance.
+type scope struct {
+	*dependencies
+	cluster.Reader
+
+	// Instance is a copy for this reconcile. Phases update its status.
+	Instance  *v1alpha1.Instance
+	StartedAt time.Time
+	Objects   *inventory.Set
+
+	// satisfied holds the dependencies that phases satisfied, and incomplete the phases that
+	// failed or could not run.
+	satisfied  map[dependency]bool
+	incomplete []phase
+	// input is the builders' input, which phases fill in.
+	input resources.Input
+	// caBundleKnown reports whether it is known which CA the certificate chains to.
+	caBundleKnown bool
+	// rolloutPlan determines the pod template and records why.
+	rolloutPlan rollout.Plan
+	// diagnosis explains why pods are not ready. It is nil until diagnosePods has run.
+	diagnosis *rollout.Diagnosis
+	// podsRestarting reports whether a write of this reconcile starts, replaces or stops
+	// pods.
+	podsRestarting bool
+	// storageStatus is the status of the storage, if known.
+	storageStatus storage.Status
+	// volumePending explains why the volume is not bound although pods may start. It is nil
+	// if the volume is bound.
+	volumePending *problem.Error
+	// rotationMessages are the messages for the KeysRotating condition.
+	rotationMessages []rotationMessage
+	// requeueAt is when to reconcile again even if nothing changes. Zero means never.
+	requeueAt time.Time
+}
+
+// newScope returns the scope of a new reconcile.
+func newScope(means *dependencies, instance *v1alpha1.Instance, found *inventory.Set, began time.Time) *scope {
+	return &scope{
+		dependencies: means,
+		Reader:       cluster.Reader{APIReader: means.APIReader, Namespace: instance.Namespace},
+		Instance:     instance,
+		StartedAt:    began,
+		Objects:      found,
+		satisfied:    map[dependency]bool{},
+		input:        resources.Input{Instance: instance},
+	}
+}
+
+// RequeueAt requests a reconcile at a time, unless an earlier one is already requested.
+func (v *scope) RequeueAt(at time.Time) {
+	if v.requeueAt.IsZero() || at.Before(v.requeueAt) {
+		v.requeueAt = at
+	}
+}
+
+// RequeueAfter returns the delay until the next requested reconcile, or zero if none is
+// requested.
+func (v *scope) RequeueAfter() time.Duration {
+	if v.requeueAt.IsZero() {
+		return 0
+	}
+	return max(v.requeueAt.Sub(v.StartedAt), time.Millisecond)
+}
+
+// Eventf records a Normal or Warning event for the Instance.
+func (v *scope) Eventf(kind, reason, format string, arguments ...any) {
+	v.Recorder.Eventf(v.Instance, nil, kind, reason, "Reconcile", format, arguments...)
+}
+
+// setCondition sets a condition of the Instance for its current generation.
+func (v *scope) setCondition(kind string, value metav1.ConditionStatus, reason, format string, arguments ...any) {
+	setInstanceCondition(v.Instance, v.StartedAt, kind, value, reason, fmt.Sprintf(format, arguments...))
+}
+
+// setConditionFromFailures reports problems in the given condition and requests an early
+// requeue for missing references. The problems block nothing else.
+func (v *scope) setConditionFromFailures(wrong []*problem.Error) {
+	messages := make([]string, len(wrong))
+	for i, one := range wrong {
+		messages[i] = one.Message
+		if one.RequeueAfter > 0 {
+			v.RequeueAt(v.StartedAt.Add(one.RequeueAfter))
+		}
+	}
+	v.setCondition(wrong[0].Condition, metav1.ConditionFalse, wrong[0].Reason, "%s", strings.Join(messages, "; "))
+}
+
+// apply applies an object from a builder.
+func (v *scope) apply(ctx context.Context, condition string, object resources.Object) error {
+	return v.Objects.Apply(ctx, condition, object)
+}
+
+// normalEventf records a Normal event.
+func (v *scope) normalEventf(reason, format string, arguments ...any) {
+	v.Eventf(corev1.EventTypeNormal, reason, format, arguments...)
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
+	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// Reasons of Ready and Available for a healthy Instance.
+const (
+	reasonReady      = "Ready"
+	reasonHibernated = "Hibernated"
+	reasonServing    = "Serving"
+	reasonNoPodReady = "NoPodReady"
+	// reasonFieldsOverridden is the reason of the Drifted condition.
+	reasonFieldsOverridden = "FieldsOverridden"
+)
+
+// finishReconcile writes the status from the failures of the phases and returns when to
+// requeue.
+func (r *Reconciler) finishReconcile(ctx context.Context, v *scope, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
+	accident := problem.FirstTransient(failures)
+	if problem.IsConflict(accident) {
+		return ctrl.Result{}, accident
+	}
+	outcome := outcomeFromErrors(failures)
+	observePods(v.Instance, v.StartedAt, v.Objects.Deployment())
+	setDrifted(v.Instance, v.StartedAt, v.Objects.DriftMessages())
+	v.Instance.Status.Inventory = v.Objects.Entries()
+	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
+		outcome = outcomeSuspended
+		setSuspended(v.Instance, v.StartedAt, failures)
+	} else {
+		summarize(v.Instance, v.StartedAt, failures)
+	}
+	if err := r.patchStatus(ctx, v, before, outcome); err != nil {
+		return ctrl.Result{}, err
+	}
+	if accident != nil {
+		return ctrl.Result{}, accident
+	}
+	r.scheduleRequeue(v, failures)
+	return ctrl.Result{RequeueAfter: v.RequeueAfter()}, nil
+}
+
+// scheduleRequeue requests a requeue for failures and for references that are not
+// watched.
+func (r *Reconciler) scheduleRequeue(v *scope, failures []error) {
+	for _, failure := range failures {
+		if found := problem.FromError(failure); found != nil && found.RequeueAfter > 0 {
+			v.RequeueAt(v.StartedAt.Add(found.RequeueAfter))
+		}
+	}
+	if len(failures) > 0 || hasUnwatchedReferences(v.Instance) {
+		v.RequeueAt(v.StartedAt.Add(wait.Jitter(r.resyncPeriod, 0.2)))
+	}
+}
+
+// patchStatus patches the status if it changed, emits events for the transitions, and
+// updates the metrics.
+func (r *Reconciler) patchStatus(ctx context.Context, v *scope, before *v1alpha1.Instance, outcome outcome) error {
+	r.metrics.countReconcile(outcome)
+	v.SetServerCondition(ctx)
+	if equality.Semantic.DeepEqual(before.Status, v.Instance.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.deps.Client.Status().Patch(ctx, v.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("patching the status: %w", err)
+	}
+	was, is := before.Status.Conditions, v.Instance.Status.Conditions
+	for _, note := range append(conditions.TransitionEvents(was, is), wave.Transitions(was, is)...) {
+		v.Eventf(note.Type, note.Reason, "%s", note.Message)
+		log.FromContext(ctx).Info("condition changed", "reason", note.Reason, "message", note.Message)
+	}
+	r.metrics.observeTimeToReady(before, v.Instance)
+	return nil
+}
+
+// summarize sets Ready, Reconciling and Stalled from the worst failure of the phases.
+func summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
+	instance.Status.ObservedGeneration = instance.Generation
+	for _, failure := range failures {
+		if found := problem.FromError(failure); found != nil && found.Condition != "" {
+			setInstanceCondition(instance, now, found.Condition, metav1.ConditionFalse, found.Reason, found.Message)
+		}
+	}
+	reason, message := readyReason(instance)
+	conditions.SetReady(&instance.Status.Conditions, instance.Generation, now, problem.Worst(failures), reason, message)
+}
+
+func readyReason(instance *v1alpha1.Instance) (reason, message string) {
+	if instance.Spec.Hibernate {
+		return reasonHibernated, "no pods run; the data is kept"
+	}
+	return reasonReady, "running as specified"
+}
+
+// setSuspended reports that spec changes are on hold and that the Instance otherwise
+// keeps running. failures are those of the maintenance phases.
+func setSuspended(instance *v1alpha1.Instance, now time.Time, failures []error) {
+	summarize(instance, now, failures)
+	message := "suspended: spec changes are not applied"
+	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady)
+	if len(failures) > 0 {
+		message += "; " + problem.Worst(failures).Error()
+	}
+	setInstanceCondition(instance, now, v1alpha1.ConditionReady, ready.Status, conditions.ReasonSuspended, message)
+	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionReconciling)
+	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
+}
+
+// setDrifted reports the objects whose fields another writer overrides. The messages
+// come in a stable order.
+func setDrifted(instance *v1alpha1.Instance, now time.Time, divergences []string) {
+	if len(divergences) == 0 {
+		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDrifted)
+		return
+	}
+	message := strings.Join(divergences, "; ")
+	if len(message) > maxMessageLength {
+		message = strings.ToValidUTF8(message[:maxMessageLength], "") + " and more"
+	}
+	setInstanceCondition(instance, now, v1alpha1.ConditionDrifted, metav1.ConditionTrue, reasonFieldsOverridden, message)
+}
+
+// maxMessageLength keeps a condition's message within the API's limit and readable.
+const maxMessageLength = 2000
+
+// observePods reports the existing pods, whether or not they match the spec.
+func observePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.Deployment) {
+	instance.Status.Replicas, instance.Status.ReadyReplicas = 0, 0
+	if deployment != nil {
+		instance.Status.Replicas = deployment.Status.Replicas
+		instance.Status.ReadyReplicas = deployment.Status.ReadyReplicas
+	}
+	switch {
+	case deployment != nil && deployment.Status.AvailableReplicas > 0:
+		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, reasonServing, "at least one pod is available")
+	case instance.Spec.Hibernate:
+		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, reasonHibernated, "no pods run")
+	default:
+		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, reasonNoPodReady, "no pod is available")
+	}
+}
+
+// setInstanceCondition sets a condition of an Instance for its current generation.
+func setInstanceCondition(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+	conditions.Set(&instance.Status.Conditions, instance.Generation, now, kind, status, reason, message)
+}
+
+// modelIDs returns the ids of models, separated by commas.
+func modelIDs(models []v1alpha1.Model) string {
+	ids := make([]string, len(models))
+	for i, model := range models {
+		ids[i] = model.ID
+	}
+	return strings.Join(ids, ",")
+}
