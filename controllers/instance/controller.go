@@ -16,17 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
@@ -36,7 +32,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/probe"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
-	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
@@ -63,12 +59,6 @@ import (
 // FieldManager is the server-side apply field manager of the operator.
 const FieldManager = "anamnesis-operator"
 
-// minConflictBackoff and maxConflictBackoff bound the backoff after a write conflict.
-const (
-	minConflictBackoff = 200 * time.Millisecond
-	maxConflictBackoff = time.Minute
-)
-
 // A Reconciler reconciles Instances.
 type Reconciler struct {
 	deps dependencies
@@ -78,10 +68,7 @@ type Reconciler struct {
 	// resyncPeriod is the interval at which objects that cannot be watched are read again,
 	// before jitter.
 	resyncPeriod time.Duration
-	// conflictBackoff delays the retry after a conflict: another client, often the operator
-	// itself a moment ago, wrote before the cache caught up.
-	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
-	now             func() time.Time
+	now          func() time.Time
 }
 
 // SetupWithManager adds the Instance reconciler and the server rollout to a manager
@@ -116,11 +103,10 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options
 			DNSResolvers:  options.DNSResolvers,
 			ProbeServer:   probe.Dial,
 		},
-		metrics:         measurements,
-		serverRollout:   servers,
-		resyncPeriod:    options.ResyncPeriod,
-		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minConflictBackoff, maxConflictBackoff),
-		now:             time.Now,
+		metrics:       measurements,
+		serverRollout: servers,
+		resyncPeriod:  options.ResyncPeriod,
+		now:           time.Now,
 	}, nil
 }
 
@@ -177,7 +163,7 @@ func (r *Reconciler) setupController(manager ctrl.Manager, referenced cache.Cach
 		WatchesRawSource(source.Kind(referenced, NewSecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(secretRefIndex)))).
 		WatchesRawSource(source.Kind(referenced, newConfigMapMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(configMapRefIndex)))).
 		WatchesRawSource(source.Channel(r.serverRollout.Visits, handler.TypedEnqueueRequestsFromMapFunc(mapInstanceToRequest))).
-		WithOptions(controllerOptions(options)).
+		WithOptions(outcome.ControllerOptions(options.MaxConcurrentReconciles, maxRetryBackoff)).
 		Named("instance").
 		Complete(options.wrap(r))
 	if err != nil {
@@ -186,25 +172,8 @@ func (r *Reconciler) setupController(manager ctrl.Manager, referenced cache.Cach
 	return nil
 }
 
-const (
-	// minRetryBackoff and maxRetryBackoff bound the retry backoff of one Instance after a
-	// transient error.
-	minRetryBackoff = 200 * time.Millisecond
-	maxRetryBackoff = 5 * time.Minute
-	// reconcileTimeout bounds one reconcile, so that a hanging request cannot block a worker
-	// for longer.
-	reconcileTimeout = time.Minute
-)
-
-// controllerOptions back off per Instance and set no overall rate limit: many failing
-// Instances must not starve the healthy ones.
-func controllerOptions(options Options) controller.Options {
-	return controller.Options{
-		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetryBackoff, maxRetryBackoff),
-		ReconciliationTimeout:   reconcileTimeout,
-	}
-}
+// maxRetryBackoff bounds the backoff of one Instance after transient errors.
+const maxRetryBackoff = 5 * time.Minute
 
 // Reconcile reconciles one Instance.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -213,13 +182,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	result, err := r.reconcileInstance(ctx, instance)
-	if problem.IsConflict(err) {
-		r.metrics.countReconcile(outcomeConflict)
-		log.FromContext(ctx).V(1).Info("write conflict, retrying", "error", err.Error())
-		return ctrl.Result{RequeueAfter: r.conflictBackoff.When(request)}, nil
-	}
-	r.conflictBackoff.Forget(request)
-	return result, err
+	return r.metrics.reconciles.RetryConflict(ctx, request, result, err)
 }
 
 func (r *Reconciler) reconcileInstance(ctx context.Context, instance *v1alpha1.Instance) (ctrl.Result, error) {
@@ -247,6 +210,6 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, v *scope) (ctrl.Result
 	if err := v.ReconcileDelete(ctx); err != nil {
 		return r.finishReconcile(ctx, v, before, []error{err})
 	}
-	r.metrics.countReconcile(outcomeDeleted)
+	r.metrics.reconciles.Count(outcome.Deleted)
 	return ctrl.Result{}, nil
 }

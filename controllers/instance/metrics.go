@@ -14,68 +14,36 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
-	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
-
-// An outcome is the result of a reconcile.
-type outcome string
-
-const (
-	outcomeReady     outcome = "ready"
-	outcomeWaiting   outcome = "waiting"
-	outcomeStalled   outcome = "stalled"
-	outcomeTransient outcome = "transient"
-	outcomeSuspended outcome = "suspended"
-	outcomeDeleted   outcome = "deleted"
-	outcomeConflict  outcome = "conflict"
-)
-
-// outcomeFromErrors returns the outcome for the worst of the failures.
-func outcomeFromErrors(failures []error) outcome {
-	worst := problem.Worst(failures)
-	found := problem.FromError(worst)
-	switch {
-	case worst == nil:
-		return outcomeReady
-	case found == nil:
-		return outcomeTransient
-	case found.Stalled:
-		return outcomeStalled
-	}
-	return outcomeWaiting
-}
 
 // metrics holds the Prometheus metrics about Instances.
 type metrics struct {
-	reconciles  *prometheus.CounterVec
+	reconciles  *outcome.Tracker
 	timeToReady prometheus.Histogram
 }
 
 // newMetrics registers the metrics, together with collectors for the number of Instances
 // that reader lists and the progress of the server rollout.
 func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*metrics, error) {
+	reconciles, err := outcome.NewTracker(registry, "anamnesis_operator_reconciles_total", "Instance reconciles by outcome.")
+	if err != nil {
+		return nil, err
+	}
 	made := &metrics{
-		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anamnesis_operator_reconciles_total",
-			Help: "Instance reconciles by outcome.",
-		}, []string{"outcome"}),
+		reconciles: reconciles,
 		timeToReady: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "anamnesis_operator_time_to_ready_seconds",
 			Help:    "Time from the first reconcile of a spec change until the Instance is ready with it.",
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 		}),
 	}
-	for _, collector := range []prometheus.Collector{made.reconciles, made.timeToReady, conditionCollector{reader}, serverRolloutCollector{servers}} {
+	for _, collector := range []prometheus.Collector{made.timeToReady, conditionCollector{reader}, serverRolloutCollector{servers}} {
 		if err := registry.Register(collector); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
 	}
 	return made, nil
-}
-
-// countReconcile counts one reconcile by outcome.
-func (m *metrics) countReconcile(outcome outcome) {
-	m.reconciles.WithLabelValues(string(outcome)).Inc()
 }
 
 // observeTimeToReady records how long a change took once the Instance becomes ready with

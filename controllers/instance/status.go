@@ -20,6 +20,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
@@ -36,47 +37,44 @@ const (
 // finishReconcile writes the status from the failures of the phases and returns when to
 // requeue.
 func (r *Reconciler) finishReconcile(ctx context.Context, v *scope, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
-	accident := problem.FirstTransient(failures)
-	if problem.IsConflict(accident) {
-		return ctrl.Result{}, accident
+	result, err := outcome.Finish(failures, r.resyncAfter(v.Instance, failures), func() error {
+		r.metrics.reconciles.Count(v.summarize(failures))
+		return r.patchStatus(ctx, v, before)
+	})
+	if err != nil {
+		return ctrl.Result{}, err
 	}
-	outcome := outcomeFromErrors(failures)
+	if result.RequeueAfter > 0 {
+		v.RequeueAt(v.StartedAt.Add(result.RequeueAfter))
+	}
+	return ctrl.Result{RequeueAfter: v.RequeueAfter()}, nil
+}
+
+// resyncAfter returns when to reconcile again to read objects that are not watched, with
+// jitter, or zero if nothing depends on any.
+func (r *Reconciler) resyncAfter(instance *v1alpha1.Instance, failures []error) time.Duration {
+	if len(failures) == 0 && !hasUnwatchedReferences(instance) {
+		return 0
+	}
+	return wait.Jitter(r.resyncPeriod, 0.2)
+}
+
+// summarize reports the result of a reconcile in the status, and returns its outcome.
+func (v *scope) summarize(failures []error) outcome.Outcome {
 	observePods(v.Instance, v.StartedAt, v.Objects.Deployment())
 	setDrifted(v.Instance, v.StartedAt, v.Objects.DriftMessages())
 	v.Instance.Status.Inventory = v.Objects.Entries()
 	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
-		outcome = outcomeSuspended
 		setSuspended(v.Instance, v.StartedAt, failures)
-	} else {
-		summarize(v.Instance, v.StartedAt, failures)
+		return outcome.Suspended
 	}
-	if err := r.patchStatus(ctx, v, before, outcome); err != nil {
-		return ctrl.Result{}, err
-	}
-	if accident != nil {
-		return ctrl.Result{}, accident
-	}
-	r.scheduleRequeue(v, failures)
-	return ctrl.Result{RequeueAfter: v.RequeueAfter()}, nil
-}
-
-// scheduleRequeue requests a requeue for failures and for references that are not
-// watched.
-func (r *Reconciler) scheduleRequeue(v *scope, failures []error) {
-	for _, failure := range failures {
-		if found := problem.FromError(failure); found != nil && found.RequeueAfter > 0 {
-			v.RequeueAt(v.StartedAt.Add(found.RequeueAfter))
-		}
-	}
-	if len(failures) > 0 || hasUnwatchedReferences(v.Instance) {
-		v.RequeueAt(v.StartedAt.Add(wait.Jitter(r.resyncPeriod, 0.2)))
-	}
+	summarize(v.Instance, v.StartedAt, failures)
+	return outcome.FromFailures(failures)
 }
 
 // patchStatus patches the status if it changed, emits events for the transitions, and
 // updates the metrics.
-func (r *Reconciler) patchStatus(ctx context.Context, v *scope, before *v1alpha1.Instance, outcome outcome) error {
-	r.metrics.countReconcile(outcome)
+func (r *Reconciler) patchStatus(ctx context.Context, v *scope, before *v1alpha1.Instance) error {
 	v.SetServerCondition(ctx)
 	if equality.Semantic.DeepEqual(before.Status, v.Instance.Status) {
 		return nil

@@ -36,6 +36,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
 
 // The env tests run the operator against a real kube-apiserver and etcd. Nothing else of
@@ -417,9 +418,9 @@ func (p *harness) conditionMessage(name, condition string) string {
 // reconcileCount returns how many reconciles the operator has completed.
 func (p *harness) reconcileCount() int {
 	total := 0.0
-	for _, outcome := range []outcome{outcomeReady, outcomeWaiting, outcomeStalled, outcomeTransient, outcomeSuspended, outcomeDeleted} {
+	for _, result := range []outcome.Outcome{outcome.Ready, outcome.Waiting, outcome.Stalled, outcome.Transient, outcome.Suspended, outcome.Deleted} {
 		var metric dto.Metric
-		if err := p.reconciler.metrics.reconciles.WithLabelValues(string(outcome)).Write(&metric); err != nil {
+		if err := p.reconciler.metrics.reconciles.Reconciles.WithLabelValues(string(result)).Write(&metric); err != nil {
 			p.t.Fatal(err)
 		}
 		total += metric.GetCounter().GetValue()

@@ -3,7 +3,6 @@
 package instance
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -122,34 +121,6 @@ func TestReferencedSecrets(t *testing.T) {
 	}
 }
 
-func TestFailingInstanceDoesNotDelayOthers(t *testing.T) {
-	t.Parallel()
-	limiter := controllerOptions(Options{}).RateLimiter
-	broken := reconcile.Request{NamespacedName: client.ObjectKey{Name: "broken"}}
-	for range 1000 {
-		if pause := limiter.When(broken); pause > maxRetryBackoff {
-			t.Fatalf("a pause of %s", pause)
-		}
-	}
-	if pause := limiter.When(reconcile.Request{NamespacedName: client.ObjectKey{Name: "healthy"}}); pause != minRetryBackoff {
-		t.Errorf("a healthy Instance waits %s", pause)
-	}
-}
-
-func TestOutcomeFromErrors(t *testing.T) {
-	t.Parallel()
-	for want, failures := range map[outcome][]error{
-		outcomeReady:     nil,
-		outcomeWaiting:   {errors.New("x"), problem.Waiting("", "X", "x")},
-		outcomeStalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
-		outcomeTransient: {errors.New("x")},
-	} {
-		if got := outcomeFromErrors(failures); got != want {
-			t.Errorf("%v: got %s, want %s", failures, got, want)
-		}
-	}
-}
-
 func TestTimeToReady(t *testing.T) {
 	t.Parallel()
 	instance := acme()
@@ -192,7 +163,7 @@ func TestInstanceMetrics(t *testing.T) {
 	p.waitForConditions("acme", "Ready=True Ready")
 	p.waitUntilIdle()
 	gatherer := prometheus.NewRegistry()
-	gatherer.MustRegister(p.reconciler.metrics.reconciles, p.reconciler.metrics.timeToReady, conditionCollector{p.reconciler.deps.Client})
+	gatherer.MustRegister(p.reconciler.metrics.reconciles.Reconciles, p.reconciler.metrics.timeToReady, conditionCollector{p.reconciler.deps.Client})
 	families, err := gatherer.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -10,21 +10,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
-	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
 
 // The permissions for WebhookConfigs. The operator may read and write Secrets because of
@@ -35,10 +32,6 @@ import (
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=webhookconfigs/finalizers,verbs=update
 
 const (
-	// initialConflictBackoff and maxConflictBackoff bound the backoff between retries after
-	// conflicts.
-	initialConflictBackoff = 200 * time.Millisecond
-	maxConflictBackoff     = time.Minute
 	// resync and its jitter ensure that manual changes at an Instance's API are reverted
 	// within a minute.
 	resync       = 45 * time.Second
@@ -49,14 +42,13 @@ const (
 type Reconciler struct {
 	client client.Client
 	// apiReader bypasses the cache.
-	apiReader       client.Reader
-	recorder        events.EventRecorder
-	signingSecrets  signingSecretStore
-	connections     *connectionPool
-	metrics         *metrics
-	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
-	resync          time.Duration
-	now             func() time.Time
+	apiReader      client.Reader
+	recorder       events.EventRecorder
+	signingSecrets signingSecretStore
+	connections    *connectionPool
+	reconciles     *outcome.Tracker
+	resync         time.Duration
+	now            func() time.Time
 }
 
 // AddToCache configures a cache to hold the WebhookConfigs that the operator manages:
@@ -77,20 +69,19 @@ func SetupWithManager(ctx context.Context, manager ctrl.Manager, registry promet
 }
 
 func newReconciler(manager ctrl.Manager, registry prometheus.Registerer) (*Reconciler, error) {
-	measurements, err := newMetrics(registry, manager.GetClient())
+	reconciles, err := newMetrics(registry, manager.GetClient())
 	if err != nil {
 		return nil, err
 	}
 	return &Reconciler{
-		client:          manager.GetClient(),
-		apiReader:       manager.GetAPIReader(),
-		recorder:        manager.GetEventRecorder(instance.FieldManager),
-		signingSecrets:  signingSecretStore{manager.GetClient(), manager.GetAPIReader()},
-		connections:     &connectionPool{now: time.Now},
-		metrics:         measurements,
-		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](initialConflictBackoff, maxConflictBackoff),
-		resync:          resync,
-		now:             time.Now,
+		client:         manager.GetClient(),
+		apiReader:      manager.GetAPIReader(),
+		recorder:       manager.GetEventRecorder(instance.FieldManager),
+		signingSecrets: signingSecretStore{manager.GetClient(), manager.GetAPIReader()},
+		connections:    &connectionPool{now: time.Now},
+		reconciles:     reconciles,
+		resync:         resync,
+		now:            time.Now,
 	}, nil
 }
 
@@ -132,7 +123,7 @@ func (r *Reconciler) setupWatches(manager ctrl.Manager, options instance.Options
 		Watches(&v1alpha1.WebhookConfig{}, handler.EnqueueRequestsFromMapFunc(r.requestsForSiblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.Instance{}, handler.EnqueueRequestsFromMapFunc(r.requestsForInstance), builder.WithPredicates(predicate.Funcs{UpdateFunc: instanceReadinessChanged})).
 		WatchesRawSource(source.Kind(options.ReferencedCache, instance.NewSecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.requestsForTokenSecret))).
-		WithOptions(controllerOptions(options)).
+		WithOptions(outcome.ControllerOptions(options.MaxConcurrentReconciles, maxRetryBackoff)).
 		Named("webhookconfig").
 		Complete(reconciler)
 	if err != nil {
@@ -141,24 +132,8 @@ func (r *Reconciler) setupWatches(manager ctrl.Manager, options instance.Options
 	return nil
 }
 
-const (
-	// initialRetryBackoff and maxRetryBackoff bound the backoff of one WebhookConfig after
-	// transient errors.
-	initialRetryBackoff = 200 * time.Millisecond
-	maxRetryBackoff     = time.Minute
-	// reconcileTimeout limits one reconcile, which makes up to five calls.
-	reconcileTimeout = time.Minute
-)
-
-// controllerOptions rate-limit the retries of each WebhookConfig, without an overall
-// limit.
-func controllerOptions(options instance.Options) controller.Options {
-	return controller.Options{
-		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](initialRetryBackoff, maxRetryBackoff),
-		ReconciliationTimeout:   reconcileTimeout,
-	}
-}
+// maxRetryBackoff bounds the backoff of one WebhookConfig after transient errors.
+const maxRetryBackoff = time.Minute
 
 // Reconcile reconciles one WebhookConfig.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -167,13 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	result, err := r.reconcile(ctx, config)
-	if problem.IsConflict(err) {
-		r.metrics.count(outcomeConflict)
-		log.FromContext(ctx).V(1).Info("conflict, retrying", "error", err.Error())
-		return ctrl.Result{RequeueAfter: r.conflictBackoff.When(request)}, nil
-	}
-	r.conflictBackoff.Forget(request)
-	return result, err
+	return r.reconciles.RetryConflict(ctx, request, result, err)
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, config *v1alpha1.WebhookConfig) (ctrl.Result, error) {

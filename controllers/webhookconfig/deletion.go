@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
@@ -48,7 +49,7 @@ func (v *scope) reconcileDelete(ctx context.Context) error {
 	if err := client.IgnoreNotFound(v.patchFinalizers(ctx, before)); err != nil {
 		return err
 	}
-	v.metrics.count(outcomeDeleted)
+	v.reconciles.Count(outcome.Deleted)
 	return nil
 }
 

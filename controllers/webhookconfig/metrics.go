@@ -12,60 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
-	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
-
-// An outcome is the result of a reconcile.
-type outcome string
-
-const (
-	outcomeReady     outcome = "ready"
-	outcomeWaiting   outcome = "waiting"
-	outcomeStalled   outcome = "stalled"
-	outcomeTransient outcome = "transient"
-	outcomeSuspended outcome = "suspended"
-	outcomeDeleted   outcome = "deleted"
-	outcomeConflict  outcome = "conflict"
-)
-
-// classifyOutcome returns the outcome of a reconcile, determined by the worst error.
-func classifyOutcome(config *v1alpha1.WebhookConfig, failures []error) outcome {
-	worst := problem.Worst(failures)
-	found := problem.FromError(worst)
-	switch {
-	case config.Spec.Suspend && config.DeletionTimestamp.IsZero():
-		return outcomeSuspended
-	case worst == nil:
-		return outcomeReady
-	case found == nil:
-		return outcomeTransient
-	case found.Stalled:
-		return outcomeStalled
-	}
-	return outcomeWaiting
-}
-
-// metrics are the operator's Prometheus metrics about WebhookConfigs.
-type metrics struct{ reconciles *prometheus.CounterVec }
 
 // newMetrics registers the metrics, including the number of WebhookConfigs read from
-// reader.
-func newMetrics(registry prometheus.Registerer, reader client.Reader) (*metrics, error) {
-	made := &metrics{reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "anamnesis_operator_webhookconfig_reconciles_total",
-		Help: "WebhookConfig reconciles by outcome.",
-	}, []string{"outcome"})}
-	for _, collector := range []prometheus.Collector{made.reconciles, conditionCollector{reader}} {
-		if err := registry.Register(collector); err != nil {
-			return nil, fmt.Errorf("registering metrics: %w", err)
-		}
+// reader, and returns the tracker of reconciles.
+func newMetrics(registry prometheus.Registerer, reader client.Reader) (*outcome.Tracker, error) {
+	if err := registry.Register(conditionCollector{reader}); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	return made, nil
-}
-
-// count counts one reconcile.
-func (m *metrics) count(outcome outcome) {
-	m.reconciles.WithLabelValues(string(outcome)).Inc()
+	return outcome.NewTracker(registry, "anamnesis_operator_webhookconfig_reconciles_total", "WebhookConfig reconciles by outcome.")
 }
 
 // configsDesc describes the metric that conditionCollector collects.

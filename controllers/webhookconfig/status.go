@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
@@ -29,25 +30,19 @@ const (
 // finish patches the status and returns when to requeue: soon enough to revert changes
 // at the API within a minute.
 func (v *scope) finish(ctx context.Context, before *v1alpha1.WebhookConfig, failures []error) (ctrl.Result, error) {
-	accident := problem.FirstTransient(failures)
-	if problem.IsConflict(accident) {
-		return ctrl.Result{}, accident
+	return outcome.Finish(failures, wait.Jitter(v.resync, resyncJitter), func() error {
+		v.setConditions(failures)
+		v.reconciles.Count(classifyOutcome(v.config, failures))
+		return v.patchStatus(ctx, before)
+	})
+}
+
+// classifyOutcome returns the outcome of a reconcile.
+func classifyOutcome(config *v1alpha1.WebhookConfig, failures []error) outcome.Outcome {
+	if config.Spec.Suspend && config.DeletionTimestamp.IsZero() {
+		return outcome.Suspended
 	}
-	v.setConditions(failures)
-	v.metrics.count(classifyOutcome(v.config, failures))
-	if err := v.patchStatus(ctx, before); err != nil {
-		return ctrl.Result{}, err
-	}
-	if accident != nil {
-		return ctrl.Result{}, accident
-	}
-	pause := wait.Jitter(v.resync, resyncJitter)
-	for _, failure := range failures {
-		if found := problem.FromError(failure); found.RequeueAfter > 0 {
-			pause = min(pause, found.RequeueAfter)
-		}
-	}
-	return ctrl.Result{RequeueAfter: pause}, nil
+	return outcome.FromFailures(failures)
 }
 
 // patchStatus patches the status if it changed, and records events for its transitions.

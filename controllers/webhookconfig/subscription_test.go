@@ -15,6 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	anamnesis "github.com/anamnesis-dev/anamnesis/client"
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
+	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
@@ -110,16 +111,16 @@ func TestClassifyOutcome(t *testing.T) {
 	t.Parallel()
 	config, suspended := newConfig("a", receiverURL, 0), newConfig("b", receiverURL, 0)
 	suspended.Spec.Suspend = true
-	for want, failures := range map[outcome][]error{
-		outcomeReady:     nil,
-		outcomeWaiting:   {errors.New("x"), problem.Waiting("", "X", "x")},
-		outcomeStalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
-		outcomeTransient: {errors.New("x")},
+	for want, failures := range map[outcome.Outcome][]error{
+		outcome.Ready:     nil,
+		outcome.Waiting:   {errors.New("x"), problem.Waiting("", "X", "x")},
+		outcome.Stalled:   {problem.Waiting("", "X", "x"), problem.Stalled("", "X", "x")},
+		outcome.Transient: {errors.New("x")},
 	} {
 		if got := classifyOutcome(&config, failures); got != want {
 			t.Errorf("%v: got %s, want %s", failures, got, want)
 		}
-		if got := classifyOutcome(&suspended, failures); got != outcomeSuspended {
+		if got := classifyOutcome(&suspended, failures); got != outcome.Suspended {
 			t.Errorf("%v, suspended: got %s", failures, got)
 		}
 	}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package outcome ends the reconciles of all controllers: it classifies their failures,
+// counts them, and decides when the object is reconciled again. It neither defines
+// errors, which package problem does, nor writes conditions, which the controllers do.
+package outcome
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/problem"
+)
+
+// An Outcome is the result of a reconcile, as a metric label.
+type Outcome string
+
+// All outcomes.
+const (
+	Ready     Outcome = "ready"
+	Waiting   Outcome = "waiting"
+	Stalled   Outcome = "stalled"
+	Transient Outcome = "transient"
+	Suspended Outcome = "suspended"
+	Deleted   Outcome = "deleted"
+	Conflict  Outcome = "conflict"
+)
+
+// FromFailures returns the outcome for the worst of the failures.
+func FromFailures(failures []error) Outcome {
+	worst := problem.Worst(failures)
+	found := problem.FromError(worst)
+	switch {
+	case worst == nil:
+		return Ready
+	case found == nil:
+		return Transient
+	case found.Stalled:
+		return Stalled
+	}
+	return Waiting
+}
+
+const (
+	// minBackoff is the first delay after a conflict or a transient error. It doubles with
+	// each further one.
+	minBackoff = 200 * time.Millisecond
+	// maxConflictBackoff bounds the backoff after conflicts.
+	maxConflictBackoff = time.Minute
+	// reconcileTimeout bounds one reconcile, so that a hanging request cannot block a worker
+	// for longer.
+	reconcileTimeout = time.Minute
+)
+
+// ControllerOptions back off per object, by at most maxBackoff after transient errors,
+// and set no overall rate limit: many failing objects must not starve the healthy ones.
+func ControllerOptions(maxConcurrentReconciles int, maxBackoff time.Duration) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: maxConcurrentReconciles,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minBackoff, maxBackoff),
+		ReconciliationTimeout:   reconcileTimeout,
+	}
+}
+
+// A Tracker counts the reconciles of one controller by outcome, and backs off after
+// write conflicts: another client, often the operator itself a moment ago, wrote before
+// the cache caught up. Conflicts are not errors, so they do not count as failed
+// reconciles.
+type Tracker struct {
+	// Reconciles counts reconciles by outcome.
+	Reconciles      *prometheus.CounterVec
+	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
+}
+
+// NewTracker returns a tracker whose counter of the given name is registered.
+func NewTracker(registry prometheus.Registerer, name, help string) (*Tracker, error) {
+	tracker := &Tracker{
+		Reconciles:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"outcome"}),
+		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minBackoff, maxConflictBackoff),
+	}
+	if err := registry.Register(tracker.Reconciles); err != nil {
+		return nil, fmt.Errorf("registering the metric %s: %w", name, err)
+	}
+	return tracker, nil
+}
+
+// Count counts one reconcile.
+func (t *Tracker) Count(outcome Outcome) {
+	t.Reconciles.WithLabelValues(string(outcome)).Inc()
+}
+
+// RetryConflict returns the result of a reconcile. If it ended with a write conflict,
+// RetryConflict counts it and requeues the request with backoff.
+func (t *Tracker) RetryConflict(ctx context.Context, request ctrl.Request, result ctrl.Result, err error) (ctrl.Result, error) {
+	if problem.IsConflict(err) {
+		t.Count(Conflict)
+		log.FromContext(ctx).V(1).Info("write conflict, retrying", "error", err.Error())
+		return ctrl.Result{RequeueAfter: t.conflictBackoff.When(request)}, nil
+	}
+	t.conflictBackoff.Forget(request)
+	return result, err
+}
+
+// Finish reports the failures of a reconcile with the given function, and returns the
+// result: an error for a transient failure, else a requeue after the shortest delay
+// that a failure requests, or after resync. Zero means no resync. A conflict is not
+// reported, because it says that the inputs of the reconcile are stale.
+func Finish(failures []error, resync time.Duration, report func() error) (ctrl.Result, error) {
+	transient := problem.FirstTransient(failures)
+	if problem.IsConflict(transient) {
+		return ctrl.Result{}, transient
+	}
+	if err := report(); err != nil {
+		return ctrl.Result{}, err
+	}
+	if transient != nil {
+		return ctrl.Result{}, transient
+	}
+	return ctrl.Result{RequeueAfter: requeueAfter(failures, resync)}, nil
+}
+
+// requeueAfter returns the shortest positive delay, or zero if there is none.
+func requeueAfter(failures []error, resync time.Duration) time.Duration {
+	delay := resync
+	for _, failure := range failures {
+		found := problem.FromError(failure)
+		if found != nil && found.RequeueAfter > 0 && (delay == 0 || found.RequeueAfter < delay) {
+			delay = found.RequeueAfter
+		}
+	}
+	return delay
+}
