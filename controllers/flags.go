@@ -23,10 +23,10 @@ type flags struct {
 	Namespaces                []string      `help:"Namespaces to watch. Namespaces that do not exist yet are watched once they are created. Defaults to all."`
 	RoleBinding               string        `help:"RoleBinding in each of --namespaces that grants the operator its permissions. The operator protects it with a finalizer while Instances exist, so that they can be cleaned up when the namespace is deleted. If unset, RoleBindings are not protected."`
 	WatchLabelSelector        string        `help:"Label selector for the Instances and WebhookConfigs to reconcile, so that several operators can share a cluster. Defaults to all."`
-	Concurrency               int           `default:"10" help:"Maximum number of concurrent reconciles."`
-	Resync                    time.Duration `default:"10m" help:"Resync period for Secrets that are referenced but not watched, with 20% jitter."`
+	MaxConcurrentReconciles   int           `default:"10" help:"Maximum number of concurrent reconciles."`
+	ResyncPeriod              time.Duration `default:"10m" help:"Resync period for Secrets that are referenced but not watched, with 20% jitter."`
 	ClusterDomain             string        `default:"cluster.local" help:"DNS domain of the cluster."`
-	Resolvers                 []string      `placeholder:"CIDR" help:"CIDRs of DNS resolvers outside the cluster that pods may query in addition to the cluster's own, such as 10.0.0.2/32."`
+	DNSResolvers              []string      `placeholder:"CIDR" help:"CIDRs of DNS resolvers outside the cluster that pods may query in addition to the cluster's own, such as 10.0.0.2/32."`
 	LeaderElect               bool          `help:"Enable leader election, so that one replica reconciles at a time."`
 	MetricsBindAddress        string        `default:":8080" help:"Address of the metrics endpoint; 0 disables it."`
 	HealthProbeBindAddress    string        `default:":8081" help:"Address of the /livez and /readyz endpoints; 0 disables them."`
@@ -39,7 +39,7 @@ func (f flags) options() (instance.Options, error) {
 	if err != nil {
 		err = fmt.Errorf("--watch-label-selector %q: %w", f.WatchLabelSelector, err)
 	}
-	resolvers, wrongResolvers := parseResolverCIDRs(f.Resolvers)
+	resolvers, wrongResolvers := parseResolverCIDRs(f.DNSResolvers)
 	if err := errors.Join(err, wrongResolvers, f.validate()); err != nil {
 		return instance.Options{}, err
 	}
@@ -50,8 +50,8 @@ func (f flags) options() (instance.Options, error) {
 		ServerImage:               f.ServerImage,
 		MaxConcurrentImageUpdates: f.MaxConcurrentImageUpdates,
 		CanarySoakDuration:        f.WaveSoak,
-		MaxConcurrentReconciles:   f.Concurrency,
-		ResyncPeriod:              f.Resync,
+		MaxConcurrentReconciles:   f.MaxConcurrentReconciles,
+		ResyncPeriod:              f.ResyncPeriod,
 		ClusterDomain:             f.ClusterDomain,
 		DNSResolvers:              resolvers,
 	}, nil
@@ -87,9 +87,9 @@ func parseResolverCIDRs(texts []string) ([]netip.Prefix, error) {
 		prefix, err := netip.ParsePrefix(text)
 		switch {
 		case err != nil:
-			wrong = append(wrong, fmt.Errorf("--resolvers %q: expected a CIDR such as 10.0.0.2/32", text))
+			wrong = append(wrong, fmt.Errorf("--dns-resolvers %q: expected a CIDR such as 10.0.0.2/32", text))
 		case prefix != prefix.Masked():
-			wrong = append(wrong, fmt.Errorf("--resolvers %q: host bits are set: use %s, or the prefix length of a single address", text, prefix.Masked()))
+			wrong = append(wrong, fmt.Errorf("--dns-resolvers %q: host bits are set: use %s, or the prefix length of a single address", text, prefix.Masked()))
 		default:
 			prefixes = append(prefixes, prefix)
 		}

@@ -28,7 +28,7 @@ func parseFlags(t *testing.T, arguments ...string) (flags, error) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	config, err := parseFlags(t, "--server-image=server:1", "--namespaces=a,b", "--role-binding=ours", "--watch-label-selector=team=blue",
-		"--leader-elect", "--concurrency=3", "--wave-soak=1h", "--cluster-domain=corp.example", "--resolvers=10.0.0.2/32,fd00::/64")
+		"--leader-elect", "--max-concurrent-reconciles=3", "--wave-soak=1h", "--cluster-domain=corp.example", "--dns-resolvers=10.0.0.2/32,fd00::/64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +77,9 @@ func TestInvalidFlagsAreRejected(t *testing.T) {
 		"a binding without namespaces":          {"--role-binding=ours", "requires --namespaces"},
 		"a domain that is none":                 {"--cluster-domain=cluster_local", "expected a domain such as cluster.local"},
 		"a domain that is the root":             {"--cluster-domain=cluster.local.", "--cluster-domain"},
-		"a resolver without a length":           {"--resolvers=10.0.0.2", "expected a CIDR such as 10.0.0.2/32"},
-		"a resolver with bits beyond its range": {"--resolvers=10.0.0.2/8", "use 10.0.0.0/8"},
-		"a name of a resolver":                  {"--resolvers=dns.example/32", "expected a CIDR"},
+		"a resolver without a length":           {"--dns-resolvers=10.0.0.2", "expected a CIDR such as 10.0.0.2/32"},
+		"a resolver with bits beyond its range": {"--dns-resolvers=10.0.0.2/8", "use 10.0.0.0/8"},
+		"a name of a resolver":                  {"--dns-resolvers=dns.example/32", "expected a CIDR"},
 		"a soak that has been":                  {"--wave-soak=-1s", "expected a duration such as 10m"},
 	} {
 		t.Run(name, func(t *testing.T) {
