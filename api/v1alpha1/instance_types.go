@@ -572,59 +572,59 @@ type RolloutStatus struct {
 	ProvenServer ServerBuild `json:"provenServer,omitzero"`
 	// Failed is the hash of the template that did not become ready before the deadline.
 	// The operator retries it when the spec or the annotation anamnesis.dev/retry
-	// changes and, unless failedCause is Server, with backoff. Unset during a retry.
+	// changes and, unless failureReason is Server, with backoff. Unset during a retry.
 	// +optional
 	Failed string `json:"failed,omitempty"`
 	// FailedGeneration is the generation of the spec that the failed template was
 	// created from.
 	// +optional
 	FailedGeneration int64 `json:"failedGeneration,omitempty"`
-	// FailedBecause is a message describing why the pods did not become ready.
+	// FailureMessage describes why the pods did not become ready.
 	// +optional
-	FailedBecause string `json:"failedBecause,omitempty"`
+	FailureMessage string `json:"failureMessage,omitempty"`
 	// FailedServer is the server build of the failed template.
 	// +optional
 	FailedServer ServerBuild `json:"failedServer,omitzero"`
 	// FailedAt is the time at which the operator declared the template failed.
 	// +optional
 	FailedAt *metav1.Time `json:"failedAt,omitempty"`
-	// FailedCause is the cause of the failure.
+	// FailureReason classifies the failure.
 	// +optional
-	FailedCause FailureCause `json:"failedCause,omitempty"`
+	FailureReason FailureReason `json:"failureReason,omitempty"`
 	// ProvenAt is the time since which the Instance has been healthy with provenServer.
 	// +optional
 	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
-	// Tries is the number of consecutive automatic retries of a failed template.
+	// Attempts is the number of consecutive automatic retries of a failed template.
 	// +optional
-	Tries int32 `json:"tries,omitempty"`
+	Attempts int32 `json:"attempts,omitempty"`
 	// Retried is the last handled value of the annotation anamnesis.dev/retry.
 	// +optional
 	Retried string `json:"retried,omitempty"`
 }
 
-// FailureCause is the cause of a failed rollout.
-// +kubebuilder:validation:Enum=Server;Tenant;Database;ForeignDatabase
-type FailureCause string
+// FailureReason classifies a failed rollout.
+// +kubebuilder:validation:Enum=Server;Instance;Database;ForeignDatabase
+type FailureReason string
 
 const (
-	// FailureCauseServer is a failure of the server build, which would affect other
+	// FailureReasonServer is a failure of the server build, which would affect other
 	// Instances as well.
-	FailureCauseServer FailureCause = "Server"
-	// FailureCauseInstance is a failure of the Instance itself, such as its volume,
+	FailureReasonServer FailureReason = "Server"
+	// FailureReasonInstance is a failure of the Instance itself, such as its volume,
 	// quota or nodes.
-	FailureCauseInstance FailureCause = "Tenant"
-	// FailureCauseDatabase is a failure of the Instance itself: its pods cannot reach
+	FailureReasonInstance FailureReason = "Instance"
+	// FailureReasonDatabase is a failure of the Instance itself: its pods cannot reach
 	// the database.
-	FailureCauseDatabase FailureCause = "Database"
-	// FailureCauseDatabaseOwnership is a failure of the Instance itself: its database
+	FailureReasonDatabase FailureReason = "Database"
+	// FailureReasonDatabaseOwnership is a failure of the Instance itself: its database
 	// holds the data of another Instance.
-	FailureCauseDatabaseOwnership FailureCause = "ForeignDatabase"
+	FailureReasonDatabaseOwnership FailureReason = "ForeignDatabase"
 )
 
 // IsInstanceSpecific reports whether the failure concerns this Instance alone and
 // may be transient.
-func (c FailureCause) IsInstanceSpecific() bool {
-	return c == FailureCauseInstance || c == FailureCauseDatabase || c == FailureCauseDatabaseOwnership
+func (c FailureReason) IsInstanceSpecific() bool {
+	return c == FailureReasonInstance || c == FailureReasonDatabase || c == FailureReasonDatabaseOwnership
 }
 
 // InventoryEntry identifies an object that an Instance owns.

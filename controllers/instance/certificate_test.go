@@ -141,7 +141,7 @@ func requestCARotation[T client.Object](p *harness, name string, object T, value
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[authority.RotateAnnotation] = "authority:" + value
+		annotations[authority.RotateAnnotation] = "ca:" + value
 		object.SetAnnotations(annotations)
 	})
 }

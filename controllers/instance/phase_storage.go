@@ -44,10 +44,10 @@ func (v *scope) applyStorage(ctx context.Context) error {
 func (v *scope) setStorageCondition(state rollout.State, trouble rollout.Diagnosis) {
 	switch missed, lasts := v.databaseUnreachable(state, trouble); {
 	case !v.isSatisfied(dataStorage), lasts:
-	case trouble.Cause == v1alpha1.FailureCauseDatabaseOwnership:
+	case trouble.Cause == v1alpha1.FailureReasonDatabaseOwnership:
 		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", trouble.Message)
-	case v.rolloutPlan.Failed && v.rolloutPlan.Status.FailedCause == v1alpha1.FailureCauseDatabaseOwnership:
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", v.rolloutPlan.Status.FailedBecause)
+	case v.rolloutPlan.Failed && v.rolloutPlan.Status.FailureReason == v1alpha1.FailureReasonDatabaseOwnership:
+		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", v.rolloutPlan.Status.FailureMessage)
 	case missed != "":
 		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
 			"%s, but the pods cannot use the database (%s): check that it is running and reachable, and that its name, user and password are correct", v.storageStatus.Message, missed)
@@ -65,12 +65,12 @@ func (v *scope) databaseUnreachable(state rollout.State, trouble rollout.Diagnos
 	memory := v.rolloutPlan.Status
 	said := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)
 	switch {
-	case trouble.Cause == v1alpha1.FailureCauseDatabase:
+	case trouble.Cause == v1alpha1.FailureReasonDatabase:
 		return trouble.Message, false
-	case v.rolloutPlan.Failed && memory.FailedCause == v1alpha1.FailureCauseDatabase:
-		return memory.FailedBecause, false
+	case v.rolloutPlan.Failed && memory.FailureReason == v1alpha1.FailureReasonDatabase:
+		return memory.FailureMessage, false
 	}
-	isOpen := state != rollout.Complete && trouble.Cause != v1alpha1.FailureCauseServer
+	isOpen := state != rollout.Complete && trouble.Cause != v1alpha1.FailureReasonServer
 	return "", isOpen && said != nil && said.Reason == reasonDatabaseUnreachable
 }
 

@@ -111,7 +111,7 @@ const earlierModel, desiredModel = "service-en@" + newestVersion, "service-en@" 
 func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
 	p := newHarness(t)
 	p.createWithFailedRollout(p.newExternalInstance("acme"), unreadyPodStatus())
-	p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseDatabase))
+	p.Expect(p.rolloutStatus("acme").FailureReason).To(gomega.Equal(v1alpha1.FailureReasonDatabase))
 	p.Expect(p.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
 	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.And(
 		gomega.ContainSubstring("running but not ready"),
@@ -125,7 +125,7 @@ func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
 	p.Eventually(asked.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still away")
 	p.waitForRollback("acme")
 	p.Expect(p.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
-	p.Expect(p.rolloutStatus("acme").Tries).To(gomega.BeEquivalentTo(1))
+	p.Expect(p.rolloutStatus("acme").Attempts).To(gomega.BeEquivalentTo(1))
 	p.waitUntilIdle()
 	p.reconcileAfter("acme", 61*time.Second)
 	p.waitUntilIdle()
@@ -135,7 +135,7 @@ func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
 	p.reconcileAfter("acme", 61*time.Second)
 	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
 	p.Expect(servedModels(p, "acme")).To(gomega.Equal(desiredModel))
-	p.Expect(p.rolloutStatus("acme").Tries).To(gomega.BeZero())
+	p.Expect(p.rolloutStatus("acme").Attempts).To(gomega.BeZero())
 }
 
 func TestFailedRolloutIsRequeuedWhenRetryIsDue(t *testing.T) {
@@ -156,7 +156,7 @@ func TestForeignDatabaseIsReported(t *testing.T) {
 	p.mustCreate(p.newExternalInstance("acme"))
 	p.waitForConditions("acme", "StorageReady=False DatabaseNotOwned", "Available=False NoPodReady")
 	p.Expect(p.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("belongs to the Instance with UID one"))
-	p.Eventually(func() v1alpha1.FailureCause { return p.rolloutStatus("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseDatabaseOwnership))
+	p.Eventually(func() v1alpha1.FailureReason { return p.rolloutStatus("acme").FailureReason }).Should(gomega.Equal(v1alpha1.FailureReasonDatabaseOwnership))
 	p.breakModel("none")
 	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
 }
@@ -164,7 +164,7 @@ func TestForeignDatabaseIsReported(t *testing.T) {
 func TestCrashingServerIsNotRetriedAutomatically(t *testing.T) {
 	p := newHarness(t)
 	p.createWithFailedRollout(p.newExternalInstance("acme"), crashingPodStatus())
-	p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(v1alpha1.FailureCauseServer))
+	p.Expect(p.rolloutStatus("acme").FailureReason).To(gomega.Equal(v1alpha1.FailureReasonServer))
 	p.Expect(p.conditionMessage("acme", "Stalled")).NotTo(gomega.ContainSubstring("next retry"))
 	p.waitUntilIdle()
 	asked := p.recordDeployment("acme", nil)
@@ -212,7 +212,7 @@ func TestTenantFailureIsRetriedAutomatically(t *testing.T) {
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
 	p.waitForConditions("acme", "Stalled=True RolloutFailed", "Available=False NoPodReady")
 	p.triggerReconcile("acme")
-	p.Eventually(func() v1alpha1.FailureCause { return p.rolloutStatus("acme").FailedCause }).Should(gomega.Equal(v1alpha1.FailureCauseInstance))
+	p.Eventually(func() v1alpha1.FailureReason { return p.rolloutStatus("acme").FailureReason }).Should(gomega.Equal(v1alpha1.FailureReasonInstance))
 	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("did not become ready either"))
 
 	p.breakModel("none")
@@ -227,17 +227,17 @@ func TestTenantFailureIsRetriedAutomatically(t *testing.T) {
 func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 	for name, test := range map[string]struct {
 		plight corev1.PodStatus
-		cause  v1alpha1.FailureCause
+		cause  v1alpha1.FailureReason
 		says   string
 	}{
-		"crashing":      {crashingPodStatus(), v1alpha1.FailureCauseServer, "CrashLoopBackOff"},
-		"unschedulable": {unschedulablePodStatus(2 * time.Minute), v1alpha1.FailureCauseInstance, "Insufficient memory"},
+		"crashing":      {crashingPodStatus(), v1alpha1.FailureReasonServer, "CrashLoopBackOff"},
+		"unschedulable": {unschedulablePodStatus(2 * time.Minute), v1alpha1.FailureReasonInstance, "Insufficient memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newHarness(t)
 			p.cluster.update(func(w *fakeCluster) { w.deadlinePending = true })
 			p.createWithFailedRollout(p.newInstance("acme"), test.plight)
-			p.Expect(p.rolloutStatus("acme").FailedCause).To(gomega.Equal(test.cause))
+			p.Expect(p.rolloutStatus("acme").FailureReason).To(gomega.Equal(test.cause))
 			p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(test.says))
 		})
 	}

@@ -213,7 +213,7 @@ func TestUnknownRotationTargetIsReported(t *testing.T) {
 	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True UnknownRotation")
 	p.Eventually(func() string { return p.conditionMessage("acme", "KeysRotating") }).Should(gomega.And(
 		gomega.ContainSubstring(`unknown rotation "key:1"`),
-		gomega.ContainSubstring("use one of authority, keys, keysets, signing-keys"),
+		gomega.ContainSubstring("use one of ca, keys, keysets, signing-keys"),
 		gomega.ContainSubstring("signing-keys: ")), "what is known turns all the same")
 	requestRotation("")(p)
 	p.reconcileAt(26 * time.Hour)

@@ -16,7 +16,7 @@ import (
 func TestCARotationRequest(t *testing.T) {
 	t.Parallel()
 	store := &Store{}
-	for value, want := range map[string]string{"": "", "authority:1": "1", "authority:": "", "keys:1": "", "authority": "", "authority:a:b": "a:b", "keys:1,authority:2": "2"} {
+	for value, want := range map[string]string{"": "", "ca:1": "1", "ca:": "", "keys:1": "", "ca": "", "ca:a:b": "a:b", "keys:1,ca:2": "2"} {
 		if got := store.Policy(nil, map[string]string{RotateAnnotation: value}).Request; got != want {
 			t.Errorf("%q asks for %q, want %q", value, got, want)
 		}
@@ -35,14 +35,14 @@ func TestCASecretRoundTrip(t *testing.T) {
 		"nobody asks": {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at},
 	} {
 		secret := &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{RotateAnnotation: "authority:1", RotatedAnnotation: "0", nextSinceAnnotation: "rubbish", previousSinceAnnotation: "rubbish"}},
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{RotateAnnotation: "ca:1", RotatedAnnotation: "0", nextSinceAnnotation: "rubbish", previousSinceAnnotation: "rubbish"}},
 			Data:       map[string][]byte{nextCACertKey: []byte("older"), nextCAPrivateKeyKey: []byte("older"), previousCACertKey: []byte("older")},
 		}
 		setRollover(secret, rollover)
 		if diff := cmp.Diff(rollover, RolloverFromSecret(secret)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got := secret.Annotations[RotateAnnotation]; got != "authority:1" {
+		if got := secret.Annotations[RotateAnnotation]; got != "ca:1" {
 			t.Errorf("%s: what people wrote became %q", name, got)
 		}
 		if got := string(secret.Data["ca.crt"]); got != string(rollover.TrustBundle()) {

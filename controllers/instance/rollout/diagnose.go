@@ -32,7 +32,7 @@ type Diagnosis struct {
 	// known.
 	Message string
 	// Cause attributes the failure. It is empty if the cause is unknown.
-	Cause v1alpha1.FailureCause
+	Cause v1alpha1.FailureReason
 	// Unrecoverable reports whether waiting for the rest of the deadline is pointless.
 	Unrecoverable bool
 }
@@ -66,21 +66,21 @@ func Diagnose(findings Findings) Diagnosis {
 	if found.Kind == podstatus.None {
 		found = findings.CreationFailure
 	}
-	trouble := Diagnosis{Message: found.Message, Cause: v1alpha1.FailureCauseInstance}
+	trouble := Diagnosis{Message: found.Message, Cause: v1alpha1.FailureReasonInstance}
 	waited := !found.Since.IsZero() && findings.Now.Sub(found.Since) > stuckPodTimeout
 	switch found.Kind {
 	case podstatus.Crashing:
 		if found.ExitCode == foreignDatabaseExitCode {
-			trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseDatabaseOwnership, true
+			trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonDatabaseOwnership, true
 			break
 		}
-		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseServer, found.Restarts >= maxRestarts
+		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonServer, found.Restarts >= maxRestarts
 	case podstatus.ImageUnavailable:
-		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureCauseServer, waited
+		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonServer, waited
 	case podstatus.Unschedulable, podstatus.Misconfigured, podstatus.NotCreated:
 		trouble.Unrecoverable = waited
 	case podstatus.Unready:
-		trouble.Cause = unreadyCause(findings.Embedded, found.Since, findings.Now)
+		trouble.Cause = unreadyReason(findings.Embedded, found.Since, findings.Now)
 	case podstatus.None:
 		if findings.VolumePending == nil {
 			return Diagnosis{}
@@ -90,12 +90,12 @@ func Diagnose(findings Findings) Diagnosis {
 	return trouble
 }
 
-func unreadyCause(embedded bool, since, now time.Time) v1alpha1.FailureCause {
+func unreadyReason(embedded bool, since, now time.Time) v1alpha1.FailureReason {
 	switch {
 	case embedded:
-		return v1alpha1.FailureCauseServer
+		return v1alpha1.FailureReasonServer
 	case !since.IsZero() && now.Sub(since) > modelLoadTimeout:
-		return v1alpha1.FailureCauseDatabase
+		return v1alpha1.FailureReasonDatabase
 	}
-	return v1alpha1.FailureCauseInstance
+	return v1alpha1.FailureReasonInstance
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	server = v1alpha1.FailureCauseServer
-	tenant = v1alpha1.FailureCauseInstance
+	server = v1alpha1.FailureReasonServer
+	tenant = v1alpha1.FailureReasonInstance
 )
 
 // waitingPod returns a pod whose container has not been started for some time and after
@@ -85,9 +85,9 @@ func TestDiagnose(t *testing.T) {
 		"crashes, and quota":               {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", 0, 0)}, creation: quota(0), want: Diagnosis{"pod acme-1: CrashLoopBackOff", server, false}},
 		"no volume":                        {pods: []corev1.Pod{waitingPod("ContainerCreating", time.Hour, 0)}, volume: pending, embedded: true, want: Diagnosis{"the volume is not bound yet", tenant, false}},
 		"loads its models":                 {pods: []corev1.Pod{runs(30 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", tenant, false}},
-		"a foreign database":               {pods: []corev1.Pod{terminatedPod(foreignDatabaseExitCode)}, want: Diagnosis{"pod acme-1: ended (exit code 3): it is another's", v1alpha1.FailureCauseDatabaseOwnership, true}},
+		"a foreign database":               {pods: []corev1.Pod{terminatedPod(foreignDatabaseExitCode)}, want: Diagnosis{"pod acme-1: ended (exit code 3): it is another's", v1alpha1.FailureReasonDatabaseOwnership, true}},
 		"another end":                      {pods: []corev1.Pod{terminatedPod(1)}, want: Diagnosis{"pod acme-1: ended (exit code 1): it is another's", server, false}},
-		"no database":                      {pods: []corev1.Pod{runs(31 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", v1alpha1.FailureCauseDatabase, false}},
+		"no database":                      {pods: []corev1.Pod{runs(31 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", v1alpha1.FailureReasonDatabase, false}},
 		"no file, for long":                {pods: []corev1.Pod{runs(time.Hour)}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", server, false}},
 		"who knows since when":             {pods: []corev1.Pod{unready}, want: Diagnosis{"pod acme-1: running but not ready: see its log", tenant, false}},
 		"not ready on a file of its own":   {pods: []corev1.Pod{unready}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", server, false}},

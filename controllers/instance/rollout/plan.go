@@ -71,11 +71,11 @@ func Decide(facts Facts) Plan {
 		clearFailure(&memory)
 	}
 	if memory.Failed == "" && facts.Live != facts.Desired {
-		memory.Tries = 0
+		memory.Attempts = 0
 	}
 	inVain := memory.Failed != "" && isRollbackFailed(memory, facts)
-	if inVain && !memory.FailedCause.IsInstanceSpecific() {
-		memory.FailedCause = v1alpha1.FailureCauseInstance
+	if inVain && !memory.FailureReason.IsInstanceSpecific() {
+		memory.FailureReason = v1alpha1.FailureReasonInstance
 	}
 	resetForRetry(&memory, facts, inVain)
 	plan := Plan{Desired: facts.Desired, Status: memory}
@@ -101,7 +101,7 @@ func recordReady(memory *v1alpha1.RolloutStatus, facts Facts) {
 	if memory.ProvenAt == nil || memory.ProvenServer != facts.Server {
 		memory.ProvenAt = statusTime(facts.Now)
 	}
-	memory.ProvenServer, memory.Tries = facts.Server, 0
+	memory.ProvenServer, memory.Attempts = facts.Server, 0
 }
 
 // recordFailure records that the desired template did not become ready, once per
@@ -113,7 +113,7 @@ func recordFailure(memory *v1alpha1.RolloutStatus, facts Facts) {
 	}
 	memory.Failed, memory.FailedGeneration = facts.Desired, facts.Generation
 	memory.FailedServer, memory.FailedAt = facts.Server, statusTime(facts.Now)
-	memory.FailedBecause, memory.FailedCause = facts.Diagnosis.Message, failureCause(facts)
+	memory.FailureMessage, memory.FailureReason = facts.Diagnosis.Message, failureReason(facts)
 }
 
 // isAbandoned reports whether to stop waiting for the live template: its deadline has
@@ -123,16 +123,16 @@ func isAbandoned(facts Facts) bool {
 	return facts.State == DeadlineExceeded || early
 }
 
-// failureCause returns the cause of the failure. If the pods do not reveal it, the cause
-// is the server build, unless this Instance was already ready with that build.
-func failureCause(facts Facts) v1alpha1.FailureCause {
+// failureReason returns the reason of the failure. If the pods do not reveal it, it
+// blames the server build, unless this Instance was already ready with that build.
+func failureReason(facts Facts) v1alpha1.FailureReason {
 	switch {
 	case facts.Diagnosis.Cause != "":
 		return facts.Diagnosis.Cause
 	case facts.Status.ProvenServer == facts.Server:
-		return v1alpha1.FailureCauseInstance
+		return v1alpha1.FailureReasonInstance
 	}
-	return v1alpha1.FailureCauseServer
+	return v1alpha1.FailureReasonServer
 }
 
 // isDesiredFailed reports whether the recorded failure belongs to the desired template.
@@ -157,8 +157,8 @@ func isRollbackFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
 }
 
 func clearFailure(memory *v1alpha1.RolloutStatus) {
-	memory.Failed, memory.FailedGeneration, memory.FailedBecause = "", 0, ""
-	memory.FailedServer, memory.FailedAt, memory.FailedCause = v1alpha1.ServerBuild{}, nil, ""
+	memory.Failed, memory.FailedGeneration, memory.FailureMessage = "", 0, ""
+	memory.FailedServer, memory.FailedAt, memory.FailureReason = v1alpha1.ServerBuild{}, nil, ""
 }
 
 // requeueAt returns when to decide again: soon during a rollback, because pods are not

@@ -23,13 +23,13 @@ func provenStatus(lastReady string) v1alpha1.RolloutStatus {
 
 // failedStatus returns the saved state of an Instance whose desired template failed some
 // time ago.
-func failedStatus(lastReady string, cause v1alpha1.FailureCause, ago time.Duration, changes ...func(*v1alpha1.RolloutStatus)) v1alpha1.RolloutStatus {
+func failedStatus(lastReady string, cause v1alpha1.FailureReason, ago time.Duration, changes ...func(*v1alpha1.RolloutStatus)) v1alpha1.RolloutStatus {
 	memory := v1alpha1.RolloutStatus{}
 	if lastReady != "" {
 		memory = provenStatus(lastReady)
 	}
-	memory.Failed, memory.FailedGeneration, memory.FailedBecause = "new", 3, "why"
-	memory.FailedServer, memory.FailedAt, memory.FailedCause = pin, statusTime(noon.Add(-ago)), cause
+	memory.Failed, memory.FailedGeneration, memory.FailureMessage = "new", 3, "why"
+	memory.FailedServer, memory.FailedAt, memory.FailureReason = pin, statusTime(noon.Add(-ago)), cause
 	for _, change := range changes {
 		change(&memory)
 	}
@@ -37,7 +37,7 @@ func failedStatus(lastReady string, cause v1alpha1.FailureCause, ago time.Durati
 }
 
 func withTries(count int32) func(*v1alpha1.RolloutStatus) {
-	return func(memory *v1alpha1.RolloutStatus) { memory.Tries = count }
+	return func(memory *v1alpha1.RolloutStatus) { memory.Attempts = count }
 }
 
 func withChanges(memory v1alpha1.RolloutStatus, changes ...func(*v1alpha1.RolloutStatus)) v1alpha1.RolloutStatus {
@@ -89,7 +89,7 @@ func TestDecideRecordsFailure(t *testing.T) {
 	t.Parallel()
 	crash, hopeless, unready := Diagnosis{"why", server, false}, Diagnosis{"why", server, true}, Diagnosis{"why", tenant, false}
 	because := func(what string) func(*v1alpha1.RolloutStatus) {
-		return func(memory *v1alpha1.RolloutStatus) { memory.FailedBecause = what }
+		return func(memory *v1alpha1.RolloutStatus) { memory.FailureMessage = what }
 	}
 	unproven := func(memory *v1alpha1.RolloutStatus) {
 		memory.ProvenServer, memory.ProvenAt = v1alpha1.ServerBuild{}, nil
@@ -234,7 +234,7 @@ func (l *simulation) reconcile(t *rapid.T, later time.Duration) Plan {
 	if live != l.facts.Live && live == plan.Desired && l.attempt() == l.rejected && !asked && !excused {
 		t.Fatalf("%s is tried again, although it failed for the server's sake", live)
 	}
-	if plan.Failed && plan.Status.FailedCause == server {
+	if plan.Failed && plan.Status.FailureReason == server {
 		l.rejected = l.attempt()
 	} else if plan.Failed {
 		l.rejected = ""

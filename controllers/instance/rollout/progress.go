@@ -45,8 +45,8 @@ func CheckProgress(instance types.NamespacedName, plan Plan, state State, messag
 // is stable across reconciles until something changes.
 func failureMessage(instance types.NamespacedName, plan Plan) string {
 	message := "the pods did not become ready in time"
-	if plan.Status.FailedBecause != "" {
-		message += " (" + plan.Status.FailedBecause + ")"
+	if plan.Status.FailureMessage != "" {
+		message += " (" + plan.Status.FailureMessage + ")"
 	}
 	if !plan.RollBack {
 		return message + " and keep restarting: fix the spec or the objects it references"

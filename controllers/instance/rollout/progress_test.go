@@ -30,7 +30,7 @@ func TestCheckProgress(t *testing.T) {
 		"waits for its volume":        {state: Progressing, volume: pending, want: "waiting VolumePending"},
 		"sleeps without its volume":   {state: Complete, volume: pending},
 		"lost its volume":             {state: Complete, volume: lost, want: "stalled VolumeLost"},
-		"failed":                      {plan: Plan{Failed: true, Status: v1alpha1.RolloutStatus{FailedBecause: "it crashed"}}, state: DeadlineExceeded, want: "stalled RolloutFailed", says: "(it crashed) and keep restarting", hides: "kubectl"},
+		"failed":                      {plan: Plan{Failed: true, Status: v1alpha1.RolloutStatus{FailureMessage: "it crashed"}}, state: DeadlineExceeded, want: "stalled RolloutFailed", says: "(it crashed) and keep restarting", hides: "kubectl"},
 		"failed for its volume":       {plan: Plan{Failed: true}, state: DeadlineExceeded, volume: lost, want: "stalled VolumeLost"},
 		"failed, volume pending":      {plan: Plan{Failed: true}, state: DeadlineExceeded, volume: pending, want: "stalled RolloutFailed"},
 		"failed and put back":         {plan: Plan{Failed: true, RollBack: true}, state: Complete, want: "stalled RolloutFailed", says: "the pods did not become ready in time: rolled back to the last ready pods; to retry now, change the spec or run: kubectl annotate instance -n tenants acme anamnesis.dev/retry=$(date +%s) --overwrite", hides: "by itself"},

@@ -19,14 +19,14 @@ const (
 )
 
 // RetryDelay returns the delay before the next automatic retry of a template, given the
-// number of earlier tries. interrupts reports whether a retry interrupts service.
-func RetryDelay(tries int32, interrupts bool) time.Duration {
+// number of earlier attempts. interrupts reports whether a retry interrupts service.
+func RetryDelay(attempts int32, interrupts bool) time.Duration {
 	longest := maxRetryDelay
 	if interrupts {
 		longest = maxDisruptiveRetryDelay
 	}
 	pause := initialRetryDelay
-	for ; tries > 0 && pause < longest; tries-- {
+	for ; attempts > 0 && pause < longest; attempts-- {
 		pause *= 2
 	}
 	return min(pause, longest)
@@ -36,10 +36,10 @@ func RetryDelay(tries int32, interrupts bool) time.Duration {
 // unless the cause may be transient and another template was restored: without a
 // rollback, the pods of the desired template still exist and keep trying.
 func nextRetry(memory v1alpha1.RolloutStatus, interrupts bool) time.Time {
-	if !memory.FailedCause.IsInstanceSpecific() || memory.FailedAt == nil || memory.LastReady == "" {
+	if !memory.FailureReason.IsInstanceSpecific() || memory.FailedAt == nil || memory.LastReady == "" {
 		return time.Time{}
 	}
-	return memory.FailedAt.Add(RetryDelay(memory.Tries, interrupts))
+	return memory.FailedAt.Add(RetryDelay(memory.Attempts, interrupts))
 }
 
 // resetForRetry clears a failure if the desired template should be retried: immediately
@@ -55,9 +55,9 @@ func resetForRetry(memory *v1alpha1.RolloutStatus, facts Facts, inVain bool) {
 	arrived := facts.Live == memory.LastReady && (facts.State == Complete || inVain)
 	switch {
 	case asked:
-		memory.Tries = 0
+		memory.Attempts = 0
 	case !due.IsZero() && !facts.Now.Before(due) && arrived:
-		memory.Tries++
+		memory.Attempts++
 	default:
 		return
 	}

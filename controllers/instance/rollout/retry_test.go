@@ -12,7 +12,7 @@ import (
 func TestRetryDelay(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		tries      int32
+		attempts   int32
 		interrupts bool
 		want       time.Duration
 	}{
@@ -25,7 +25,7 @@ func TestRetryDelay(t *testing.T) {
 		"longest interruption":  {11, true, 24 * time.Hour},
 		"interruption for ever": {1 << 30, true, 24 * time.Hour},
 	} {
-		if got := RetryDelay(test.tries, test.interrupts); got != test.want {
+		if got := RetryDelay(test.attempts, test.interrupts); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
@@ -36,14 +36,14 @@ func TestRetryDelay(t *testing.T) {
 func TestRetryDelayIncreases(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		tries := rapid.Int32Range(0, 1<<31-2).Draw(t, "tries")
+		attempts := rapid.Int32Range(0, 1<<31-2).Draw(t, "attempts")
 		for _, interrupts := range []bool{false, true} {
-			pause, next := RetryDelay(tries, interrupts), RetryDelay(tries+1, interrupts)
+			pause, next := RetryDelay(attempts, interrupts), RetryDelay(attempts+1, interrupts)
 			if next < pause || next > 2*pause || pause < initialRetryDelay {
 				t.Fatalf("%s is followed by %s", pause, next)
 			}
 		}
-		if RetryDelay(tries, true) < RetryDelay(tries, false) {
+		if RetryDelay(attempts, true) < RetryDelay(attempts, false) {
 			t.Fatal("an interruption is risked sooner")
 		}
 	})

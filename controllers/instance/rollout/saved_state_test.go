@@ -36,13 +36,13 @@ func TestLoadState(t *testing.T) {
 		"no Deployment":                     {nil, derived, false},
 		"a Deployment of an early operator": {&appsv1.Deployment{}, derived, false},
 		"remembered": {
-			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReady":"a","failed":"b","failedCause":"Tenant","failedAt":"2026-11-21T12:00:00Z","tries":3}`),
-			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a", Failed: "b", FailedCause: v1alpha1.FailureCauseInstance, FailedAt: statusTime(noon), Tries: 3}}, false},
+			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReady":"a","failed":"b","failureReason":"Instance","failedAt":"2026-11-21T12:00:00Z","attempts":3}`),
+			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a", Failed: "b", FailureReason: v1alpha1.FailureReasonInstance, FailedAt: statusTime(noon), Attempts: 3}}, false},
 		"with what a newer operator added": {
 			deploymentWithState(`{"server":{"image":"i","revision":2,"digest":"d"},"lastReady":"a","mood":{"good":true}}`),
 			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a"}}, false},
 		"rubbish":                    {deploymentWithState("rubbish"), derived, true},
-		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"tries":"three"}`), derived, true},
+		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"attempts":"three"}`), derived, true},
 		"nothing":                    {deploymentWithState("{}"), derived, true},
 		"null":                       {deploymentWithState("null"), derived, true},
 		"two things, one after else": {deploymentWithState(`{"server":{"image":"i"}}{}`), derived, true},
@@ -81,9 +81,9 @@ func TestSavedStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := SavedState{build.Draw(t, "server"), v1alpha1.RolloutStatus{
 			LastReady: text.Draw(t, "last ready"), ProvenServer: build.Draw(t, "proven"), ProvenAt: moment.Draw(t, "proven at"),
-			Failed: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailedBecause: text.Draw(t, "because"),
-			FailedServer: build.Draw(t, "failed server"), FailedAt: moment.Draw(t, "failed at"), FailedCause: v1alpha1.FailureCause(text.Draw(t, "cause")),
-			Tries: rapid.Int32().Draw(t, "tries"), Retried: text.Draw(t, "retried"),
+			Failed: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailureMessage: text.Draw(t, "because"),
+			FailedServer: build.Draw(t, "failed server"), FailedAt: moment.Draw(t, "failed at"), FailureReason: v1alpha1.FailureReason(text.Draw(t, "cause")),
+			Attempts: rapid.Int32().Draw(t, "tries"), Retried: text.Draw(t, "retried"),
 		}}
 		encoded, err := want.Encode()
 		if err != nil {

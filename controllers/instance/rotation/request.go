@@ -30,7 +30,7 @@ const (
 const (
 	// CA is the certificate authority: on the Secret of the operator's CA, the operator's;
 	// on an Instance, the Instance's own.
-	CA = "authority"
+	CA = "ca"
 	// ApplicationKeys are the applications' keys.
 	ApplicationKeys = "keys"
 	// Keysets are the keysets that the server encrypts with.

@@ -18,7 +18,7 @@ func TestRequest(t *testing.T) {
 		"keys:1":                       {asked: map[string]string{ApplicationKeys: "1"}},
 		"keys:1,signing-keys:2":        {asked: map[string]string{ApplicationKeys: "1", SigningKeys: "2"}},
 		" keys:a , keysets:b,":         {asked: map[string]string{ApplicationKeys: "a", Keysets: "b"}},
-		"authority:2026-11-22T10:00Z":  {asked: map[string]string{CA: "2026-11-22T10:00Z"}},
+		"ca:2026-11-22T10:00Z":         {asked: map[string]string{CA: "2026-11-22T10:00Z"}},
 		"keys:1,keys:2":                {asked: map[string]string{ApplicationKeys: "2"}},
 		"key:1":                        {unknown: []string{"key:1"}},
 		"keys":                         {unknown: []string{"keys"}},

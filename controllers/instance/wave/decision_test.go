@@ -17,12 +17,12 @@ var others = map[string][]tenant{
 	"proven":  {settled("proof", newServer)},
 	"waiting": {settled("z", oldServer)},
 	"soaking": {settled("soaking", newServer, provenFor(time.Minute)), settled("z", oldServer)},
-	"failed":  {settled("failed", newServer, onItsWay(0), failedWith(v1alpha1.FailureCauseServer, 0))},
+	"failed":  {settled("failed", newServer, onItsWay(0), failedWith(v1alpha1.FailureReasonServer, 0))},
 }
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	byServer, byTenant := v1alpha1.FailureCauseServer, v1alpha1.FailureCauseInstance
+	byServer, byTenant := v1alpha1.FailureReasonServer, v1alpha1.FailureReasonInstance
 	special := v1alpha1.ServerBuild{Image: "server:9", Revision: 1}
 	closed := func(one *tenant) {
 		one.window = &v1alpha1.MaintenanceWindow{Start: "02:00", End: "03:00", TimeZone: "Europe/Berlin"}

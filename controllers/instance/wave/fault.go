@@ -40,7 +40,7 @@ func (t *tenant) readFailure(memory *v1alpha1.RolloutStatus) {
 	if memory.Failed == "" {
 		return
 	}
-	t.failure = failure{server: memory.FailedServer, cause: memory.FailedCause, because: memory.FailedBecause}
+	t.failure = failure{server: memory.FailedServer, cause: memory.FailureReason, because: memory.FailureMessage}
 	if memory.FailedAt != nil {
 		t.failure.at = memory.FailedAt.Time
 	}

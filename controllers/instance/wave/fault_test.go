@@ -11,7 +11,7 @@ import (
 
 func TestFault(t *testing.T) {
 	t.Parallel()
-	byServer, byTenant := v1alpha1.FailureCauseServer, v1alpha1.FailureCauseInstance
+	byServer, byTenant := v1alpha1.FailureReasonServer, v1alpha1.FailureReasonInstance
 	refused := func(one *tenant) {
 		stalledBy("ModelsUnavailable", time.Minute)(one)
 		one.refused = true

@@ -125,7 +125,7 @@ func (p *play) look(seen []tenant) {
 func (p *play) wasFailed(one tenant) bool {
 	fell := one.isProven() && !one.ready && !one.stalled && p.now.Sub(one.unreadySince) > grace
 	triedAgain := !one.isProven() && !one.stalled && one.says(ReasonFailed) && p.now.Sub(one.workingSince) <= deadlines*one.deadline+margin
-	return one.pin == newServer && (fell || triedAgain || one.failure.cause == v1alpha1.FailureCauseServer)
+	return one.pin == newServer && (fell || triedAgain || one.failure.cause == v1alpha1.FailureReasonServer)
 }
 
 // isDoubted reports whether many Instances have problems of their own with the new
@@ -137,7 +137,7 @@ func isDoubted(seen []tenant) bool {
 		case one.pin != newServer:
 		case one.isProven():
 			return false
-		case one.failure.cause == v1alpha1.FailureCauseInstance, one.says(ReasonFailed):
+		case one.failure.cause == v1alpha1.FailureReasonInstance, one.says(ReasonFailed):
 			troubles++
 		}
 	}
@@ -170,14 +170,14 @@ func (p *play) goOn(one *tenant, fate fate) {
 	switch {
 	case one.stalled, fate == waits:
 	case fate == isFailed && !one.isProven():
-		p.fail(one, v1alpha1.FailureCauseServer)
+		p.fail(one, v1alpha1.FailureReasonServer)
 	case fate == failsItself && !one.isProven():
-		p.fail(one, v1alpha1.FailureCauseInstance)
+		p.fail(one, v1alpha1.FailureReasonInstance)
 	case !one.isProven():
 		*one = settled(one.key.Name, newServer)
 		one.provenAt = p.now
 	case fate == breaks && within:
-		p.fail(one, v1alpha1.FailureCauseServer)
+		p.fail(one, v1alpha1.FailureReasonServer)
 	case fate == falls && within:
 		downFor(0)(one)
 		one.unreadySince, one.workingSince = p.now, p.now
@@ -187,7 +187,7 @@ func (p *play) goOn(one *tenant, fate fate) {
 // mend retries an Instance on which the server failed, with or without success.
 func (p *play) mend(i int) {
 	one := &p.tenants[i]
-	if one.failure.cause != v1alpha1.FailureCauseServer || one.isProven() {
+	if one.failure.cause != v1alpha1.FailureReasonServer || one.isProven() {
 		return
 	}
 	onItsWay(0)(one)
@@ -196,7 +196,7 @@ func (p *play) mend(i int) {
 	p.fates[i] = rapid.SampledFrom([]fate{getsThere, isFailed, failsItself, waits}).Draw(p.T, "then")
 }
 
-func (p *play) fail(one *tenant, cause v1alpha1.FailureCause) {
+func (p *play) fail(one *tenant, cause v1alpha1.FailureReason) {
 	failedWith(cause, 0)(one)
 	one.unreadySince, one.failure.at = p.now, p.now
 }

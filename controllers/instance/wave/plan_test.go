@@ -45,7 +45,7 @@ func moving(names ...string) map[types.UID]bool {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	byServer, byTenant := v1alpha1.FailureCauseServer, v1alpha1.FailureCauseInstance
+	byServer, byTenant := v1alpha1.FailureReasonServer, v1alpha1.FailureReasonInstance
 	refused := func(one *tenant) {
 		onItsWay(time.Minute)(one)
 		stalledBy("ModelsUnavailable", time.Minute)(one)
@@ -156,7 +156,7 @@ func TestPlan(t *testing.T) {
 
 func TestStartOfANewInstance(t *testing.T) {
 	t.Parallel()
-	failed := []func(*tenant){onItsWay(0), failedWith(v1alpha1.FailureCauseServer, 0), func(one *tenant) { one.proven = oldServer }}
+	failed := []func(*tenant){onItsWay(0), failedWith(v1alpha1.FailureReasonServer, 0), func(one *tenant) { one.proven = oldServer }}
 	third := v1alpha1.ServerBuild{Image: "server:1", Revision: 2}
 	for name, test := range map[string]struct {
 		tenants []tenant

@@ -46,7 +46,7 @@ type tenant struct {
 // A failure is a failed rollout. The zero value means that none failed.
 type failure struct {
 	server v1alpha1.ServerBuild
-	cause  v1alpha1.FailureCause
+	cause  v1alpha1.FailureReason
 	// at is zero if the time is unknown.
 	at time.Time
 	// because is what kept the pods from becoming ready, if known.

@@ -67,7 +67,7 @@ func stalledBy(reason string, since time.Duration) func(*tenant) {
 }
 
 // failedWith changes a tenant to have failed its rollout a while ago.
-func failedWith(cause v1alpha1.FailureCause, since time.Duration) func(*tenant) {
+func failedWith(cause v1alpha1.FailureReason, since time.Duration) func(*tenant) {
 	return func(one *tenant) {
 		stalledBy("RolloutFailed", since)(one)
 		one.failure = failure{server: one.pin, cause: cause, at: noon.Add(-since), because: "it crashes"}
@@ -160,10 +160,10 @@ func TestTenantOf(t *testing.T) {
 		},
 		"failed": {
 			acme(failed, func(i *v1alpha1.Instance) {
-				i.Status.Rollout.Failed, i.Status.Rollout.FailedBecause = "y", "it crashes"
-				i.Status.Rollout.FailedServer, i.Status.Rollout.FailedCause, i.Status.Rollout.FailedAt = newServer, v1alpha1.FailureCauseInstance, &at
+				i.Status.Rollout.Failed, i.Status.Rollout.FailureMessage = "y", "it crashes"
+				i.Status.Rollout.FailedServer, i.Status.Rollout.FailureReason, i.Status.Rollout.FailedAt = newServer, v1alpha1.FailureReasonInstance, &at
 			}),
-			settled("acme", newServer, failedWith(v1alpha1.FailureCauseInstance, time.Hour), stalledBy("RolloutFailed", 0)),
+			settled("acme", newServer, failedWith(v1alpha1.FailureReasonInstance, time.Hour), stalledBy("RolloutFailed", 0)),
 		},
 		"failed, as an earlier operator remembers it": {
 			acme(failed, func(i *v1alpha1.Instance) { i.Status.Rollout.Failed = "y" }),

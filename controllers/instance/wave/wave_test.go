@@ -79,7 +79,7 @@ func TestStateIsLoggedOnce(t *testing.T) {
 	lines := 0
 	ctx := log.IntoContext(t.Context(), funcr.New(func(_, _ string) { lines++ }, funcr.Options{}))
 	w := New(nil, newServer, Options{Limit: 1, Soak: soak})
-	failed := settled("failed", newServer, onItsWay(0), failedWith(v1alpha1.FailureCauseServer, 0))
+	failed := settled("failed", newServer, onItsWay(0), failedWith(v1alpha1.FailureReasonServer, 0))
 	for i, test := range []struct {
 		tenants []tenant
 		want    int
