@@ -74,7 +74,7 @@ func (b Builder) Build(ctx context.Context, binary Binary) error {
 	unfinished := binary.Path + ".unfinished"
 	cmd := exec.CommandContext(ctx, "go", buildArgs(binary, unfinished)...)
 	cmd.Dir = filepath.Join(b.Source, binary.Dir)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
+	cmd.Env = goEnv()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s in %s: %w\n%s", binary.Package, cmd.Dir, err, output)
 	}
