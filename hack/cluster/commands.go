@@ -46,6 +46,13 @@ func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) 
 	return err
 }
 
+func packages(context.Context, lifecycle.Cluster, []string) error {
+	for _, name := range lifecycle.MissingPackages() {
+		fmt.Println(name)
+	}
+	return nil
+}
+
 func status(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
 	if err := cluster.CheckReady(ctx); err != nil {
 		return err

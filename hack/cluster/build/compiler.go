@@ -20,9 +20,9 @@ const (
 )
 
 // compilerEnv returns the environment that lets the compiler run without collecting
-// garbage, which saves processor time. It returns nothing if
-// the caller's environment configures the collector, or if memory is short: the go
-// command runs one compiler per processor.
+// garbage, which saves processor time. It returns nothing if the caller's environment
+// configures the collector, or if memory is short: the go command runs one compiler per
+// processor.
 func compilerEnv(environ []string, availableMemory uint64, processors int) []string {
 	configured := func(variable string) bool {
 		return strings.HasPrefix(variable, "GOGC=") || strings.HasPrefix(variable, "GOMEMLIMIT=")

@@ -11,6 +11,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/machine"
@@ -79,10 +82,8 @@ func (c Cluster) Up(ctx context.Context) error {
 		return nil
 	}
 	steps := newProgress(c.Output)
-	if missing := machine.Missing(machine.Requirements, machine.Exists); len(missing) > 0 {
-		if err := steps.runStep("install packages", func() error { return machine.Install(ctx, missing) }); err != nil {
-			return err
-		}
+	if err := installPackages(ctx, steps); err != nil {
+		return err
 	}
 	binaries, err := c.Build(ctx)
 	if err != nil {
@@ -92,6 +93,24 @@ func (c Cluster) Up(ctx context.Context) error {
 		return errors.Join(err, c.Node.Halt())
 	}
 	return nil
+}
+
+// MissingPackages returns the Debian packages that the node needs and this machine lacks.
+func MissingPackages() []string {
+	return machine.PackageNames(machine.Missing(machine.Requirements, machine.Exists))
+}
+
+func installPackages(ctx context.Context, steps *progress) error {
+	missing := MissingPackages()
+	if len(missing) == 0 {
+		return nil
+	}
+	terminal := term.IsTerminal(int(os.Stdin.Fd()))
+	if err := machine.CheckConsent(os.Getenv(machine.InstallEnv), terminal, missing); err != nil {
+		return err
+	}
+	name := "install " + strings.Join(missing, " ")
+	return steps.runStep(name, func() error { return machine.Install(ctx, missing) })
 }
 
 // CheckReady returns an error that explains why the cluster is not ready.
