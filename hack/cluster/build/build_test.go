@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/release"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/tools"
 )
 
@@ -94,6 +96,40 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+func TestReleaseFile(t *testing.T) {
+	t.Parallel()
+	tool := Tool{Release: release.File{
+		URL: "https://example.org/$version/server-$number-$arch.tgz", Member: "server-$arch/server", SumURL: "https://example.org/$version/sums",
+	}}
+	want := release.File{
+		URL:    "https://example.org/v1.2.3/server-1.2.3-" + runtime.GOARCH + ".tgz",
+		Member: "server-" + runtime.GOARCH + "/server",
+		SumURL: "https://example.org/v1.2.3/sums",
+	}
+	for _, version := range []string{"v1.2.3", "v1.2.3-0badf00d"} {
+		if got, ok := (Binary{Tool: tool, Version: version}).ReleaseFile(); !ok || got != want {
+			t.Errorf("%s: got %+v, %v", version, got, ok)
+		}
+	}
+	if file, ok := (Binary{Version: "v1.2.3"}).ReleaseFile(); ok {
+		t.Errorf("got %+v without a release", file)
+	}
+}
+
+// TestToolsHaveReleases checks that all programs but our own have an official release.
+func TestToolsHaveReleases(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		file, ok := Binary{Tool: tool, Version: "v1.2.3"}.ReleaseFile()
+		if ok == (tool.Name == "pause") {
+			t.Errorf("%s: release %+v", tool.Name, file)
+		}
+		if ok && (!strings.HasPrefix(file.URL, "https://") || !strings.HasPrefix(file.SumURL, "https://") || strings.ContainsAny(file.URL+file.Member+file.SumURL, "$ ")) {
+			t.Errorf("%s: release %+v", tool.Name, file)
+		}
+	}
+}
+
 func TestConcurrentBuildsRunOnce(t *testing.T) {
 	t.Parallel()
 	builder := Builder{Source: newModule(t, helloProgram), Cache: place.Cache(filepath.Join(t.TempDir(), "with space"))}
@@ -158,7 +194,7 @@ func TestLinkAssets(t *testing.T) {
 	missing := Binary{Tool: Tool{Name: "kubectl"}, Version: "v1", Path: cache.Binary("kubectl", "v1")}
 	binaries := []Binary{made("etcd"), made("kube-apiserver"), made("kubelet"), missing}
 	for range 2 {
-		if err := LinkAssets(cache, binaries); err != nil {
+		if err := LinkAssets(AssetsDir(cache, binaries), binaries); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -36,7 +35,7 @@ func New(output io.Writer) (Cluster, error) {
 	return Cluster{Cache: cache, Node: node.Node{State: state}, Output: output}, err
 }
 
-// Build builds the named tools that the cache lacks, or all tools if no name is given,
+// Build provides the named tools that the cache lacks, or all tools if no name is given,
 // in the order of build.Tools. It returns all tools and links the existing ones into
 // the envtest directory.
 func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, error) {
@@ -48,17 +47,15 @@ func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, er
 	if err != nil {
 		return nil, err
 	}
-	steps := newProgress(c.Output)
-	for _, binary := range binaries {
-		if binary.IsBuilt() || (len(names) > 0 && !slices.Contains(names, binary.Name)) {
-			continue
-		}
-		name := "build " + binary.Name + " " + binary.Version
-		if err := steps.runStep(name, func() error { return builder.Build(ctx, binary) }); err != nil {
-			return nil, err
-		}
+	tools, err := c.newToolset(builder)
+	if err != nil {
+		return nil, err
 	}
-	return binaries, build.LinkAssets(c.Cache, binaries)
+	assets := build.AssetsDir(c.Cache, binaries)
+	if err := tools.provide(ctx, binaries, names); err != nil {
+		return nil, err
+	}
+	return binaries, build.LinkAssets(assets, binaries)
 }
 
 func (c Cluster) newBuilder() (build.Builder, error) {
