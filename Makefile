@@ -89,10 +89,12 @@ models: # Compile the content once, for all tests that need it.
 
 .PHONY: test-cluster
 test-cluster: $(LOCAL_CLUSTER) ## The local cluster on this machine: that it works and leaves nothing behind.
+	@$(LOCAL_CLUSTER) build
 	@go run ./hack/setup --only-ask node -- go -C hack/cluster test -tags proof -count=1 ./proof
 
 .PHONY: test-e2e
 test-e2e: $(LOCAL_CLUSTER) ## End-to-end tests on a local cluster.
+	@$(LOCAL_CLUSTER) build
 	@go run ./hack/setup node browser -- go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
 .PHONY: soak
