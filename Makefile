@@ -32,18 +32,21 @@ help: ## Show this help.
 
 ##@ Run
 
+# CLUSTER selects the cluster of make run: auto, download, build, kind or current.
 .PHONY: run
-run: announcement $(LOCAL_CLUSTER) ## Start a real Kubernetes here, the operator and a sample Instance in it.
+ifeq ($(CLUSTER),current)
+run: deploy
+else
+run: $(LOCAL_CLUSTER) ## Start a local Kubernetes, the operator and a sample Instance.
+	@echo "This starts a local Kubernetes, the operator and an Instance, and requests a diagnosis. The first run provides"
+	@echo "Kubernetes, as announced below. Meanwhile, 'make dev' in another terminal serves the API alone."
+	@$(COMPILE) go list -deps -export ./apiserver ./controllers >/dev/null
+	@$(COMPILE) go list -modfile=hack/tools/go.mod -deps -export helm.sh/helm/v3/cmd/helm >/dev/null
 	@go run ./hack/setup --only-ask node -- go run ./hack/run
-
-.PHONY: announcement
-announcement:
-	@echo "This starts a real Kubernetes here, the operator, an Instance, and asks it for a diagnosis. The first time"
-	@echo "it builds Kubernetes from source, about 20 minutes of processor time; later runs take a minute."
-	@echo "Meanwhile the API alone is a minute away, in another terminal: make dev"
+endif
 
 .PHONY: stop
-stop: $(LOCAL_CLUSTER) ## Remove all that `make run` started.
+stop: $(LOCAL_CLUSTER) ## Remove everything that `make run` started.
 	@$(LOCAL_CLUSTER) down
 
 .PHONY: deploy

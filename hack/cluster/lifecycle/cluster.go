@@ -67,6 +67,13 @@ func (c Cluster) newBuilder() (build.Builder, error) {
 // running cluster unchanged, and removes the remains of an earlier one. If a step
 // fails, it stops the node and keeps the logs.
 func (c Cluster) Up(ctx context.Context) error {
+	useKind, err := c.chooseKind()
+	switch {
+	case err != nil:
+		return err
+	case useKind:
+		return c.upKind(ctx)
+	}
 	if err := machine.CheckSupported(); err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (c Cluster) Up(ctx context.Context) error {
 		return nil
 	}
 	steps := newProgress(c.Output)
-	if err := installPackages(ctx, steps); err != nil {
+	if err := c.installPackages(ctx, steps); err != nil {
 		return err
 	}
 	binaries, err := c.Build(ctx)
@@ -93,12 +100,15 @@ func (c Cluster) Up(ctx context.Context) error {
 }
 
 // MissingPackages returns the Debian packages that the node needs and this machine lacks.
-func MissingPackages() []string {
+func (c Cluster) MissingPackages() []string {
+	if useKind, err := c.chooseKind(); useKind || err != nil {
+		return nil
+	}
 	return machine.PackageNames(machine.Missing(machine.Requirements, machine.Exists))
 }
 
-func installPackages(ctx context.Context, steps *progress) error {
-	missing := MissingPackages()
+func (c Cluster) installPackages(ctx context.Context, steps *progress) error {
+	missing := c.MissingPackages()
 	if len(missing) == 0 {
 		return nil
 	}
@@ -114,6 +124,9 @@ func installPackages(ctx context.Context, steps *progress) error {
 func (c Cluster) CheckReady(ctx context.Context) error {
 	if !c.Node.State.Exists() {
 		return errors.New("the cluster is not up")
+	}
+	if c.IsKind() {
+		return c.kindCluster("").CheckReady(ctx)
 	}
 	if err := c.Node.CheckRunning(); err != nil {
 		return err
@@ -142,12 +155,15 @@ func (c Cluster) AssetsDir() (string, error) {
 }
 
 // Down stops the cluster and deletes everything but the cache.
-func (c Cluster) Down() error {
+func (c Cluster) Down(ctx context.Context) error {
 	release, err := place.AcquireLock(c.Cache.LockFile(c.Node.State.ID()))
 	if err != nil {
 		return err
 	}
 	defer release()
+	if c.IsKind() {
+		return c.kindCluster("").Down(ctx)
+	}
 	return c.cleanUp()
 }
 
@@ -161,6 +177,12 @@ func (c Cluster) cleanUp() error {
 // Load imports image archives into the node.
 func (c Cluster) Load(ctx context.Context, archives []string) error {
 	for _, archive := range archives {
+		if c.IsKind() {
+			if err := c.kindCluster("").Load(ctx, archive); err != nil {
+				return err
+			}
+			continue
+		}
 		file, err := os.Open(archive)
 		if err != nil {
 			return fmt.Errorf("opening an image archive: %w", err)
