@@ -157,27 +157,20 @@ func probe(ctx context.Context, hosts map[string][]build.Binary) map[string]erro
 	return failures
 }
 
-// printPlan prints what will be downloaded and built, and how long building takes.
+// printPlan prints how many programs will be downloaded and built, and how long building
+// takes.
 func (t toolset) printPlan(missing []build.Binary, downloads map[string]bool) {
-	var plan []string
-	if len(downloads) > 0 {
-		plan = append(plan, fmt.Sprintf("downloading %d programs of Kubernetes", len(downloads)))
-	}
-	var seconds, built int
+	var seconds int
 	for _, binary := range missing {
 		if !downloads[binary.Name] {
 			seconds += binary.BuildSeconds
-			built++
 		}
 	}
-	if built > 0 {
-		text := fmt.Sprintf("building %d programs of Kubernetes from source", built)
-		if estimate := estimateBuild(seconds, runtime.NumCPU()); estimate >= time.Minute {
-			text += fmt.Sprintf(", about %d minutes on %d idle processors with an empty build cache", int(estimate.Minutes()), runtime.NumCPU())
-		}
-		plan = append(plan, text)
+	fmt.Fprintf(t.output, "Kubernetes programs to download: %d, to build from source: %d", len(downloads), len(missing)-len(downloads))
+	if estimate := estimateBuild(seconds, runtime.NumCPU()); estimate >= time.Minute {
+		fmt.Fprintf(t.output, " (about %d minutes on %d idle processors with an empty build cache)", int(estimate.Minutes()), runtime.NumCPU())
 	}
-	fmt.Fprintln(t.output, strings.Join(plan, "; "))
+	fmt.Fprintln(t.output)
 }
 
 // estimateBuild scales a duration on two processors.

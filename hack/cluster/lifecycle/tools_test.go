@@ -97,7 +97,7 @@ func TestDownloadFallsBackToBuilding(t *testing.T) {
 		}
 	}
 	for _, words := range []string{
-		"downloading 2 programs of Kubernetes; building 1 programs of Kubernetes from source, about ",
+		"Kubernetes programs to download: 2, to build from source: 1",
 		"[1/3] build ours v1.2.3", "[2/3] download good v1.2.3 (published checksum)", "building it from source\n[3/3] build damaged v1.2.3",
 	} {
 		if !strings.Contains(output.String(), words) {
