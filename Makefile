@@ -10,17 +10,21 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE := CGO_ENABLED=1 go test -race
 
-# The content, compiled (package apiserver/content/compiled), and the packages
-# with tests that the race detector would make last minutes and tell nothing of.
-COMPILED := ANAMNESIS_COMPILED=$(CURDIR)/bin/models
-JUDGES = $(sort $(dir $(addprefix ./,$(shell git grep -l '^//go:build !race' -- '*_test.go'))))
+# The compiled content (package apiserver/content/compiled).
+MODELS := ANAMNESIS_COMPILED=$(CURDIR)/bin/models
 
 # Tools live in modules of their own, so that none of them reaches go.mod.
 TOOL := go tool -modfile=hack/tools/go.mod
 LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
 
-# kube-apiserver, etcd and kubectl for envtest, built by hack/cluster once.
-CLUSTER := bin/cluster
+# The local Kubernetes; it builds kube-apiserver, etcd and kubectl for envtest, too.
+LOCAL_CLUSTER := bin/cluster
+
+# Compile without collecting garbage where memory allows: one compiler runs per
+# processor. Prefix only commands that compile; programs and tests must not inherit it.
+ifeq ($(GOGC)$(GOMEMLIMIT),)
+COMPILE := $(shell [ ! -r /proc/meminfo ] || awk -v processors=$$(nproc) '/^MemAvailable:/ && $$2 > 3145728 * processors {print "GOGC=off GOMEMLIMIT=3GiB"}' /proc/meminfo)
+endif
 
 .PHONY: help
 help: ## Show this help.
@@ -28,19 +32,22 @@ help: ## Show this help.
 
 ##@ Run
 
+# CLUSTER selects the cluster of make run: auto, download, build, kind or current.
 .PHONY: run
-run: announcement $(CLUSTER) ## Start a real Kubernetes here, the operator and a sample Instance in it.
-	@go run ./hack/run
-
-.PHONY: announcement
-announcement:
-	@echo "This starts a real Kubernetes here, the operator, an Instance, and asks it for a diagnosis. The first time"
-	@echo "it builds Kubernetes from source, about 20 minutes of processor time; later runs take a minute."
-	@echo "Meanwhile the API alone is a minute away, in another terminal: go run ./apiserver serve --dev"
+ifeq ($(CLUSTER),current)
+run: deploy
+else
+run: $(LOCAL_CLUSTER) ## Start a local Kubernetes, the operator and a sample Instance.
+	@echo "This starts a local Kubernetes, the operator and an Instance, and requests a diagnosis. The first run provides"
+	@echo "Kubernetes, as announced below. Meanwhile, 'make dev' in another terminal serves the API alone."
+	@$(COMPILE) go list -deps -export ./apiserver ./controllers >/dev/null
+	@$(COMPILE) go list -modfile=hack/tools/go.mod -deps -export helm.sh/helm/v3/cmd/helm >/dev/null
+	@go run ./hack/setup --only-ask node -- go run ./hack/run
+endif
 
 .PHONY: stop
-stop: $(CLUSTER) ## Remove all that `make run` started.
-	@$(CLUSTER) down
+stop: $(LOCAL_CLUSTER) ## Remove everything that `make run` started.
+	@$(LOCAL_CLUSTER) down
 
 .PHONY: deploy
 deploy: ## Install the chart and the sample on the cluster kubectl points to.
@@ -53,36 +60,50 @@ dev: ## Serve the API alone on http://127.0.0.1:8080.
 ##@ Check
 
 .PHONY: test
-test: test-unit test-cluster test-e2e ## Run everything that a change must pass.
+test: $(LOCAL_CLUSTER) ## Run everything that a change must pass, and summarize the parts.
+	@go run ./hack/setup --only-ask node postgres browser -- go run ./hack/parts test-unit test-integration test-cluster test-e2e
 
 .PHONY: test-unit
-test-unit: $(CLUSTER) models ## Unit tests, storage on real PostgreSQL, envtest; with -race but for what judges the content.
-	@echo "== tests, with the race detector"
-	@$(CLUSTER) build assets
-	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; export $(COMPILED); \
-	  go run ./hack/setup postgres browser -- env $(RACE) -timeout 20m $$(go list ./... | grep -v /test/e2e)
-	@echo "== tests that judge the content and walk through the pages, without the race detector"
-	@export $(COMPILED); go run ./hack/setup browser -- go test -timeout 20m $(JUDGES)
+test-unit: models ## Tests that need only Go: no root, cluster, database or browser.
+	@$(call test_packages,unit)
+	@echo "== tests of hack/cluster"
+	@cd hack/cluster && $(RACE) ./...
+
+.PHONY: test-integration
+test-integration: $(LOCAL_CLUSTER) models ## Tests with PostgreSQL, a Kubernetes control plane and Chromium.
+	@$(LOCAL_CLUSTER) build assets
+	@eval "$$($(LOCAL_CLUSTER) env)"; unset KUBECONFIG; $(call test_packages,integration,go run ./hack/setup postgres browser --)
+
+# Tests a list of packages with the race detector, and those that judge the content or
+# walk through pages without it: $(call test_packages,LIST,COMMAND), where the command
+# sets up what the tests need.
+define test_packages
+packages=$$(hack/test-packages.sh $(1)); judges=$$(hack/test-packages.sh $(1) norace); export $(MODELS); \
+  echo "== compile, for the race detector"; \
+  CGO_ENABLED=1 $(COMPILE) go list -race -test -deps -export $$packages >/dev/null; \
+  echo "== tests, with the race detector"; $(2) env $(RACE) -timeout 20m $$packages; \
+  echo "== tests that judge the content or walk through pages, without the race detector"; \
+  $(2) go test -timeout 20m $$judges
+endef
 
 .PHONY: models
 models: # Compile the content once, for all tests that need it.
 	@rm -rf bin/models && go run ./apiserver model build --out bin/models >/dev/null
 
 .PHONY: test-cluster
-test-cluster: ## Tests of the local cluster: its code, and that it leaves nothing behind.
-	@echo "== tests of hack/cluster"
-	@cd hack/cluster && $(RACE) ./...
-	@go -C hack/cluster test -tags proof -count=1 ./proof
+test-cluster: $(LOCAL_CLUSTER) ## The local cluster on this machine: that it works and leaves nothing behind.
+	@$(LOCAL_CLUSTER) build
+	@go run ./hack/setup --only-ask node -- go -C hack/cluster test -tags proof -count=1 ./proof
 
 .PHONY: test-e2e
-test-e2e: $(CLUSTER) ## The end-to-end test on the real cluster.
-	@echo "== end to end, on a real cluster"
-	@go run ./hack/setup browser -- go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
+test-e2e: $(LOCAL_CLUSTER) ## End-to-end tests on a local cluster.
+	@$(LOCAL_CLUSTER) build
+	@go run ./hack/setup node browser -- go test -timeout 30m -count=1 -parallel 8 -v ./test/e2e
 
 .PHONY: soak
-soak: $(CLUSTER) models ## Run kill and fuzz tests for long: SOAK=60 seconds each, and ten times as many properties.
-	@$(CLUSTER) build assets
-	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; $(COMPILED) hack/soak.sh $(or $(SOAK),60)
+soak: $(LOCAL_CLUSTER) models ## Run kill and fuzz tests for long: SOAK=60 seconds each, and ten times as many properties.
+	@$(LOCAL_CLUSTER) build assets
+	@eval "$$($(LOCAL_CLUSTER) env)"; unset KUBECONFIG; $(MODELS) hack/soak.sh $(or $(SOAK),60)
 
 .PHONY: eval
 eval: ## Measure how good the advice is, on vignettes of our own and on simulated patients.
@@ -128,18 +149,18 @@ generate: ## Write the generated files anew.
 
 .PHONY: build
 build: ## Build both binaries into bin/.
-	@go build -o bin/ ./apiserver
-	@go build -o bin/operator ./controllers
+	@$(COMPILE) go build -o bin/ ./apiserver
+	@$(COMPILE) go build -o bin/operator ./controllers
 
-.PHONY: $(CLUSTER)
-$(CLUSTER):
+.PHONY: $(LOCAL_CLUSTER)
+$(LOCAL_CLUSTER):
 	@[ "$$(uname -s)" = Linux ] || { echo "the local cluster needs Linux; on any cluster that kubectl points to, 'make deploy' installs the same" >&2; exit 1; }
-	@go -C hack/cluster build -ldflags "-X 'github.com/anamnesis-dev/anamnesis/hack/cluster/tools.source=$(CURDIR)/hack/cluster'" -o ../../$(CLUSTER) .
+	@$(COMPILE) go -C hack/cluster build -ldflags "-X 'github.com/anamnesis-dev/anamnesis/hack/cluster/tools.source=$(CURDIR)/hack/cluster'" -o ../../$(LOCAL_CLUSTER) .
 
 .PHONY: bench
-bench: $(CLUSTER) ## Measure: ranking, loading, memory, requests per second, people, the operator.
-	@$(CLUSTER) build assets
-	@eval "$$($(CLUSTER) env)"; unset KUBECONFIG; go run ./hack/setup postgres -- go run ./hack/bench
+bench: $(LOCAL_CLUSTER) ## Measure: ranking, loading, memory, requests per second, people, the operator.
+	@$(LOCAL_CLUSTER) build assets
+	@eval "$$($(LOCAL_CLUSTER) env)"; unset KUBECONFIG; go run ./hack/setup postgres -- go run ./hack/bench
 
 .PHONY: clean
 clean: ## Remove what was built.

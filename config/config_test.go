@@ -50,6 +50,7 @@ const (
 func runTool(arguments ...string) (string, error) {
 	command := exec.Command("go", append([]string{"tool", "-modfile=hack/tools/go.mod"}, arguments...)...)
 	command.Dir = repositoryRoot
+	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as elsewhere, also under the race detector, which needs cgo
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {

@@ -136,6 +136,7 @@ func (i *chartRelease) renderChart() {
 	command := exec.Command("go", "tool", "-modfile=hack/tools/go.mod", "helm", "template", "anamnesis", "charts/anamnesis",
 		"--namespace", i.operatorNamespace, "--kube-version", "1.36.0", "--set", "watch.namespaces={"+strings.Join(i.watchedNamespaces, ",")+"}")
 	command.Dir = ".."
+	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as elsewhere, also under the race detector, which needs cgo
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	output, err := command.Output()

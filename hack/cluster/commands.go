@@ -28,8 +28,8 @@ func up(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
 	return nil
 }
 
-func down(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
-	return cluster.Down()
+func down(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
+	return cluster.Down(ctx)
 }
 
 func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) error {
@@ -44,6 +44,13 @@ func buildTools(ctx context.Context, cluster lifecycle.Cluster, names []string) 
 	}
 	_, err := cluster.Build(ctx, names...)
 	return err
+}
+
+func packages(_ context.Context, cluster lifecycle.Cluster, _ []string) error {
+	for _, name := range cluster.MissingPackages() {
+		fmt.Println(name)
+	}
+	return nil
 }
 
 func status(ctx context.Context, cluster lifecycle.Cluster, _ []string) error {
@@ -134,13 +141,16 @@ func startRelay(ctx context.Context, cluster lifecycle.Cluster, arguments []stri
 		return err
 	}
 	if !*background {
+		if err := cluster.CheckHasNode(); err != nil {
+			return fmt.Errorf("a relay in the foreground: %w", err)
+		}
 		return cluster.Node.Relay(ctx, *listen, *to, func(address string) { fmt.Println(address) })
 	}
-	started, err := cluster.Node.StartRelay(ctx, *listen, *to)
+	address, err := cluster.StartRelay(ctx, *listen, *to)
 	if err != nil {
 		return err
 	}
-	fmt.Println(started.ListenAddress)
+	fmt.Println(address)
 	return nil
 }
 
@@ -152,6 +162,9 @@ func execInNode(ctx context.Context, cluster lifecycle.Cluster, arguments []stri
 	}
 	if len(arguments) == 0 {
 		return errors.New("exec needs a command")
+	}
+	if err := cluster.CheckHasNode(); err != nil {
+		return fmt.Errorf("exec: %w", err)
 	}
 	cmd := cluster.Node.Command(ctx, arguments[0], arguments[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -27,6 +27,7 @@ var commands = []command{
 	{"up", "", "build what is missing, start the cluster, wait until it is ready", up},
 	{"down", "", "stop the cluster and remove everything except the cache", down},
 	{"build", "[assets|TOOL...]", "build missing tools only: all tools, those for envtest, or the given ones", buildTools},
+	{"packages", "", "list the Debian packages that up would install", packages},
 	{"status", "", "show whether the cluster is up, and its relays", status},
 	{"env", "", "print KUBECONFIG, KUBEBUILDER_ASSETS and PATH for a shell", env},
 	{"image", "-name REF -binary PATH[=/in/image] [-file PATH=/in/image] -out TAR", "create an image archive of static binaries", buildImage},

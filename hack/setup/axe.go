@@ -31,11 +31,10 @@ const (
 // ensureAxe returns the path of the axe-core script. If the cache does not have it, it
 // is fetched from the npm registry.
 func ensureAxe(ctx context.Context) (string, error) {
-	caches, err := os.UserCacheDir()
+	path, err := axeCachePath()
 	if err != nil {
-		return "", fmt.Errorf("finding the cache directory for axe-core: %w", err)
+		return "", err
 	}
-	path := filepath.Join(caches, "anamnesis", "axe-core-"+axeVersion, "axe.min.js")
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
@@ -49,6 +48,15 @@ func ensureAxe(ctx context.Context) (string, error) {
 	return path, nil
 }
 
+// axeCachePath returns the path of the script in the cache.
+func axeCachePath() (string, error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the cache directory for axe-core: %w", err)
+	}
+	return filepath.Join(caches, "anamnesis", "axe-core-"+axeVersion, "axe.min.js"), nil
+}
+
 // ensureNpm installs npm if it is missing.
 func ensureNpm(ctx context.Context) error {
 	if _, err := exec.LookPath("npm"); !errors.Is(err, exec.ErrNotFound) {
@@ -58,7 +66,6 @@ func ensureNpm(ctx context.Context) error {
 		return errors.New("fetching axe-core: no npm in PATH; it is installed automatically only on Debian as root: " +
 			"install npm with your package manager, or set the path of axe.min.js in " + programs.AxeEnv)
 	}
-	slog.InfoContext(ctx, "installing Debian's npm")
 	return installPackages(ctx, "npm")
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os/exec"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
@@ -36,8 +35,7 @@ func pathFromEnvOr(ctx context.Context, variable string, ensure func(context.Con
 	return path, err
 }
 
-// ensureChromium returns the path of Chromium. If Chromium is missing, it is installed
-// together with a font that covers many scripts.
+// ensureChromium returns the path of Chromium, and installs it if it is missing.
 func ensureChromium(ctx context.Context) (string, error) {
 	if path, err := findChromium(); err == nil {
 		return path, nil
@@ -46,12 +44,14 @@ func ensureChromium(ctx context.Context) (string, error) {
 		return "", errors.New("finding Chromium: not in PATH; it is installed automatically only on Debian as root: " +
 			"install it with your package manager, or set its path in " + programs.BrowserEnv)
 	}
-	slog.InfoContext(ctx, "installing Debian's Chromium")
-	if err := installPackages(ctx, "chromium", "fonts-dejavu-core"); err != nil {
+	if err := installPackages(ctx, chromiumPackages...); err != nil {
 		return "", err
 	}
 	return findChromium()
 }
+
+// chromiumPackages are Chromium and a font that covers many scripts.
+var chromiumPackages = []string{"chromium", "fonts-dejavu-core"}
 
 // findChromium looks for Chromium under its common names.
 func findChromium() (string, error) {

@@ -20,7 +20,13 @@ type dependency struct {
 // run sets up the dependencies until the command exits or ctx is done. In both cases
 // the servers stop last.
 func (l *commandLine) run(ctx context.Context, output io.Writer) (err error) {
-	var environment []string
+	environment, err := l.askToInstall(ctx)
+	if err != nil {
+		return err
+	}
+	if l.OnlyAsk {
+		return runCommand(ctx, environment, l.Command)
+	}
 	var running *dependency
 	for _, need := range l.Dependencies {
 		provided, provideErr := l.setUp(ctx, need)
@@ -46,12 +52,30 @@ func (l *commandLine) run(ctx context.Context, output io.Writer) (err error) {
 	return nil
 }
 
+// askToInstall asks once whether to install all missing packages, and returns the
+// environment that passes the answer on. If this process cannot install packages, setting
+// up the dependencies reports what is missing.
+func (l *commandLine) askToInstall(ctx context.Context) ([]string, error) {
+	if !canInstall() {
+		return nil, nil
+	}
+	missing, err := l.missingPackages(ctx)
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	return []string{installEnv + "=yes"}, askUser().ask(missing)
+}
+
 // setUp sets up one dependency.
 func (l *commandLine) setUp(ctx context.Context, need string) (*dependency, error) {
-	if need == "browser" {
+	switch need {
+	case "browser":
 		return setUpBrowser(ctx)
+	case "node":
+		return &dependency{location: "the local cluster installs its packages when it starts"}, nil
+	default:
+		return l.Postgres.setUp(ctx)
 	}
-	return l.Postgres.setUp(ctx)
 }
 
 // wait returns when ctx is done or the dependency has exited, or immediately if

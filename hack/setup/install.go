@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,6 +21,7 @@ func canInstall() bool {
 
 // installPackages installs Debian packages.
 func installPackages(ctx context.Context, packages ...string) error {
+	slog.InfoContext(ctx, "installing Debian packages", "packages", packages)
 	err := aptGet(ctx, "update")
 	if err == nil {
 		err = aptGet(ctx, "install", append([]string{"--yes", "--no-install-recommends"}, packages...)...)

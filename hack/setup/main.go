@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command setup provides what tests need beyond Go: a real PostgreSQL server and a
-// real browser. It installs what is missing if it runs as root on Debian.
+// real browser. It installs what is missing if it runs as root on Debian, after it has
+// asked once; ANAMNESIS_INSTALL=yes and ANAMNESIS_INSTALL=no answer in advance. The
+// dependency "node" asks for the packages of the local cluster, which installs them.
 //
 //	go run ./hack/setup postgres -- go test ./apiserver/storage/...
 //	go run ./hack/setup postgres browser -- go test ./...
@@ -38,7 +40,8 @@ func main() {
 
 // commandLine holds the parsed command line.
 type commandLine struct {
-	Dependencies []string       `arg:"" enum:"postgres,browser" help:"Dependencies to set up: postgres, browser, or both."`
+	Dependencies []string       `arg:"" enum:"postgres,browser,node" help:"Dependencies to set up: any of postgres, browser and node."`
+	OnlyAsk      bool           `help:"Set up nothing: only ask whether to install missing packages, and pass the answer to the command."`
 	Postgres     postgresServer `embed:"" group:"postgres"`
 	Command      []string       `kong:"-"`
 }
@@ -49,5 +52,8 @@ func (l *commandLine) parse(parser *kong.Kong, args []string) error {
 		args, l.Command = args[:end], args[end+1:]
 	}
 	_, err := parser.Parse(args)
+	if err == nil && l.OnlyAsk && len(l.Command) == 0 {
+		return errors.New("--only-ask needs a command")
+	}
 	return err
 }

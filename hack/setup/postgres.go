@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -50,7 +49,6 @@ func ensurePostgres(ctx context.Context) error {
 	if !canInstall() {
 		return fmt.Errorf("%w; on other systems install the PostgreSQL server, so that initdb and postgres are found", err)
 	}
-	slog.InfoContext(ctx, "installing Debian's PostgreSQL without a default cluster")
 	if err := installPostgres(ctx); err != nil {
 		return err
 	}

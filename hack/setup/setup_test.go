@@ -74,6 +74,18 @@ func TestCommandFailure(t *testing.T) {
 	}
 }
 
+// TestOnlyAsk checks that no server is started.
+func TestOnlyAsk(t *testing.T) {
+	t.Parallel()
+	if err := parseArgs(t, "--only-ask", "postgres", "--", "sh", "-c", `test -z "$ANAMNESIS_TEST_POSTGRES"`).run(t.Context(), io.Discard); err != nil {
+		t.Error(err)
+	}
+	var line commandLine
+	if err := line.parse(kong.Must(&line), []string{"--only-ask", "postgres"}); err == nil {
+		t.Error("--only-ask without a command is accepted")
+	}
+}
+
 // TestInterruptStopsCommandBeforeServer checks that an interrupt stops the command
 // before the server.
 func TestInterruptStopsCommandBeforeServer(t *testing.T) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build builds the tools of the node from Go modules and caches them. A binary
-// is named after the version pinned in the tool's go.mod and is built only if the
-// cache does not have it. The package does not know what the tools are for.
+// Package build builds the tools of the node from Go modules, or downloads their official
+// releases, and caches them. A binary is named after the version pinned in the tool's
+// go.mod and is created only if the cache does not have it. The package does not know
+// what the tools are for.
 package build
 
 import (
@@ -14,11 +15,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/release"
 )
 
 // Builder builds tools of the module at Source into Cache.
@@ -53,32 +56,59 @@ func (b Builder) Binaries(tools []Tool) ([]Binary, error) {
 	return binaries, nil
 }
 
-// Build builds the binary unless it exists. If several callers build it concurrently,
-// even in different processes, one builds and the others wait for the result. A binary
-// appears under its name only when complete.
-func (b Builder) Build(ctx context.Context, binary Binary) error {
+// ReleaseFile returns the official release of the binary, and whether there is one.
+func (b Binary) ReleaseFile() (file release.File, ok bool) {
+	// A hash of our own sources may follow the version.
+	version, _, _ := strings.Cut(b.Version, "-")
+	expand := func(text string) string { return os.Expand(text, versionVariables(version)) }
+	file = b.Release
+	file.URL, file.Member, file.SumURL = expand(file.URL), expand(file.Member), expand(file.SumURL)
+	return file, file.URL != ""
+}
+
+// create creates the binary with do unless it exists. If several callers create it
+// concurrently, even in different processes, one creates it and the others wait for the
+// result.
+func (b Builder) create(binary Binary, do func() error) error {
 	if binary.IsBuilt() {
 		return nil
 	}
-	release, err := place.AcquireLock(b.Cache.LockFile("build"))
+	unlock, err := place.AcquireLock(b.Cache.LockFile("build"))
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer unlock()
 	if binary.IsBuilt() {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(binary.Path), 0o750); err != nil {
-		return fmt.Errorf("creating the directory of %s: %w", binary.Name, err)
+	return do()
+}
+
+// Build builds the binary from source unless it exists. The binary appears under its name
+// only when complete.
+func (b Builder) Build(ctx context.Context, binary Binary) error {
+	return b.create(binary, func() error {
+		if err := os.MkdirAll(filepath.Dir(binary.Path), 0o750); err != nil {
+			return fmt.Errorf("creating the directory of %s: %w", binary.Name, err)
+		}
+		unfinished := binary.Path + ".unfinished"
+		cmd := exec.CommandContext(ctx, "go", buildArgs(binary, unfinished)...)
+		cmd.Dir = filepath.Join(b.Source, binary.Dir)
+		cmd.Env = goEnv()
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s in %s: %w\n%s", binary.Package, cmd.Dir, err, output)
+		}
+		return os.Rename(unfinished, binary.Path)
+	})
+}
+
+// Download downloads the binary's official release unless it exists.
+func (b Builder) Download(ctx context.Context, binary Binary) error {
+	file, ok := binary.ReleaseFile()
+	if !ok {
+		return fmt.Errorf("%s has no official release", binary.Name)
 	}
-	unfinished := binary.Path + ".unfinished"
-	cmd := exec.CommandContext(ctx, "go", buildArgs(binary, unfinished)...)
-	cmd.Dir = filepath.Join(b.Source, binary.Dir)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s in %s: %w\n%s", binary.Package, cmd.Dir, err, output)
-	}
-	return os.Rename(unfinished, binary.Path)
+	return b.create(binary, func() error { return release.Download(ctx, file, binary.Path) })
 }
 
 // buildArgs returns the go command line that builds binary to path.
@@ -95,11 +125,13 @@ func buildArgs(binary Binary, path string) []string {
 	return append(args, binary.Package)
 }
 
-// versionVariables returns a lookup of the parts of a version such as v1.36.3 by name.
+// versionVariables returns a lookup of the architecture and the parts of a version such
+// as v1.36.3 by name.
 func versionVariables(version string) func(string) string {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	number := strings.TrimPrefix(version, "v")
+	major, rest, _ := strings.Cut(number, ".")
 	minor, _, _ := strings.Cut(rest, ".")
-	parts := map[string]string{"version": version, "major": major, "minor": minor}
+	parts := map[string]string{"version": version, "number": number, "major": major, "minor": minor, "arch": runtime.GOARCH}
 	return func(name string) string { return parts[name] }
 }
 

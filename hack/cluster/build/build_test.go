@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
+	"github.com/anamnesis-dev/anamnesis/hack/cluster/release"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/tools"
 )
 
@@ -94,6 +96,40 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+func TestReleaseFile(t *testing.T) {
+	t.Parallel()
+	tool := Tool{Release: release.File{
+		URL: "https://example.org/$version/server-$number-$arch.tgz", Member: "server-$arch/server", SumURL: "https://example.org/$version/sums",
+	}}
+	want := release.File{
+		URL:    "https://example.org/v1.2.3/server-1.2.3-" + runtime.GOARCH + ".tgz",
+		Member: "server-" + runtime.GOARCH + "/server",
+		SumURL: "https://example.org/v1.2.3/sums",
+	}
+	for _, version := range []string{"v1.2.3", "v1.2.3-0badf00d"} {
+		if got, ok := (Binary{Tool: tool, Version: version}).ReleaseFile(); !ok || got != want {
+			t.Errorf("%s: got %+v, %v", version, got, ok)
+		}
+	}
+	if file, ok := (Binary{Version: "v1.2.3"}).ReleaseFile(); ok {
+		t.Errorf("got %+v without a release", file)
+	}
+}
+
+// TestToolsHaveReleases checks that all programs but our own have an official release.
+func TestToolsHaveReleases(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		file, ok := Binary{Tool: tool, Version: "v1.2.3"}.ReleaseFile()
+		if ok == (tool.Name == "pause") {
+			t.Errorf("%s: release %+v", tool.Name, file)
+		}
+		if ok && (!strings.HasPrefix(file.URL, "https://") || !strings.HasPrefix(file.SumURL, "https://") || strings.ContainsAny(file.URL+file.Member+file.SumURL, "$ ")) {
+			t.Errorf("%s: release %+v", tool.Name, file)
+		}
+	}
+}
+
 func TestConcurrentBuildsRunOnce(t *testing.T) {
 	t.Parallel()
 	builder := Builder{Source: newModule(t, helloProgram), Cache: place.Cache(filepath.Join(t.TempDir(), "with space"))}
@@ -158,7 +194,7 @@ func TestLinkAssets(t *testing.T) {
 	missing := Binary{Tool: Tool{Name: "kubectl"}, Version: "v1", Path: cache.Binary("kubectl", "v1")}
 	binaries := []Binary{made("etcd"), made("kube-apiserver"), made("kubelet"), missing}
 	for range 2 {
-		if err := LinkAssets(cache, binaries); err != nil {
+		if err := LinkAssets(AssetsDir(cache, binaries), binaries); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,44 +285,64 @@ var sharedModules = strings.Fields(`
 	go.yaml.in/yaml/v2 go.yaml.in/yaml/v3 google.golang.org/protobuf
 	golang.org/x/net golang.org/x/oauth2 golang.org/x/sync golang.org/x/sys golang.org/x/term golang.org/x/text golang.org/x/time`)
 
+// nodeModules lists the dependencies that etcd, CoreDNS and the Kubernetes components
+// share beyond sharedModules. helm does not compile them, and containerd requires newer
+// releases of a few.
+var nodeModules = strings.Fields(`
+	github.com/prometheus/client_golang github.com/prometheus/client_model github.com/prometheus/common github.com/prometheus/procfs
+	go.opentelemetry.io/otel go.opentelemetry.io/otel/metric go.opentelemetry.io/otel/sdk go.opentelemetry.io/otel/trace
+	google.golang.org/genproto/googleapis/rpc google.golang.org/grpc google.golang.org/protobuf golang.org/x/net`)
+
 // TestSharedModulesHaveOneVersion checks that all modules built by `make run` agree on
 // shared dependencies. A second version would compile the dependency, and everything
 // that imports it, twice.
 func TestSharedModulesHaveOneVersion(t *testing.T) {
 	t.Parallel()
+	node := []string{"go.mod", "tools/kubernetes/go.mod", "tools/coredns/go.mod"}
+	checkOneVersion(t, sharedModules, append([]string{"../../go.mod", "../tools/go.mod"}, node...))
+	checkOneVersion(t, nodeModules, append([]string{"tools/etcd/go.mod"}, node...))
+}
+
+// checkOneVersion compares required versions, because builds with -trimpath hash them,
+// even if a replace directive selects the same source.
+func checkOneVersion(t *testing.T, modules, goMods []string) {
+	t.Helper()
 	folder, err := tools.SourceDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	versions := map[string]map[string][]string{} // go.mod files by module and version
-	for _, name := range []string{"../../go.mod", "../tools/go.mod", "go.mod", "tools/kubernetes/go.mod", "tools/coredns/go.mod"} {
-		for module, version := range selectedVersions(parseModule(t, filepath.Join(folder, name))) {
-			if versions[module] == nil {
-				versions[module] = map[string][]string{}
+	for _, name := range goMods {
+		parsed := parseModule(t, filepath.Join(folder, name))
+		for _, required := range parsed.Require {
+			path, version := required.Mod.Path, required.Mod.Version
+			if versions[path] == nil {
+				versions[path] = map[string][]string{}
 			}
-			versions[module][version] = append(versions[module][version], name)
+			versions[path][version] = append(versions[path][version], name)
 		}
+		checkReplacements(t, name, parsed)
 	}
-	for _, module := range sharedModules {
+	for _, module := range modules {
 		if len(versions[module]) != 1 {
-			t.Errorf("%s has the versions %v: go get the newest of them in every module that has another", module, versions[module])
+			t.Errorf("%s has the versions %v: require the newest of them in every module that has another", module, versions[module])
 		}
 	}
 }
 
-// selectedVersions returns the module versions that a go.mod requires, after applying
-// its replace directives.
-func selectedVersions(module *modfile.File) map[string]string {
-	versions := map[string]string{}
+// checkReplacements checks that a go.mod requires the versions that its replace
+// directives select.
+func checkReplacements(t *testing.T, name string, module *modfile.File) {
+	t.Helper()
+	required := map[string]string{}
 	for _, require := range module.Require {
-		versions[require.Mod.Path] = require.Mod.Version
+		required[require.Mod.Path] = require.Mod.Version
 	}
 	for _, replace := range module.Replace {
-		if _, required := versions[replace.Old.Path]; required {
-			versions[replace.Old.Path] = replace.New.Version
+		if version, ok := required[replace.Old.Path]; ok && version != replace.New.Version {
+			t.Errorf("%s requires %s %s and replaces it by %s: require that version", name, replace.Old.Path, version, replace.New.Version)
 		}
 	}
-	return versions
 }
 
 func parseModule(t *testing.T, path string) *modfile.File {

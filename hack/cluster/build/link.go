@@ -11,14 +11,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/place"
 )
 
-// LinkAssets creates the directory to use as envtest's KUBEBUILDER_ASSETS, with links
-// to those of its tools that are built.
-func LinkAssets(cache place.Cache, binaries []Binary) error {
+// LinkAssets creates dir, the directory to use as envtest's KUBEBUILDER_ASSETS, with
+// links to those of its tools that exist.
+func LinkAssets(dir string, binaries []Binary) error {
 	unwanted := func(b Binary) bool { return !slices.Contains(EnvtestTools, b.Name) || !b.IsBuilt() }
-	return LinkBinaries(AssetsDir(cache, binaries), slices.DeleteFunc(slices.Clone(binaries), unwanted))
+	return LinkBinaries(dir, slices.DeleteFunc(slices.Clone(binaries), unwanted))
 }
 
-// AssetsDir returns the directory that LinkAssets creates, named after the Kubernetes
+// AssetsDir returns the directory for LinkAssets, named after the pinned Kubernetes
 // version.
 func AssetsDir(cache place.Cache, binaries []Binary) string {
 	apiserver := slices.IndexFunc(binaries, func(b Binary) bool { return b.Name == "kube-apiserver" })

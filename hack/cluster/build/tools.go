@@ -2,9 +2,17 @@
 
 package build
 
+import "github.com/anamnesis-dev/anamnesis/hack/cluster/release"
+
 // Tool is a program built from a Go module.
 type Tool struct {
 	Name string
+	// VersionArgs are the arguments that let an installed program print its version. An
+	// installed program is not used if they are empty.
+	VersionArgs []string
+	// Release is the official release of the program. $version expands to the pinned
+	// version, $number to the same without its v, and $arch to the architecture.
+	Release release.File
 	// Dir is the directory of the module to build, relative to the cluster program's
 	// module.
 	Dir string
@@ -17,6 +25,9 @@ type Tool struct {
 	// hash of them is part of the binary's name.
 	Sources []string
 	Tags    string
+	// BuildSeconds is how long the first build took on two processors, in the order of
+	// Tools. Tools that share nearly everything with an earlier one have none.
+	BuildSeconds int
 	// LinkerVars are the string variables set by the linker, as variable=value. $version,
 	// $major and $minor expand to those of the pinned version.
 	LinkerVars []string
@@ -26,17 +37,17 @@ type Tool struct {
 // envtest waits for come first, and tools that share many packages are adjacent.
 func Tools() []Tool {
 	return []Tool{
-		{Name: "etcd", Dir: "tools/etcd", Package: "go.etcd.io/etcd/server/v3", VersionModule: "go.etcd.io/etcd/server/v3"},
-		kubernetesTool("kubectl"),
-		kubernetesTool("kube-apiserver"),
-		kubernetesTool("kube-controller-manager"),
-		kubernetesTool("kube-scheduler"),
-		kubernetesTool("kubelet"),
-		kubernetesTool("kube-proxy"),
-		containerdTool("containerd"),
-		containerdTool("containerd-shim-runc-v2"),
-		containerdTool("ctr"),
-		{Name: "coredns", Dir: "tools/coredns", Package: ".", VersionModule: "github.com/coredns/coredns", Sources: []string{"*.go"}},
+		etcdTool(),
+		kubernetesTool("kubectl", 27),
+		kubernetesTool("kube-apiserver", 273),
+		kubernetesTool("kube-controller-manager", 77),
+		kubernetesTool("kube-scheduler", 6),
+		kubernetesTool("kubelet", 19),
+		kubernetesTool("kube-proxy", 10),
+		containerdTool("containerd", 104),
+		containerdTool("containerd-shim-runc-v2", 0),
+		containerdTool("ctr", 0),
+		corednsTool(),
 		{Name: "pause", Dir: ".", Package: "./pause", Sources: []string{"pause/*.go"}},
 	}
 }
@@ -44,12 +55,46 @@ func Tools() []Tool {
 // EnvtestTools are the tools that envtest needs.
 var EnvtestTools = []string{"etcd", "kube-apiserver", "kubectl"}
 
-func kubernetesTool(name string) Tool {
+func etcdTool() Tool {
+	const releases = "https://github.com/etcd-io/etcd/releases/download/$version/"
+	return Tool{
+		Name:          "etcd",
+		VersionArgs:   []string{"--version"},
+		Release:       release.File{URL: releases + "etcd-$version-linux-$arch.tar.gz", Member: "etcd-$version-linux-$arch/etcd", SumURL: releases + "SHA256SUMS"},
+		Dir:           "tools/etcd",
+		Package:       "go.etcd.io/etcd/server/v3",
+		VersionModule: "go.etcd.io/etcd/server/v3",
+		BuildSeconds:  45,
+	}
+}
+
+// corednsTool runs in a pod, so an installed one, which may need libraries, is not used.
+func corednsTool() Tool {
+	const archive = "https://github.com/coredns/coredns/releases/download/$version/coredns_$number_linux_$arch.tgz"
+	return Tool{
+		Name:          "coredns",
+		Release:       release.File{URL: archive, Member: "coredns", SumURL: archive + ".sha256"},
+		Dir:           "tools/coredns",
+		Package:       ".",
+		VersionModule: "github.com/coredns/coredns",
+		Sources:       []string{"*.go"},
+	}
+}
+
+func kubernetesTool(name string, buildSeconds int) Tool {
+	url := "https://dl.k8s.io/release/$version/bin/linux/$arch/" + name
+	versionArgs := []string{"--version"}
+	if name == "kubectl" {
+		versionArgs = []string{"version", "--client"}
+	}
 	return Tool{
 		Name:          name,
+		VersionArgs:   versionArgs,
+		Release:       release.File{URL: url, SumURL: url + ".sha256"},
 		Dir:           "tools/kubernetes",
 		Package:       "k8s.io/kubernetes/cmd/" + name,
 		VersionModule: "k8s.io/kubernetes",
+		BuildSeconds:  buildSeconds,
 		LinkerVars: []string{
 			"k8s.io/component-base/version.gitVersion=$version",
 			"k8s.io/component-base/version.gitMajor=$major",
@@ -61,13 +106,21 @@ func kubernetesTool(name string) Tool {
 	}
 }
 
-func containerdTool(name string) Tool {
+func containerdTool(name string, buildSeconds int) Tool {
+	const archive = "https://github.com/containerd/containerd/releases/download/$version/containerd-static-$number-linux-$arch.tar.gz"
+	versionArgs := []string{"--version"}
+	if name == "containerd-shim-runc-v2" {
+		versionArgs = []string{"-v"}
+	}
 	return Tool{
 		Name:          name,
+		VersionArgs:   versionArgs,
+		Release:       release.File{URL: archive, Member: "bin/" + name, SumURL: archive + ".sha256sum"},
 		Dir:           "tools/containerd",
 		Package:       "github.com/containerd/containerd/v2/cmd/" + name,
 		VersionModule: "github.com/containerd/containerd/v2",
 		Tags:          "no_btrfs,no_devmapper",
+		BuildSeconds:  buildSeconds,
 		LinkerVars:    []string{"github.com/containerd/containerd/v2/version.Version=$version"},
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/build"
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/machine"
@@ -33,7 +35,7 @@ func New(output io.Writer) (Cluster, error) {
 	return Cluster{Cache: cache, Node: node.Node{State: state}, Output: output}, err
 }
 
-// Build builds the named tools that the cache lacks, or all tools if no name is given,
+// Build provides the named tools that the cache lacks, or all tools if no name is given,
 // in the order of build.Tools. It returns all tools and links the existing ones into
 // the envtest directory.
 func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, error) {
@@ -45,17 +47,15 @@ func (c Cluster) Build(ctx context.Context, names ...string) ([]build.Binary, er
 	if err != nil {
 		return nil, err
 	}
-	steps := newProgress(c.Output)
-	for _, binary := range binaries {
-		if binary.IsBuilt() || (len(names) > 0 && !slices.Contains(names, binary.Name)) {
-			continue
-		}
-		name := "build " + binary.Name + " " + binary.Version
-		if err := steps.runStep(name, func() error { return builder.Build(ctx, binary) }); err != nil {
-			return nil, err
-		}
+	tools, err := c.newToolset(builder)
+	if err != nil {
+		return nil, err
 	}
-	return binaries, build.LinkAssets(c.Cache, binaries)
+	assets := build.AssetsDir(c.Cache, binaries)
+	if err := tools.provide(ctx, binaries, names); err != nil {
+		return nil, err
+	}
+	return binaries, build.LinkAssets(assets, binaries)
 }
 
 func (c Cluster) newBuilder() (build.Builder, error) {
@@ -67,6 +67,13 @@ func (c Cluster) newBuilder() (build.Builder, error) {
 // running cluster unchanged, and removes the remains of an earlier one. If a step
 // fails, it stops the node and keeps the logs.
 func (c Cluster) Up(ctx context.Context) error {
+	useKind, err := c.chooseKind()
+	switch {
+	case err != nil:
+		return err
+	case useKind:
+		return c.upKind(ctx)
+	}
 	if err := machine.CheckSupported(); err != nil {
 		return err
 	}
@@ -79,10 +86,8 @@ func (c Cluster) Up(ctx context.Context) error {
 		return nil
 	}
 	steps := newProgress(c.Output)
-	if missing := machine.Missing(machine.Requirements, machine.Exists); len(missing) > 0 {
-		if err := steps.runStep("install packages", func() error { return machine.Install(ctx, missing) }); err != nil {
-			return err
-		}
+	if err := c.installPackages(ctx, steps); err != nil {
+		return err
 	}
 	binaries, err := c.Build(ctx)
 	if err != nil {
@@ -94,10 +99,34 @@ func (c Cluster) Up(ctx context.Context) error {
 	return nil
 }
 
+// MissingPackages returns the Debian packages that the node needs and this machine lacks.
+func (c Cluster) MissingPackages() []string {
+	if useKind, err := c.chooseKind(); useKind || err != nil {
+		return nil
+	}
+	return machine.PackageNames(machine.Missing(machine.Requirements, machine.Exists))
+}
+
+func (c Cluster) installPackages(ctx context.Context, steps *progress) error {
+	missing := c.MissingPackages()
+	if len(missing) == 0 {
+		return nil
+	}
+	terminal := term.IsTerminal(int(os.Stdin.Fd()))
+	if err := machine.CheckConsent(os.Getenv(machine.InstallEnv), terminal, missing); err != nil {
+		return err
+	}
+	name := "install " + strings.Join(missing, " ")
+	return steps.runStep(name, func() error { return machine.Install(ctx, missing) })
+}
+
 // CheckReady returns an error that explains why the cluster is not ready.
 func (c Cluster) CheckReady(ctx context.Context) error {
 	if !c.Node.State.Exists() {
 		return errors.New("the cluster is not up")
+	}
+	if c.IsKind() {
+		return c.kindCluster("").CheckReady(ctx)
 	}
 	if err := c.Node.CheckRunning(); err != nil {
 		return err
@@ -126,12 +155,15 @@ func (c Cluster) AssetsDir() (string, error) {
 }
 
 // Down stops the cluster and deletes everything but the cache.
-func (c Cluster) Down() error {
+func (c Cluster) Down(ctx context.Context) error {
 	release, err := place.AcquireLock(c.Cache.LockFile(c.Node.State.ID()))
 	if err != nil {
 		return err
 	}
 	defer release()
+	if c.IsKind() {
+		return c.kindCluster("").Down(ctx)
+	}
 	return c.cleanUp()
 }
 
@@ -145,6 +177,12 @@ func (c Cluster) cleanUp() error {
 // Load imports image archives into the node.
 func (c Cluster) Load(ctx context.Context, archives []string) error {
 	for _, archive := range archives {
+		if c.IsKind() {
+			if err := c.kindCluster("").Load(ctx, archive); err != nil {
+				return err
+			}
+			continue
+		}
 		file, err := os.Open(archive)
 		if err != nil {
 			return fmt.Errorf("opening an image archive: %w", err)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +48,22 @@ func TestProgressReportsEachStep(t *testing.T) {
 	if len(lines) != 3 || !strings.HasSuffix(lines[0], " s") || !strings.HasSuffix(lines[1], "failed") {
 		t.Errorf("it says %q", lines)
 	}
+}
+
+// TestLiveProgress checks that a line on a terminal is updated and ends as usual.
+func TestLiveProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var output bytes.Buffer
+		steps := &progress{output: &output, live: true}
+		if err := steps.runStep("build", func() error { time.Sleep(1500 * time.Millisecond); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		shown := strings.Split(output.String(), "\r")
+		if len(shown) != 3 || !strings.HasSuffix(shown[1], "     1 s") || !strings.HasSuffix(shown[2], "   1.5 s\n") {
+			t.Errorf("it shows %q", shown)
+		}
+	})
 }
 
 func TestCheckNode(t *testing.T) {

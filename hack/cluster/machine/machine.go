@@ -99,20 +99,38 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Install installs missing packages if the process is root and apt-get is available.
-// Otherwise the error lists them.
-func Install(ctx context.Context, missing []Requirement) error {
-	if len(missing) == 0 {
+// InstallEnv is the environment variable that decides whether missing packages are
+// installed: yes or no. hack/setup, which asks the user, sets it. If unset, packages are
+// installed unless the user sits at a terminal.
+const InstallEnv = "ANAMNESIS_INSTALL"
+
+// CheckConsent returns an error unless the packages may be installed.
+func CheckConsent(decision string, terminal bool, packages []string) error {
+	if decision == "yes" || decision == "" && !terminal {
 		return nil
 	}
-	names := make([]string, 0, len(missing))
-	for _, need := range missing {
+	return fmt.Errorf("the node needs the Debian packages %[1]s: set %[2]s=yes to have them installed, or run apt-get install --no-install-recommends %[1]s",
+		strings.Join(packages, " "), InstallEnv)
+}
+
+// PackageNames returns the names of the packages of needs.
+func PackageNames(needs []Requirement) []string {
+	names := make([]string, 0, len(needs))
+	for _, need := range needs {
 		names = append(names, need.Package)
 	}
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return fmt.Errorf("the node needs these packages (by their Debian names): %s", strings.Join(names, " "))
+	return names
+}
+
+// Install installs packages if apt-get is available. Otherwise the error lists them.
+func Install(ctx context.Context, packages []string) error {
+	if len(packages) == 0 {
+		return nil
 	}
-	install := append([]string{"install", "--yes", "--quiet", "--no-install-recommends"}, names...)
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return fmt.Errorf("the node needs these packages (by their Debian names): %s", strings.Join(packages, " "))
+	}
+	install := append([]string{"install", "--yes", "--quiet", "--no-install-recommends"}, packages...)
 	if aptGet(ctx, install...) == nil {
 		return nil
 	}

@@ -69,6 +69,27 @@ func TestInstallWithoutMissingPackages(t *testing.T) {
 	}
 }
 
+func TestCheckConsent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		decision string
+		terminal bool
+		want     bool
+	}{
+		{"yes", true, true},
+		{"yes", false, true},
+		{"", false, true},
+		{"", true, false},
+		{"no", false, false},
+		{"perhaps", false, false},
+	} {
+		err := CheckConsent(test.decision, test.terminal, []string{"runc", "iptables"})
+		if (err == nil) != test.want || err != nil && !strings.Contains(err.Error(), "apt-get install --no-install-recommends runc iptables") {
+			t.Errorf("decision %q, terminal %v: %v", test.decision, test.terminal, err)
+		}
+	}
+}
+
 func TestRequirementsHavePaths(t *testing.T) {
 	t.Parallel()
 	for _, need := range Requirements {

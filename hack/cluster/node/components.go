@@ -53,6 +53,7 @@ func components(cgroup string) []component {
 			"--root-ca-file=" + pkiPath("ca.crt"),
 			"--leader-elect=false",
 			"--bind-address=127.0.0.1",
+			"--flex-volume-plugin-dir=" + place.NodeStateDir + "/kubelet/volume-plugins", // its default is created on the machine
 		}},
 		{name: "kube-scheduler", program: "kube-scheduler", args: []string{
 			"--kubeconfig=" + kubeconfigPath("kube-scheduler"),

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Prints the packages to test:
+#
+#   hack/test-packages.sh unit         tests that need only Go
+#   hack/test-packages.sh integration  tests that need PostgreSQL, a control plane or a browser
+#
+# A package belongs to the second list if its tests import a package that starts one of
+# these. With a second argument, "norace", prints only the packages with tests that are
+# excluded from the race detector. The end-to-end tests are in neither list.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+
+module=$(go list -m)
+servers="
+$module/apiserver/storage/postgres/postgrestest
+$module/apiserver/http/page/browser
+$module/apiserver/http/page/browser/programs
+$module/controllers/controlplanetest
+sigs.k8s.io/controller-runtime/pkg/envtest
+"
+
+# Prints each package with tests and its list.
+classify() {
+  go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | awk -v servers="$servers" -v e2e="$module/test/e2e" '
+    BEGIN { split(servers, names); for (i in names) server[names[i]] = 1 }
+    $1 ~ /\.test$/ {
+      package = substr($1, 1, length($1) - 5)
+      if (package == e2e || index(package, e2e "/") == 1) next
+      list = "unit"
+      if (package in server) list = "integration"
+      for (i = 2; i <= NF; i++) if ($i in server) list = "integration"
+      print package, list
+    }'
+}
+
+# Prints the packages with tests that the race detector must not run.
+norace() {
+  git grep -l '^//go:build !race' -- '*_test.go' | xargs -n1 dirname | sort -u | sed "s|^|$module/|"
+}
+
+selected=$(classify | awk -v list="$1" '$2 == list { print $1 }' | sort)
+[ "${2:-}" != norace ] || selected=$(comm -12 <(echo "$selected") <(norace))
+[ -n "$selected" ] || { echo "hack/test-packages.sh: no packages in the list \"$1\"" >&2; exit 1; }
+echo "$selected"
