@@ -57,7 +57,7 @@ func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *w
 	made := &metrics{
 		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_operator_reconciles_total",
-			Help: "Instance reconciles by outcome.",
+			Help: "Instance reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.",
 		}, []string{"outcome"}),
 		timeToReady: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "anamnesis_operator_time_to_ready_seconds",

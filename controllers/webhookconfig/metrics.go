@@ -53,7 +53,7 @@ type metrics struct{ reconciles *prometheus.CounterVec }
 func newMetrics(registry prometheus.Registerer, reader client.Reader) (*metrics, error) {
 	made := &metrics{reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anamnesis_operator_webhookconfig_reconciles_total",
-		Help: "WebhookConfig reconciles by outcome.",
+		Help: "WebhookConfig reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.",
 	}, []string{"outcome"})}
 	for _, collector := range []prometheus.Collector{made.reconciles, conditionCollector{reader}} {
 		if err := registry.Register(collector); err != nil {
