@@ -33,8 +33,8 @@ type binary struct {
 }
 
 var binaries = []binary{
-	{"Server", "The server also serves the metrics of the Go runtime (`go_…`) and of its process (`process_…`).", []string{"apiserver"}},
-	{"Operator", "The operator also serves the metrics of controller-runtime (`controller_runtime_…`, `workqueue_…`,\n`rest_client_…`, `leader_election_master_status`), of the Go runtime (`go_…`) and of its process\n(`process_…`).", []string{"controllers"}},
+	{"Server", "The server also serves the metrics of the Go runtime (`go_…`) and of its process (`process_…`).", []string{"apiserver", "version"}},
+	{"Operator", "The operator also serves the metrics of controller-runtime (`controller_runtime_…`, `workqueue_…`,\n`rest_client_…`, `leader_election_master_status`), of the Go runtime (`go_…`) and of its process\n(`process_…`).", []string{"controllers", "version"}},
 }
 
 // A metric is the declaration of a metric.
