@@ -101,7 +101,7 @@ func setTransientError(conditions *[]metav1.Condition, generation int64, now tim
 
 func readyReason(instance *v1alpha1.Instance) (reason, message string) {
 	if instance.Spec.Hibernate {
-		return ReasonHibernated, "no pods run; the data is kept"
+		return ReasonHibernated, "hibernated as specified: no pods run and no requests are served; the data is kept"
 	}
 	return ReasonReady, "running as specified"
 }
@@ -148,7 +148,7 @@ func ObservePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.
 	case deployment != nil && deployment.Status.AvailableReplicas > 0:
 		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ReasonServing, "at least one pod is available")
 	case instance.Spec.Hibernate:
-		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonHibernated, "no pods run")
+		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonHibernated, "hibernated: no pods run")
 	default:
 		SetCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, ReasonNoPodReady, "no pod is available")
 	}
