@@ -5,6 +5,9 @@
 #   docker build --target apiserver -t ghcr.io/anamnesis-dev/apiserver:0.1.0 .
 #   docker build --target operator  -t ghcr.io/anamnesis-dev/operator:0.1.0 .
 #
+# --build-arg VERSION=v0.1.0 and --build-arg REVISION=$(git rev-parse HEAD) set what
+# `--version` prints, because the build has no access to the repository.
+#
 # BASE may be any image that static binaries run on, `scratch` too: certificate
 # authorities and the user come from the build. What is fetched is named by the
 # digest of its list of platforms; the tag beside it is for people. To move one:
@@ -19,13 +22,17 @@ RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY api api
 COPY apiserver apiserver
 COPY controllers controllers
+COPY version version
 ARG TARGETOS
 ARG TARGETARCH
+ARG VERSION
+ARG REVISION
+ARG PACKAGE=github.com/anamnesis-dev/anamnesis/version
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -trimpath -ldflags="-s -w" -o /out/apiserver ./apiserver && \
+    go build -trimpath -ldflags="-s -w -X ${PACKAGE}.version=${VERSION} -X ${PACKAGE}.revision=${REVISION}" -o /out/apiserver ./apiserver && \
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -trimpath -ldflags="-s -w" -o /out/operator ./controllers
+    go build -trimpath -ldflags="-s -w -X ${PACKAGE}.version=${VERSION} -X ${PACKAGE}.revision=${REVISION}" -o /out/operator ./controllers
 # The release files do not depend on the platform, so the compiler runs on that
 # of the build.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \

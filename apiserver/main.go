@@ -15,9 +15,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/modelcmd"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
+	"github.com/anamnesis-dev/anamnesis/version"
 )
 
 type commands struct {
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
 	Serve   server.Command `cmd:"" help:"Serve the API of one tenant."`
 	Model   modelCommands  `cmd:"" help:"Build and check medical models."`
 	Migrate migrateCommand `cmd:"" help:"Apply pending database migrations, as serve does on startup."`
@@ -46,6 +49,7 @@ func kongOptions(out io.Writer) []kong.Option {
 	return []kong.Option{
 		kong.Name("apiserver"),
 		kong.Description("Anamnesis: the symptom-assessment server of one tenant."),
+		kong.Vars{"version": "apiserver " + version.Get().String()},
 		kong.BindTo(out, (*io.Writer)(nil)),
 	}
 }

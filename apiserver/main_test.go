@@ -4,10 +4,13 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/version"
 )
 
 // run runs the command with these arguments.
@@ -46,5 +49,19 @@ func TestInvalidArguments(t *testing.T) {
 		if out, err := run(t, test.arguments...); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: %v\n%s\nexpected %s", test.arguments, err, out, test.want)
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	status := -1
+	parser, err := kong.New(&commands{}, append(kongOptions(io.Discard), kong.Writers(&out, &out), kong.Exit(func(code int) { status = code }))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = parser.Parse([]string{"--version"}) // only an Exit that returns lets the parser go on
+	if want := "apiserver " + version.Get().String() + "\n"; status != 0 || out.String() != want {
+		t.Errorf("status %d, %q; want %q", status, out.String(), want)
 	}
 }

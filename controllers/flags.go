@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -16,6 +17,8 @@ import (
 )
 
 type flags struct {
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
 	ServerImage               string        `required:"" help:"Server image for Instances."`
 	MaxConcurrentImageUpdates int           `default:"5" help:"Maximum number of Instances updated to a new server image at a time. A failure halts the rollout."`
 	WaveSoak                  time.Duration `default:"10m" help:"How long the canary Instance must stay ready on a new server image before others follow."`

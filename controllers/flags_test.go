@@ -3,15 +3,21 @@
 package main
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"k8s.io/client-go/rest"
 
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
+	"github.com/anamnesis-dev/anamnesis/version"
 )
 
 func parseFlags(t *testing.T, arguments ...string) (flags, error) {
@@ -92,5 +98,36 @@ func TestInvalidFlagsAreRejected(t *testing.T) {
 				t.Errorf("%s: %v, want it to say %q", test.argument, err, test.want)
 			}
 		})
+	}
+}
+
+// TestVersion checks that --version needs no other flag.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	status := -1
+	parser, err := kong.New(&flags{}, append(kongOptions(), kong.Writers(&out, &out), kong.Exit(func(code int) { status = code }))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = parser.Parse([]string{"--version"}) // only an Exit that returns lets the parser go on
+	if want := "operator " + version.Get().String() + "\n"; status != 0 || out.String() != want {
+		t.Errorf("status %d, %q; want %q", status, out.String(), want)
+	}
+}
+
+// TestOperatorReportsItsBuild needs no cluster: the metric is registered first.
+func TestOperatorReportsItsBuild(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	if _, err := newOperator(t.Context(), &rest.Config{Host: "://"}, flags{ServerImage: "server:1", ClusterDomain: "cluster.local"}, registry); err == nil {
+		t.Error("an operator started without a cluster")
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(families, func(family *dto.MetricFamily) bool { return family.GetName() == "anamnesis_build_info" }) {
+		t.Errorf("anamnesis_build_info is missing: %v", families)
 	}
 }

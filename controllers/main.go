@@ -28,17 +28,27 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance"
 	"github.com/anamnesis-dev/anamnesis/controllers/namespaces"
 	"github.com/anamnesis-dev/anamnesis/controllers/webhookconfig"
+	"github.com/anamnesis-dev/anamnesis/version"
 )
 
 func main() {
 	var config flags
-	kong.Parse(&config, kong.Name("operator"), kong.Description("Runs a symptom assessment server for each Instance in the cluster."))
+	kong.Parse(&config, kongOptions()...)
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	if err := run(ctrl.SetupSignalHandler(), config); err != nil {
 		logger.Error(err, "operator failed")
 		os.Exit(1)
+	}
+}
+
+// kongOptions returns the options of the command line parser.
+func kongOptions() []kong.Option {
+	return []kong.Option{
+		kong.Name("operator"),
+		kong.Description("Runs a symptom assessment server for each Instance in the cluster."),
+		kong.Vars{"version": "operator " + version.Get().String()},
 	}
 }
 
@@ -59,6 +69,9 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 	options, err := config.options()
 	if err != nil {
 		return nil, err
+	}
+	if err := registry.Register(version.NewCollector()); err != nil {
+		return nil, fmt.Errorf("registering the build metric: %w", err)
 	}
 	health, err := namespaces.NewHealth(ctrl.Log, registry, options.Namespaces)
 	if err != nil {

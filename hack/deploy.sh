@@ -23,7 +23,7 @@ tag=${TAG:-$(git rev-parse --short=12 HEAD)}
 build() {
   command -v docker >/dev/null || fail "docker is not installed; build the images elsewhere and set IMAGE_REGISTRY and TAG"
   for name in apiserver operator; do
-    docker build --target "$name" --tag "$registry/$name:$tag" .
+    docker build --target "$name" --build-arg "REVISION=$(git rev-parse HEAD)" --tag "$registry/$name:$tag" .
   done
 }
 

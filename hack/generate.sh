@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Writes every generated file anew: deep copies, CRDs and RBAC from api/ and
+# Generates every generated file: deep copies, CRDs and RBAC from api/ and
 # controllers/, server and client code from the OpenAPI contracts, queries from
-# SQL.
+# SQL, and the reference pages of docs/reference.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool() { go tool -modfile=hack/tools/go.mod "$@"; }
+document() { go tool -modfile=hack/tools/docs/go.mod "$@"; }
 
 tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
@@ -19,3 +20,15 @@ for spec in engine-v3 guidance; do
 done
 
 tool sqlc generate
+
+resources=docs/reference/custom-resources.md
+document crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/crd.yaml \
+  --templates-dir=hack/reference/templates/crd --renderer=markdown --max-depth=16 \
+  --log-level=ERROR --output-path="$resources"
+# The generator keeps the line breaks of comments, leaves placeholders as HTML, escapes
+# braces in code too, and spells out markers without a value.
+sed -i -E 's#(<br />)+# #g; s#<([a-z]+)>#\\<\1>#g; s#\\([{}])#\1#g; s#Optional: \{\}#Optional#g; s# +\|# |#g' "$resources"
+document helm-docs --chart-search-root=charts --output-file=../../docs/reference/chart-values.md \
+  --template-files=hack/reference/templates/values.gotmpl --sort-values-order=file \
+  --log-level=warning
+go run ./hack/reference

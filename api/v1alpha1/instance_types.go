@@ -179,13 +179,15 @@ type InstanceSpec struct {
 	// +optional
 	Pods *Pods `json:"pods,omitempty"`
 
-	// Suspend defers changes to the spec. The operator still renews certificates,
-	// rotates keys and updates the status.
+	// Suspend defers changes to the spec. The maintenance phases still run: the operator
+	// renews certificates, rotates keys, applies changed notification Secrets and updates
+	// the status.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
 	// Hibernate scales the Instance to zero pods and keeps its data. A hibernated
-	// Instance is Ready with reason Hibernated.
+	// Instance is Ready with reason Hibernated, because it is as its spec requests, but
+	// serves nothing: its condition Available is False.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 

@@ -31,13 +31,15 @@ type Page struct {
 	HelpURL HelpURL `json:"helpURL,omitempty"`
 
 	// EmergencyNumber is the number that patients in a life-threatening situation are
-	// asked to call, such as 112. Defaults to the number of the region of the page's
-	// language: 999, 112 or 911.
+	// asked to call, such as 112. If unset, the page asks them to call their local
+	// emergency number and names it by region: 999 in Britain, 112 in Europe, 911 in the
+	// United States.
 	// +optional
 	EmergencyNumber PhoneNumber `json:"emergencyNumber,omitempty"`
 
 	// CrisisLine is the number that patients at risk of self-harm are asked to call,
-	// such as 116 123. If unset, the page shows no crisis line.
+	// such as 116 123. If unset, the page asks them to call a crisis line, a doctor or
+	// their local emergency number, without naming a number.
 	// +optional
 	CrisisLine PhoneNumber `json:"crisisLine,omitempty"`
 }

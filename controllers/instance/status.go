@@ -106,7 +106,7 @@ func summarize(instance *v1alpha1.Instance, now time.Time, failures []error) {
 
 func readyReason(instance *v1alpha1.Instance) (reason, message string) {
 	if instance.Spec.Hibernate {
-		return reasonHibernated, "no pods run; the data is kept"
+		return reasonHibernated, "hibernated as specified: no pods run and no requests are served; the data is kept"
 	}
 	return reasonReady, "running as specified"
 }

@@ -21,7 +21,7 @@ func newMetrics(registry prometheus.Registerer, reader client.Reader) (*outcome.
 	if err := registry.Register(conditionCollector{reader}); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	return outcome.NewTracker(registry, "anamnesis_operator_webhookconfig_reconciles_total", "WebhookConfig reconciles by outcome.")
+	return outcome.NewTracker(registry, "anamnesis_operator_webhookconfig_reconciles_total", "WebhookConfig reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.")
 }
 
 // configsDesc describes the metric that conditionCollector collects.

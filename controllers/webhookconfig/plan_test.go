@@ -13,7 +13,7 @@ import (
 
 const (
 	receiverURL       = "https://portal.example/events"
-	testSigningSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	testSigningSecret = "whsec_EXAMPLE-not-a-signing-secret"
 )
 
 var (

@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/quota"
+	"github.com/anamnesis-dev/anamnesis/version"
 )
 
 // Metrics are the metrics of one server.
@@ -89,7 +90,7 @@ func New(sources Sources) *Metrics {
 	m.registry.MustRegister(m.surveys.collectors()...)
 	m.registry.MustRegister(m.webhooks.collectors()...)
 	m.registry.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		version.NewCollector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.durations, m.storageUp, m.reloads, m.flushes, m.callsOverLimit, m.rejections, m.notifications,
 		&releaseCollector{sources.Releases},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -22,7 +22,7 @@ func newSurveyMetrics() surveyMetrics {
 	return surveyMetrics{
 		surveys: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_surveys_total",
-			Help: "Surveys started and completed, by type.",
+			Help: "Surveys by type and event: begun or completed.",
 		}, []string{"type", "event"}),
 		questions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anamnesis_survey_questions_total",
