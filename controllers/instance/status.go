@@ -153,7 +153,7 @@ func observePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.
 	case deployment != nil && deployment.Status.AvailableReplicas > 0:
 		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionTrue, reasonServing, "at least one pod is available")
 	case instance.Spec.Hibernate:
-		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, reasonHibernated, "no pods run")
+		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, reasonHibernated, "hibernated: no pods run")
 	default:
 		setInstanceCondition(instance, now, v1alpha1.ConditionAvailable, metav1.ConditionFalse, reasonNoPodReady, "no pod is available")
 	}
