@@ -11,8 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 )
 
 // Page configures the appearance of the patients' pages and where they link to.
@@ -56,7 +55,7 @@ type pageYAML struct {
 }
 
 func (p pageYAML) parse() (Page, error) {
-	picture, err := logo.Parse(p.Logo)
+	picture, err := branding.ParseLogo(p.Logo)
 	if err != nil {
 		return Page{}, fmt.Errorf("logo: %w", err)
 	}
@@ -103,12 +102,12 @@ func validateName(name string) error {
 
 // validateColor rejects colors without enough contrast against white.
 func validateColor(text string) error {
-	color, err := contrast.Parse(text)
+	color, err := branding.ParseColor(text)
 	if err != nil {
 		return err
 	}
-	if ratio := contrast.Between(color, contrast.White); ratio < contrast.MinForText {
-		return fmt.Errorf("%s has a contrast of %s, expected at least %s against white", text, ratio, contrast.MinForText)
+	if ratio := branding.Contrast(color, branding.White); ratio < branding.MinTextContrast {
+		return fmt.Errorf("%s has a contrast of %s, expected at least %s against white", text, ratio, branding.MinTextContrast)
 	}
 	return nil
 }

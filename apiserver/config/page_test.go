@@ -54,7 +54,7 @@ func TestParseRejectsInvalidPage(t *testing.T) {
 		"page: {name: ' '}":                                                `page: name: " " is not a valid name`,
 		"page: {name: \"Acme\\nHealth\"}":                                  "in one line",
 		"page: {name: " + strings.Repeat("é", 101) + "}":                   "at most 100 characters",
-		"page: {colors: {primary: blue}}":                                  `page: colors.primary: "blue" is not a colour; write it as #005ea5`,
+		"page: {colors: {primary: blue}}":                                  `page: colors.primary: "blue" is not a color; write it as #005ea5`,
 		"page: {colors: {primary: '#FFDD00'}}":                             "page: colors.primary: #FFDD00 has a contrast of 1.34:1, expected at least 4.5:1 against white",
 		"page: {colors: {accent: '#777777'}}":                              "page: colors.accent: #777777 has a contrast of 4.47:1, expected at least 4.5:1 against white",
 		"page: {logo: 'https://acme.example/logo.png'}":                    "page: logo: it is not a data URL",

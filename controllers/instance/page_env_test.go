@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -44,7 +44,7 @@ func (p *harness) configuredPage() configuredPage {
 // configuredLogo returns the content of acme's configured logo.
 func (p *harness) configuredLogo() string {
 	p.t.Helper()
-	found, err := logo.Parse(p.configuredPage().Logo)
+	found, err := branding.ParseLogo(p.configuredPage().Logo)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestLogoIsCopied(t *testing.T) {
 	p.waitUntilIdle()
 	p.Expect(p.configuredLogo()).To(gomega.Equal(newSVG("second")), "what was good last stays")
 
-	p.editLogo("acme-logo", newSVG(strings.Repeat("x", logo.MaxBytes)))
+	p.editLogo("acme-logo", newSVG(strings.Repeat("x", branding.MaxLogoBytes)))
 	p.Eventually(func() string { return p.conditionMessage("acme", "PageReady") }).Should(gomega.ContainSubstring("it has 131"))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Page.Logo.ConfigMapRef.Key = "dark"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 )
 
@@ -55,14 +55,14 @@ func newTheme(wanted config.Page) *theme {
 
 // lighten mixes a color with as little white as makes it readable on the dark background.
 func lighten(text string) string {
-	color, err := contrast.Parse(text)
-	background, backgroundErr := contrast.Parse(darkBackground)
+	color, err := branding.ParseColor(text)
+	background, backgroundErr := branding.ParseColor(darkBackground)
 	if err != nil || backgroundErr != nil {
 		return text
 	}
 	mixed := color
-	for white := 0; white <= 100 && contrast.Between(mixed, background) < contrast.MinForText; white++ {
-		mixed = contrast.Color{R: mixWhite(color.R, white), G: mixWhite(color.G, white), B: mixWhite(color.B, white)}
+	for white := 0; white <= 100 && branding.Contrast(mixed, background) < branding.MinTextContrast; white++ {
+		mixed = branding.Color{R: mixWhite(color.R, white), G: mixWhite(color.G, white), B: mixWhite(color.B, white)}
 	}
 	return mixed.String()
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -60,10 +60,10 @@ func checkDecode(t *rapid.T, text string) {
 
 // BenchmarkLogo measures the cost of the largest logo in a reconcile without changes.
 func BenchmarkLogo(b *testing.B) {
-	data := make([]byte, logo.MaxBytes)
+	data := make([]byte, branding.MaxLogoBytes)
 	_, _ = rand.Read(data)
 	in := withBranding(embeddedInput(withPage))
-	in.Branding.Logo = logo.Logo{MediaType: "image/png", Data: data}.DataURL()
+	in.Branding.Logo = branding.Logo{MediaType: "image/png", Data: data}.DataURL()
 	written := BuildConfigMap(in).Data
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -71,19 +71,19 @@ func ValidateColors(colors v1alpha1.PageColors) error {
 	if err != nil {
 		return fmt.Errorf("accent: %w", err)
 	}
-	if min(primary, accent) < contrast.MinForText {
+	if min(primary, accent) < branding.MinTextContrast {
 		return fmt.Errorf("against white, primary %s has a contrast of %s and accent %s has %s: use colors with a contrast of at least %s",
-			colors.Primary, primary, colors.Accent, accent, contrast.MinForText)
+			colors.Primary, primary, colors.Accent, accent, branding.MinTextContrast)
 	}
 	return nil
 }
 
-func contrastWithWhite(text string) (contrast.Ratio, error) {
-	color, err := contrast.Parse(text)
+func contrastWithWhite(text string) (branding.ContrastRatio, error) {
+	color, err := branding.ParseColor(text)
 	if err != nil {
 		return 0, err
 	}
-	return contrast.Between(color, contrast.White), nil
+	return branding.Contrast(color, branding.White), nil
 }
 
 // LogoReferenceFor returns the reference to the logo, including its key, or nil.
