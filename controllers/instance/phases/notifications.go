@@ -66,7 +66,7 @@ func (v *Scope) senderFiles(ctx context.Context, senders []resources.Sender, had
 		switch found := problem.FromError(err); {
 		case found != nil:
 			wrong = append(wrong, found)
-			content = sender.ContentFromFiles(had)
+			content = sender.Content(had)
 		case err != nil:
 			return nil, nil, err
 		}
