@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/api/config/branding"
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 )
 
 func parseColor(t rapid.TB, text string) branding.Color {
@@ -60,8 +59,8 @@ func TestDarkBackgroundMatchesCSS(t *testing.T) {
 // A theme is created once per configuration.
 func TestThemeIsCached(t *testing.T) {
 	t.Parallel()
-	wanted := &config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}
-	l := themeCache{config: func() *config.Page { return wanted }}
+	wanted := &Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}
+	l := themeCache{config: func() *Branding { return wanted }}
 	one := l.current()
 	if l.current() != one || one.LogoPath != "" {
 		t.Errorf("it is made twice, or has the logo %q", one.LogoPath)
