@@ -33,5 +33,5 @@
 //	status          the conditions and events that summarize a reconcile
 //
 // This package never imports the server. It depends only on the server's command line,
-// files and public API.
+// its files as api/config defines them, and its public API.
 package instance

@@ -112,7 +112,7 @@ func NotificationPorts(instance *v1alpha1.Instance, files map[string][]byte) []i
 	var ports []int32
 	for _, sender := range Senders(instance) {
 		if port, err := sender.parsePort(sender.Content(files)); err == nil {
-			ports = append(ports, int32(port)) //nolint:gosec // at most 65535
+			ports = append(ports, int32(port))
 		}
 	}
 	return ports
