@@ -5,6 +5,7 @@ package v1alpha1
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"testing"
 	"unicode/utf8"
 
@@ -17,8 +18,8 @@ import (
 // A jsonSchema is the schema of a string field in the CRD.
 type jsonSchema = apiextensionsv1.JSONSchemaProps
 
-// pageFieldSchemas returns the string fields of spec.page.
-func pageFieldSchemas(t *testing.T) map[string]jsonSchema {
+// pageSchemas returns the fields of spec.page.
+func pageSchemas(t *testing.T) map[string]jsonSchema {
 	t.Helper()
 	content, err := os.ReadFile("../../../config/crd/bases/anamnesis.dev_instances.yaml")
 	if err != nil {
@@ -28,7 +29,13 @@ func pageFieldSchemas(t *testing.T) map[string]jsonSchema {
 	if err := yaml.Unmarshal(content, &definition); err != nil {
 		t.Fatal(err)
 	}
-	fields := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["page"].Properties
+	return definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["page"].Properties
+}
+
+// pageFieldSchemas returns the string fields of spec.page.
+func pageFieldSchemas(t *testing.T) map[string]jsonSchema {
+	t.Helper()
+	fields := pageSchemas(t)
 	for name, field := range fields {
 		if field.Type != "string" {
 			delete(fields, name)
@@ -38,6 +45,18 @@ func pageFieldSchemas(t *testing.T) map[string]jsonSchema {
 		t.Fatalf("spec.page has %d texts, expected name, privacyURL, helpURL, emergencyNumber and crisisLine", len(fields))
 	}
 	return fields
+}
+
+// TestCRDHasSameDefaults checks that colors have the same defaults in an Instance and in a
+// configuration.
+func TestCRDHasSameDefaults(t *testing.T) {
+	t.Parallel()
+	colors := pageSchemas(t)["colors"].Properties
+	for name, want := range map[string]string{"primary": DefaultPrimaryColor, "accent": DefaultAccentColor} {
+		if field := colors[name]; field.Default == nil || string(field.Default.Raw) != strconv.Quote(want) {
+			t.Errorf("%s defaults to %v, want %s", name, field.Default, want)
+		}
+	}
 }
 
 var matchesRulePattern = regexp.MustCompile(`^self\.matches\(r?'(.*)'\)$`)
