@@ -3,18 +3,15 @@
 package identity
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
 )
 
@@ -31,17 +28,15 @@ type Application struct {
 // HasScope reports whether the application has the scope.
 func (a Application) HasScope(scope Scope) bool { return slices.Contains(a.Scopes, scope) }
 
-// Credential is an application with its keys, as stored in a file of a credentials
-// directory.
+// Credential is an application with its keys.
 type Credential struct {
-	ID  string `json:"id"`  // up to 128 visible ASCII characters, no colon
-	Key string `json:"key"` // up to 512 visible ASCII characters
-	// Keys are additional valid keys, for key rotation.
-	Keys   []string `json:"keys"`
-	Scopes []Scope  `json:"scopes"` // required; [] grants no scopes
-	Plan   string   `json:"plan"`
+	ID     string
+	Key    string
+	Keys   []string // additional valid keys, for key rotation
+	Scopes []Scope  // required; an empty list grants no scopes
+	Plan   string
 	// DevMode sets Application.DevMode.
-	DevMode bool `json:"devMode"`
+	DevMode bool
 }
 
 // Applications is the set of applications of a tenant. It is safe for concurrent use and
@@ -50,15 +45,12 @@ type Applications struct {
 	byID atomic.Pointer[map[string]registeredApplication]
 }
 
-// maxKeys limits the keys of an application.
-const maxKeys = 4
-
 // registeredApplication is an application with digests of its keys, so that keys can be
 // compared in constant time and are not held in memory. Unused digests are zero, which
 // matches no key.
 type registeredApplication struct {
 	Application
-	keyDigests [maxKeys][sha256.Size]byte
+	keyDigests [configv1alpha1.MaxApplicationKeys][sha256.Size]byte
 }
 
 // matchesKey reports whether a digest belongs to one of the application's keys. It
@@ -86,8 +78,8 @@ func NewApplications(credentials ...Credential) (*Applications, error) {
 	return &applications, nil
 }
 
-// LoadApplications loads the applications from a directory with one JSON Credential per
-// *.json file. A directory without such files means no applications. The returned
+// LoadApplications loads the applications from a directory with one file of
+// ApplicationCredentials per application. A directory without such files means no applications. The returned
 // source, already loaded, keeps the applications up to date while it is watched; if
 // anything in the directory is invalid, the previous applications stay in effect.
 func LoadApplications(dir string) (*Applications, *reload.Source, error) {
@@ -136,7 +128,7 @@ func (a *Applications) Lookup(id string) (Application, bool) {
 func parseCredentials(files reload.Files) (map[string]registeredApplication, error) {
 	credentials := map[string]Credential{}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if filepath.Ext(path) != ".json" {
+		if filepath.Ext(path) != configv1alpha1.CredentialsExtension {
 			continue
 		}
 		credential, err := parseCredential(files[path])
@@ -149,21 +141,24 @@ func parseCredentials(files reload.Files) (map[string]registeredApplication, err
 }
 
 // parseCredential parses a credential. Its errors give positions only, never content.
-func parseCredential(text []byte) (Credential, error) {
-	var (
-		credential Credential
-		syntax     *json.SyntaxError
-		kind       *json.UnmarshalTypeError
-	)
-	switch err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &credential); {
-	case errors.As(err, &syntax):
-		return Credential{}, fmt.Errorf(`not JSON at byte %d; expected {"id": "...", "key": "...", "keys": [...], "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
-	case errors.As(err, &kind):
-		return Credential{}, fmt.Errorf("%q is a JSON %s; id, key and plan must be strings, keys and scopes lists of strings, devMode a boolean", kind.Field, kind.Value)
-	case err != nil:
-		return Credential{}, errors.New("not a JSON object")
+func parseCredential(file []byte) (Credential, error) {
+	c, err := configv1alpha1.DecodeApplicationCredentials(file)
+	if err != nil {
+		return Credential{}, err
 	}
-	return credential, nil
+	return Credential{ID: c.ID, Key: c.Key, Keys: c.Keys, Scopes: convertSlice[Scope](c.Scopes), Plan: c.Plan, DevMode: c.DevMode}, nil
+}
+
+// convertSlice converts a slice of one string type to another. It keeps nil.
+func convertSlice[To, From ~string](values []From) []To {
+	if values == nil {
+		return nil
+	}
+	converted := make([]To, len(values))
+	for i, value := range values {
+		converted[i] = To(value)
+	}
+	return converted
 }
 
 // indexApplications validates the credentials and returns the applications by id. The
@@ -184,13 +179,12 @@ func indexApplications(credentials map[string]Credential) (map[string]registered
 }
 
 func validateCredential(credential Credential) (registeredApplication, error) {
-	switch {
-	case !isVisibleASCII(credential.ID, 128) || strings.Contains(credential.ID, ":"):
-		return registeredApplication{}, errors.New("the id must be 1 to 128 visible ASCII characters without a colon")
-	case !hasValidKeys(credential):
-		return registeredApplication{}, fmt.Errorf("the key and each additional key must be 1 to 512 visible ASCII characters, with at most %d additional keys", maxKeys-1)
-	case credential.Scopes == nil:
-		return registeredApplication{}, errors.New("scopes is missing; list them, or use [] for none")
+	written := configv1alpha1.ApplicationCredentials{
+		ID: credential.ID, Key: credential.Key, Keys: credential.Keys, Scopes: convertSlice[string](credential.Scopes),
+		Plan: credential.Plan, DevMode: credential.DevMode,
+	}
+	if err := written.Validate(); err != nil {
+		return registeredApplication{}, err
 	}
 	allowed, err := normalizeScopes(credential.Scopes)
 	if err != nil {
@@ -199,29 +193,8 @@ func validateCredential(credential Credential) (registeredApplication, error) {
 	known := registeredApplication{
 		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan, DevMode: credential.DevMode},
 	}
-	for i, key := range allKeys(credential) {
+	for i, key := range written.AllKeys() {
 		known.keyDigests[i] = sha256.Sum256([]byte(key))
 	}
 	return known, nil
-}
-
-// allKeys returns all keys of an application.
-func allKeys(credential Credential) []string {
-	return append([]string{credential.Key}, credential.Keys...)
-}
-
-func hasValidKeys(credential Credential) bool {
-	keys := allKeys(credential)
-	return len(keys) <= maxKeys && !slices.ContainsFunc(keys, func(key string) bool { return !isVisibleASCII(key, 512) })
-}
-
-// isVisibleASCII reports whether text consists of 1 to limit visible ASCII characters,
-// which a header can carry.
-func isVisibleASCII(text string, limit int) bool {
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= limit
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
 )
 
@@ -90,7 +91,7 @@ func TestAuthenticateProperty(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringMatching(`[!-9;-~]{1,4}`)
 	rapid.Check(t, func(t *rapid.T) {
-		keys := rapid.MapOfN(text, rapid.SliceOfN(text, 1, maxKeys), 0, 5).Draw(t, "keys")
+		keys := rapid.MapOfN(text, rapid.SliceOfN(text, 1, configv1alpha1.MaxApplicationKeys), 0, 5).Draw(t, "keys")
 		var credentials []Credential
 		for id, keys := range keys {
 			credentials = append(credentials, Credential{ID: id, Key: keys[0], Keys: keys[1:], Scopes: []Scope{}})

@@ -18,7 +18,7 @@ func (p *process) setUpWebhooks() {
 	p.sender = &delivery.Sender{Settings: p.settings.deliverySettings, Now: time.Now}
 	p.events = dispatch.New(dispatch.Options{
 		Storage: p.store, Sender: p.sender, DecryptSecrets: p.webhooks.DecryptSecrets, PublishNotification: p.webhooks.PublishNotification,
-		Retention: func() time.Duration { return p.settings.config.Load().Retention.Deliveries },
+		Retention: func() time.Duration { return p.settings.config.Load().deliveryRetention },
 		Now:       time.Now, Observer: p.metrics, Log: p.log,
 	})
 }
@@ -26,12 +26,7 @@ func (p *process) setUpWebhooks() {
 // deliverySettings returns where webhooks may be delivered. In development this includes
 // the same machine, on any port.
 func (s *settings) deliverySettings() delivery.Settings {
-	webhooks := s.config.Load().Webhooks
-	return delivery.Settings{
-		AddressPolicy: delivery.AddressPolicy{
-			AllowPrivate: webhooks.AllowPrivateAddresses, AllowedPorts: webhooks.AllowedPorts,
-			AllowLoopback: s.devMode, AllowAnyPort: s.devMode,
-		},
-		CABundle: webhooks.CA,
-	}
+	settings := s.config.Load().delivery
+	settings.AddressPolicy.AllowLoopback, settings.AddressPolicy.AllowAnyPort = s.devMode, s.devMode
+	return settings
 }

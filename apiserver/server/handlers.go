@@ -63,7 +63,7 @@ func (p *process) newTenantHandler() http.Handler {
 
 // publicURL returns the public URL of the instance: from the configuration, which may
 // change, or else from the flag; empty if neither is set.
-func (p *process) publicURL() string { return stringOr(p.settings.config.Load().URL, p.InstanceURL) }
+func (p *process) publicURL() string { return stringOr(p.settings.config.Load().url, p.InstanceURL) }
 
 // docsApplication returns the application that --dev creates, whose key is not secret.
 func (p *process) docsApplication() docs.Application {

@@ -28,7 +28,7 @@ func TestInvalidNotificationSettingsDoNotBlockStart(t *testing.T) {
 	if got := metrics(); !strings.Contains(got, refused) || strings.Contains(got, `source="sms"`) {
 		t.Error("the metrics do not say that settings are wrong")
 	}
-	for _, needed := range []string{"smtp.from: expected an address", "smtp.username, smtp.password: expected both", "--notifications-dir"} {
+	for _, needed := range []string{"smtp.from: expected an address", "smtp.password: expected username and password, or neither", "--notifications-dir"} {
 		if !strings.Contains(r.log.String(), needed) {
 			t.Errorf("the log does not say %q: %s", needed, r.log)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -154,7 +154,7 @@ func (o *options) validate() error {
 	if o.InstanceID != "" && !instanceIDPattern.MatchString(o.InstanceID) {
 		wrong = append(wrong, fmt.Errorf("--instance-id %q: expected lowercase letters, digits, - and ., such as acme", o.InstanceID))
 	}
-	if _, err := config.ParseURL(o.InstanceURL); err != nil {
+	if _, err := configv1alpha1.ParseURL(o.InstanceURL); err != nil {
 		wrong = append(wrong, fmt.Errorf("--instance-url: %w", err))
 	}
 	if o.Drain != nil && *o.Drain < 0 {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
@@ -21,7 +20,7 @@ import (
 func (p *process) newPageHandler(sessions page.Sessions, guessers *throttle.Throttle) http.Handler {
 	options := page.Options{
 		Surveys: p.surveys, Users: p.users, Sessions: sessions, Content: p.pageContent,
-		Theme: func() *config.Page { return &p.settings.config.Load().Page },
+		Theme: func() *page.Branding { return &p.settings.config.Load().page },
 		Now:   time.Now, Limiter: p.limiter, Throttle: guessers, Log: p.log,
 	}
 	if p.Dev {

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
@@ -31,7 +30,7 @@ type settings struct {
 	// startup.
 	signingKeysFromFiles bool
 	encryptionKeys       *encryption.Keyring
-	config               atomic.Pointer[config.Config]
+	config               atomic.Pointer[config]
 	devMode              bool
 	// keysRotated is signaled when keys change.
 	keysRotated chan struct{}
@@ -148,19 +147,19 @@ func wake(told chan<- struct{}) {
 
 func (s *settings) loadConfig(o options) error {
 	if o.Config == "" {
-		defaults, _, err := config.Parse(nil)
-		s.config.Store(&defaults)
+		defaults, _, err := parseConfig(nil, true)
+		s.config.Store(defaults)
 		return err
 	}
 	source := &reload.Source{Name: "config", Paths: []string{o.Config}, Apply: func(files reload.Files) error {
-		parsed, warning, err := config.Parse(files[o.Config])
+		parsed, unknown, err := parseConfig(files[o.Config], o.Dev)
 		if err != nil {
 			return err
 		}
-		if warning != "" {
-			o.log.Warn(warning, "file", o.Config)
+		if len(unknown) > 0 {
+			o.log.Warn("ignored unknown configuration fields", "file", o.Config, "fields", unknown)
 		}
-		s.config.Store(&parsed)
+		s.config.Store(parsed)
 		return nil
 	}}
 	return s.addSource(source, "--config", source.Load())
@@ -184,21 +183,21 @@ func (p *process) newNotifier() *notify.Notifier {
 
 // allowsOrigin reports whether pages of a web origin may call the APIs.
 func (s *settings) allowsOrigin(origin string) bool {
-	return s.config.Load().CORS.Allows(origin) || s.devMode && config.IsLoopbackOrigin(origin)
+	return s.config.Load().origins.allows(origin) || s.devMode && isLoopbackOrigin(origin)
 }
 
 // owner returns the Instance that storage must belong to.
-func (s *settings) owner() storage.Owner { return storage.Owner(s.config.Load().Instance) }
+func (s *settings) owner() storage.Owner { return s.config.Load().owner }
 
 // trustsProxy reports whether forwarding headers from an address are trusted.
 func (s *settings) trustsProxy(address netip.Addr) bool {
-	return s.config.Load().Proxies.Trusts(address)
+	return s.config.Load().proxies.trusts(address)
 }
 
 // plan returns the name and the limits of an application's plan.
 func (s *settings) plan(application string) (name string, limits quota.Limits) {
 	known, _ := s.applications.Lookup(application)
-	return known.Plan, s.config.Load().Plans[known.Plan]
+	return known.Plan, s.config.Load().plans[known.Plan]
 }
 
 // certificateExpiry returns when the current certificate expires, or zero without one.

@@ -26,7 +26,7 @@ func (p *process) newSurveyService() (*service.Service, error) {
 
 // features returns the tenant's features. In development prefilling is always on.
 func (s *settings) features() section.Features {
-	features := s.config.Load().Features
+	features := s.config.Load().features
 	features.Prefill = features.Prefill || s.devMode
 	return features
 }

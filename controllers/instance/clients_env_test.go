@@ -3,14 +3,13 @@
 package instance
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -64,9 +63,9 @@ func TestPublicURLChangeRestartsNoPod(t *testing.T) {
 	p.mustCreate(p.newInstance("acme"))
 	p.waitForConditions("acme", "Ready=True Ready")
 	uid := mustGet(p, "acme", &v1alpha1.Instance{}).UID
-	p.Expect(p.serverConfig("acme")).To(gomega.Equal(map[string]any{
-		"cors":     map[string]any{"allowedOrigins": []any{}},
-		"instance": map[string]any{"uid": string(uid)},
+	p.Expect(p.serverConfig("acme")).To(gomega.Equal(&configv1alpha1.ServerConfiguration{
+		CORS:     configv1alpha1.CORS{AllowedOrigins: []string{}},
+		Instance: &configv1alpha1.Instance{UID: string(uid)},
 	}))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "0d7c1e52"}
@@ -75,11 +74,11 @@ func TestPublicURLChangeRestartsNoPod(t *testing.T) {
 	})
 	p.Eventually(func() string { return mustGet(p, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))
 	p.Eventually(func() map[string][]byte { return mustGet(p, "acme-app-default", &corev1.Secret{}).Data }).Should(gomega.HaveKeyWithValue("url", []byte("https://acme.example")))
-	p.Expect(p.serverConfig("acme")).To(gomega.Equal(map[string]any{
-		"cors":     map[string]any{"allowedOrigins": []any{}},
-		"instance": map[string]any{"uid": string(uid), "adopts": []any{"0d7c1e52"}},
-		"proxies":  []any{"10.0.0.0/8"},
-		"url":      "https://acme.example",
+	p.Expect(p.serverConfig("acme")).To(gomega.Equal(&configv1alpha1.ServerConfiguration{
+		CORS:     configv1alpha1.CORS{AllowedOrigins: []string{}},
+		Instance: &configv1alpha1.Instance{Adopts: []configv1alpha1.Text{"0d7c1e52"}, UID: string(uid)},
+		Proxies:  []string{"10.0.0.0/8"},
+		URL:      "https://acme.example",
 	}))
 	p.waitForConditions("acme", "Ready=True Ready")
 	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "an address restarts nothing")
@@ -89,10 +88,11 @@ func TestPublicURLChangeRestartsNoPod(t *testing.T) {
 }
 
 // serverConfig returns the configuration that an Instance's server reloads.
-func (p *harness) serverConfig(name string) map[string]any {
+func (p *harness) serverConfig(name string) *configv1alpha1.ServerConfiguration {
 	p.t.Helper()
-	var config map[string]any
-	if err := yaml.Unmarshal([]byte(mustGet(p, fmt.Sprintf("%s-config", name), &corev1.ConfigMap{}).Data["config.yaml"]), &config); err != nil {
+	file := mustGet(p, name+"-config", &corev1.ConfigMap{}).Data["config.yaml"]
+	config, err := configv1alpha1.DecodeStrict([]byte(file))
+	if err != nil {
 		p.t.Fatal(err)
 	}
 	return config

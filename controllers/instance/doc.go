@@ -44,5 +44,5 @@
 // depend on Instances belong to packages problem and conditions.
 //
 // This package never imports the server. It depends only on the server's command line,
-// files and public API.
+// its files as api/config defines them, and its public API.
 package instance

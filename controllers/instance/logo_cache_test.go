@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/cluster"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
@@ -42,7 +42,7 @@ func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 	t.Parallel()
 	const good, other = "<svg xmlns='http://www.w3.org/2000/svg'/>", "<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>"
 	shown := func(content string) string {
-		return logo.Logo{MediaType: "image/svg+xml", Data: []byte(content)}.DataURL()
+		return branding.Logo{MediaType: "image/svg+xml", Data: []byte(content)}.DataURL()
 	}
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
 	instance.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}

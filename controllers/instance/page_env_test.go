@@ -10,9 +10,9 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -21,30 +21,19 @@ func newSVG(words string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg"><title>%s</title></svg>`, words)
 }
 
-// A configuredPage is the page configuration of acme's server.
-type configuredPage struct {
-	Name            string              `json:"name"`
-	Logo            string              `json:"logo"`
-	Colors          v1alpha1.PageColors `json:"colors"`
-	EmergencyNumber string              `json:"emergencyNumber"`
-}
-
-func (p *harness) configuredPage() configuredPage {
+// configuredPage returns the page configuration of acme's server.
+func (p *harness) configuredPage() configv1alpha1.Page {
 	p.t.Helper()
-	var config struct {
-		Page configuredPage `json:"page"`
+	if page := p.serverConfig("acme").Page; page != nil {
+		return *page
 	}
-	text := mustGet(p, "acme-config", &corev1.ConfigMap{}).Data["config.yaml"]
-	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
-		p.t.Fatal(err)
-	}
-	return config.Page
+	return configv1alpha1.Page{}
 }
 
 // configuredLogo returns the content of acme's configured logo.
 func (p *harness) configuredLogo() string {
 	p.t.Helper()
-	found, err := logo.Parse(p.configuredPage().Logo)
+	found, err := branding.ParseLogo(p.configuredPage().Logo)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -71,8 +60,8 @@ func TestBrandingReachesServer(t *testing.T) {
 	acme.Spec.Page = &v1alpha1.Page{Name: "Acme Health", Colors: &v1alpha1.PageColors{Primary: "#1d1d1d"}}
 	p.mustCreate(acme)
 	p.waitForConditions("acme", "Ready=True Ready", "PageReady=True PageConfigured")
-	good := v1alpha1.PageColors{Primary: "#1d1d1d", Accent: "#00703c"}
-	p.Expect(p.configuredPage()).To(gomega.Equal(configuredPage{Name: "Acme Health", Colors: good}))
+	good := &configv1alpha1.Colors{Primary: "#1d1d1d", Accent: "#00703c"}
+	p.Expect(p.configuredPage()).To(gomega.Equal(configv1alpha1.Page{Name: "Acme Health", Colors: good}))
 
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Page.Colors.Primary = "#ffdd00"
@@ -83,7 +72,7 @@ func TestBrandingReachesServer(t *testing.T) {
 	p.Expect(p.conditionMessage("acme", "PageReady")).To(gomega.And(
 		gomega.ContainSubstring("primary #ffdd00 has a contrast of 1.34:1"), gomega.ContainSubstring("accent #595959 has 7:1"), gomega.ContainSubstring("at least 4.5:1")))
 	p.waitUntilIdle()
-	p.Expect(p.configuredPage()).To(gomega.Equal(configuredPage{Name: "Acme Health", Colors: good, EmergencyNumber: "112"}),
+	p.Expect(p.configuredPage()).To(gomega.Equal(configv1alpha1.Page{Name: "Acme Health", Colors: good, EmergencyNumber: "112"}),
 		"the colours that were good stay, both of them, and the number does not wait for them")
 	p.startOperator(serverImage)
 	p.waitUntilIdle()
@@ -91,7 +80,7 @@ func TestBrandingReachesServer(t *testing.T) {
 
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Page.Colors.Primary = "#aa0000" })
 	p.waitForConditions("acme", "PageReady=True PageConfigured")
-	p.Expect(p.configuredPage().Colors).To(gomega.Equal(v1alpha1.PageColors{Primary: "#aa0000", Accent: "#595959"}))
+	p.Expect(p.configuredPage().Colors).To(gomega.Equal(&configv1alpha1.Colors{Primary: "#aa0000", Accent: "#595959"}))
 
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Page = nil })
 	p.Eventually(p.configuredPage).Should(gomega.BeZero())
@@ -124,7 +113,7 @@ func TestLogoIsCopied(t *testing.T) {
 	p.waitUntilIdle()
 	p.Expect(p.configuredLogo()).To(gomega.Equal(newSVG("second")), "what was good last stays")
 
-	p.editLogo("acme-logo", newSVG(strings.Repeat("x", logo.MaxBytes)))
+	p.editLogo("acme-logo", newSVG(strings.Repeat("x", branding.MaxLogoBytes)))
 	p.Eventually(func() string { return p.conditionMessage("acme", "PageReady") }).Should(gomega.ContainSubstring("it has 131"))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Page.Logo.ConfigMapRef.Key = "dark"

@@ -62,7 +62,7 @@ func (v *scope) senderFiles(ctx context.Context, senders []resources.Sender, had
 		switch found := problem.FromError(err); {
 		case found != nil:
 			wrong = append(wrong, found)
-			content = sender.ContentFromFiles(had)
+			content = sender.Content(had)
 		case err != nil:
 			return nil, nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/anamnesis-dev/anamnesis/api/logo"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
@@ -75,7 +75,7 @@ func (v *scope) loadLogo(ctx context.Context) error {
 		v.input.Branding.Logo = ""
 		return nil
 	}
-	want := logo.Requirements + " under the key " + reference.Key
+	want := branding.LogoRequirements + " under the key " + reference.Key
 	version, err := v.GetConfigMapMetadata(ctx, v1alpha1.ConditionPageReady, reasonLogoNotFound, reference.Name, want)
 	if err != nil {
 		return err
@@ -100,12 +100,12 @@ func logoFromConfigMap(found *corev1.ConfigMap, reference *v1alpha1.ConfigMapKey
 	content, inBinary := found.BinaryData[reference.Key]
 	text, inText := found.Data[reference.Key]
 	if !inBinary && !inText {
-		return "", problem.Waiting(v1alpha1.ConditionPageReady, reasonLogoNotFound, "ConfigMap %s has no key %s: add it with %s", reference.Name, reference.Key, logo.Requirements)
+		return "", problem.Waiting(v1alpha1.ConditionPageReady, reasonLogoNotFound, "ConfigMap %s has no key %s: add it with %s", reference.Name, reference.Key, branding.LogoRequirements)
 	}
 	if inText {
 		content = []byte(text)
 	}
-	picture, err := logo.New(content)
+	picture, err := branding.NewLogo(content)
 	if err != nil {
 		return "", problem.Stalled(v1alpha1.ConditionPageReady, reasonLogoInvalid, "ConfigMap %s, key %s: %v", reference.Name, reference.Key, err)
 	}

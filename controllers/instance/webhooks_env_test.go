@@ -10,7 +10,6 @@ import (
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
@@ -22,16 +21,10 @@ import (
 // acme's server.
 func (p *harness) configuredWebhookCABundle() string {
 	p.t.Helper()
-	var config struct {
-		Webhooks struct {
-			CA string `json:"ca"`
-		} `json:"webhooks"`
+	if webhooks := p.serverConfig("acme").Webhooks; webhooks != nil {
+		return string(webhooks.CA)
 	}
-	text := mustGet(p, "acme-config", &corev1.ConfigMap{}).Data["config.yaml"]
-	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
-		p.t.Fatal(err)
-	}
-	return config.Webhooks.CA
+	return ""
 }
 
 // TestWebhookCABundle checks that only CA certificates reach the configuration. While

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
@@ -48,7 +48,7 @@ func TestCrisisLineIsShown(t *testing.T) {
 func TestCrisisInFreeText(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	c.theme.Store(&config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"})
+	c.theme.Store(&page.Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"})
 	for language, says := range map[string][2]string{
 		"en": {"I want to kill myself.", "Call a crisis line"}, "de": {"Ich will mich umbringen.", "Rufen Sie eine Krisenhilfe"},
 	} {

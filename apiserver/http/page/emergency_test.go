@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
@@ -75,7 +75,7 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 func TestEmergencyForChild(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	c.theme.Store(&config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"})
+	c.theme.Store(&page.Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"})
 	child := testWoman
 	child.Dependent, child.Age.Value = true, 12
 	v := c.openAtSymptoms(child)

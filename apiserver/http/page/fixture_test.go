@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
@@ -49,7 +48,7 @@ type fixture struct {
 	users         *users.Service
 	surveys       *service.Service
 	sessions      *identity.TokenIssuer
-	theme         atomic.Pointer[config.Page]
+	theme         atomic.Pointer[page.Branding]
 	features      atomic.Pointer[section.Features]
 	clockOffset   atomic.Int64 // how far its clock is ahead
 	log           logBuffer
@@ -120,7 +119,7 @@ func newFixtureOver(t testing.TB, url string) *fixture {
 		Features: func() section.Features { return *c.features.Load() },
 	}
 	c.sessions = &identity.TokenIssuer{InstanceID: "clinic", SigningKeys: signing, Now: c.now}
-	c.theme.Store(&config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c", EmergencyNumber: "112", CrisisLine: "116 123"})
+	c.theme.Store(&page.Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c", EmergencyNumber: "112", CrisisLine: "116 123"})
 	c.serve()
 	return c
 }

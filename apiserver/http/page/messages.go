@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/language"
 )
 
@@ -112,7 +112,7 @@ func readMessages(from fs.FS, tag string) (said map[string]string, err error) {
 	name := "words/" + tag + ".yaml"
 	content, err := fs.ReadFile(from, name)
 	if err == nil {
-		err = yaml.UnmarshalWithOptions(content, &said, yaml.Strict())
+		err = yaml.Unmarshal(content, &said)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading page messages in %s: %w", name, err)

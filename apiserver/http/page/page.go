@@ -12,7 +12,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/body"
@@ -75,9 +74,9 @@ type Options struct {
 	Users    Users
 	Sessions Sessions
 	Content  *Content
-	// Theme returns the tenant's page configuration, with a pointer that changes only when
-	// the configuration does.
-	Theme   func() *config.Page
+	// Theme returns the tenant's branding, with a pointer that changes only when the
+	// configuration does.
+	Theme   func() *Branding
 	Now     func() time.Time
 	Limiter *limiter.Limiter
 	Log     *slog.Logger // server faults, each once

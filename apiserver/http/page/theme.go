@@ -13,17 +13,33 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 )
 
 //go:embed assets
 var assets embed.FS
 
+// Branding is the appearance of a tenant's pages and where they link to. The
+// configuration has validated it.
+type Branding struct {
+	// Name is the provider's name as patients know it.
+	Name string
+	// Logo is shown next to the name; optional.
+	Logo branding.Logo
+	// Primary and Accent are colors, each #rrggbb in lower case, with enough contrast
+	// against white both as background and as text.
+	Primary, Accent string
+	// PrivacyURL and HelpURL link to the privacy notice and to help; optional. PrivacyURL is
+	// https; HelpURL may also be tel or mailto.
+	PrivacyURL, HelpURL string
+	// EmergencyNumber and CrisisLine are phone numbers as people write them; optional.
+	EmergencyNumber, CrisisLine string
+}
+
 // A theme is the prepared appearance of a tenant's pages. The styles are inlined, so that a
 // page is painted after one request.
 type theme struct {
-	config.Page
+	Branding
 	// HelpURL may be a tel URL, which html/template would otherwise reject as unsafe.
 	HelpURL template.URL
 	Styles  template.CSS
@@ -37,8 +53,8 @@ type theme struct {
 const darkBackground = "#121417"
 
 // newTheme prepares the appearance of a tenant's pages.
-func newTheme(wanted config.Page) *theme {
-	l := &theme{Page: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
+func newTheme(wanted Branding) *theme {
+	l := &theme{Branding: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
 	styles := fmt.Sprintf(":root{--primary:%s;--accent:%s;--primary-dark:%s;--accent-dark:%s}",
 		wanted.Primary, wanted.Accent, lighten(wanted.Primary), lighten(wanted.Accent)) + mustReadAsset("assets/page.css")
 	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colours that the configuration checked
@@ -55,14 +71,14 @@ func newTheme(wanted config.Page) *theme {
 
 // lighten mixes a color with as little white as makes it readable on the dark background.
 func lighten(text string) string {
-	color, err := contrast.Parse(text)
-	background, backgroundErr := contrast.Parse(darkBackground)
+	color, err := branding.ParseColor(text)
+	background, backgroundErr := branding.ParseColor(darkBackground)
 	if err != nil || backgroundErr != nil {
 		return text
 	}
 	mixed := color
-	for white := 0; white <= 100 && contrast.Between(mixed, background) < contrast.MinForText; white++ {
-		mixed = contrast.Color{R: mixWhite(color.R, white), G: mixWhite(color.G, white), B: mixWhite(color.B, white)}
+	for white := 0; white <= 100 && branding.Contrast(mixed, background) < branding.MinTextContrast; white++ {
+		mixed = branding.Color{R: mixWhite(color.R, white), G: mixWhite(color.G, white), B: mixWhite(color.B, white)}
 	}
 	return mixed.String()
 }
@@ -112,12 +128,12 @@ func serveImmutable(w http.ResponseWriter, contentType string, content []byte) {
 
 // themeCache prepares a theme once per configuration.
 type themeCache struct {
-	config func() *config.Page
+	config func() *Branding
 	cached atomic.Pointer[cachedTheme]
 }
 
 type cachedTheme struct {
-	config *config.Page
+	config *Branding
 	theme  *theme
 }
 

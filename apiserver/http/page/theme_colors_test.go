@@ -8,13 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 )
 
-func parseColor(t rapid.TB, text string) contrast.Color {
+func parseColor(t rapid.TB, text string) branding.Color {
 	t.Helper()
-	color, err := contrast.Parse(text)
+	color, err := branding.ParseColor(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,18 +27,18 @@ func TestDarkModeColors(t *testing.T) {
 	ground := parseColor(t, darkBackground)
 	rapid.Check(t, func(r *rapid.T) {
 		channel := rapid.Byte()
-		color := contrast.Color{R: channel.Draw(r, "red"), G: channel.Draw(r, "green"), B: channel.Draw(r, "blue")}
-		if contrast.Between(color, contrast.White) < contrast.MinForText {
+		color := branding.Color{R: channel.Draw(r, "red"), G: channel.Draw(r, "green"), B: channel.Draw(r, "blue")}
+		if branding.Contrast(color, branding.White) < branding.MinTextContrast {
 			r.Skip("no tenant may choose it")
 		}
 		got := parseColor(r, lighten(color.String()))
-		if ratio := contrast.Between(got, ground); ratio < contrast.MinForText {
+		if ratio := branding.Contrast(got, ground); ratio < branding.MinTextContrast {
 			r.Fatalf("%s becomes %s, with a contrast of %s", color, got, ratio)
 		}
-		if contrast.Between(color, ground) >= contrast.MinForText && got != color {
+		if branding.Contrast(color, ground) >= branding.MinTextContrast && got != color {
 			r.Fatalf("%s can be read and becomes %s", color, got)
 		}
-		if contrast.Between(got, ground) > contrast.MinForText+1 && got != color {
+		if branding.Contrast(got, ground) > branding.MinTextContrast+1 && got != color {
 			r.Fatalf("%s becomes %s, which is lighter than it needs to be", color, got)
 		}
 	})
@@ -60,8 +59,8 @@ func TestDarkBackgroundMatchesCSS(t *testing.T) {
 // A theme is created once per configuration.
 func TestThemeIsCached(t *testing.T) {
 	t.Parallel()
-	wanted := &config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}
-	l := themeCache{config: func() *config.Page { return wanted }}
+	wanted := &Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}
+	l := themeCache{config: func() *Branding { return wanted }}
 	one := l.current()
 	if l.current() != one || one.LogoPath != "" {
 		t.Errorf("it is made twice, or has the logo %q", one.LogoPath)

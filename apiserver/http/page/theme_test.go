@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 )
 
 const testLogo = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
@@ -30,8 +31,8 @@ func TestThemeReload(t *testing.T) {
 	if !strings.Contains(before.body, "--primary:#005ea5;--accent:#00703c;--primary-dark:") || logoURL(before) != "" {
 		t.Errorf("the page begins\n%.500s", before.body)
 	}
-	c.theme.Store(&config.Page{
-		Name: "Hillside & Sons", Primary: "#7a0019", Accent: "#4b2e83", Logo: config.Image{MediaType: "image/svg+xml", Data: []byte(testLogo)},
+	c.theme.Store(&page.Branding{
+		Name: "Hillside & Sons", Primary: "#7a0019", Accent: "#4b2e83", Logo: branding.Logo{MediaType: "image/svg+xml", Data: []byte(testLogo)},
 		PrivacyURL: "https://hillside.example/privacy?a=1&b=2", HelpURL: "tel:+49-30-1234567",
 	})
 	after := v.get("/survey")
@@ -59,8 +60,8 @@ func TestLogo(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
 	v := c.newVisitor()
-	page := config.Page{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c", Logo: config.Image{MediaType: "image/svg+xml", Data: []byte(testLogo)}}
-	c.theme.Store(&page)
+	wanted := page.Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c", Logo: branding.Logo{MediaType: "image/svg+xml", Data: []byte(testLogo)}}
+	c.theme.Store(&wanted)
 	address := logoURL(v.get("/survey"))
 	logo := v.get(address)
 	logo.expect(t, http.StatusOK)
@@ -75,7 +76,7 @@ func TestLogo(t *testing.T) {
 	if logo.body != testLogo {
 		t.Errorf("the logo is %q", logo.body)
 	}
-	other := page
+	other := wanted
 	other.Logo.Data = []byte(strings.Replace(testLogo, "1", "2", 1))
 	c.theme.Store(&other)
 	if again := logoURL(v.get("/survey")); again == address || !strings.HasPrefix(again, "/survey/assets/logo/") {

@@ -5,38 +5,20 @@ package notify
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	stdmail "net/mail"
 	"net/textproto"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/wneessen/go-mail"
+
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
-// Encryption is how a connection to a mail server is encrypted. Unencrypted
-// connections are not supported.
-type Encryption string
-
-// The encryption modes.
-const (
-	STARTTLS    Encryption = "starttls" // upgrades a plaintext connection before sending anything else
-	ImplicitTLS Encryption = "tls"      // TLS from the first byte
-)
-
-// Mailer sends email over SMTP, using a separate connection for each message.
-type Mailer struct {
-	Host       string
-	Port       int
-	Username   string // if empty, the server requires no authentication
-	Password   string
-	From       stdmail.Address
-	Encryption Encryption
-	RootCAs    *x509.CertPool // CAs of the server's certificate; if nil, the system's
-}
+// Mailer sends email with SMTP settings, using a separate connection for each message.
+type Mailer configv1alpha1.SMTP
 
 // String returns the server's address without the password.
 func (m Mailer) String() string { return "the mail server " + m.address() }
@@ -82,7 +64,7 @@ func (m *Mailer) clientOptions(dial mail.DialContextFunc) []mail.Option {
 		mail.WithDialContextFunc(dial),
 		mail.WithoutNoop(),
 	}
-	if m.Encryption == ImplicitTLS {
+	if m.Encryption == configv1alpha1.ImplicitTLS {
 		options = append(options, mail.WithSSL())
 	} else {
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
@@ -131,7 +113,7 @@ func (l *connection) dialer(whole context.Context) mail.DialContextFunc {
 			return nil, err
 		}
 		l.conn, l.stopWatching = conn, context.AfterFunc(whole, func() { _ = conn.Close() })
-		if l.mailer.Encryption != ImplicitTLS {
+		if l.mailer.Encryption != configv1alpha1.ImplicitTLS {
 			return conn, nil
 		}
 		encrypted := tls.Client(conn, l.mailer.tlsConfig())

@@ -23,6 +23,8 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 	"go.uber.org/goleak"
+
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,7 +75,7 @@ func selfSigned(t testing.TB) (tls.Certificate, *x509.CertPool) {
 }
 
 // startSMTPServer starts a mail server with one kind of encryption; "" is unencrypted.
-func startSMTPServer(t testing.TB, encryption Encryption, edits ...func(*smtpServer)) *smtpServer {
+func startSMTPServer(t testing.TB, encryption configv1alpha1.Encryption, edits ...func(*smtpServer)) *smtpServer {
 	t.Helper()
 	certificate, pool := selfSigned(t)
 	s := &smtpServer{rootCAs: pool, rejections: map[string]error{}}
@@ -89,9 +91,9 @@ func startSMTPServer(t testing.TB, encryption Encryption, edits ...func(*smtpSer
 	}
 	s.addr = listener.Addr()
 	switch encryption {
-	case STARTTLS:
+	case configv1alpha1.STARTTLS:
 		server.TLSConfig = config
-	case ImplicitTLS:
+	case configv1alpha1.ImplicitTLS:
 		listener = tls.NewListener(listener, config)
 	default:
 		server.AllowInsecureAuth = true
@@ -180,7 +182,7 @@ func (*smtpSession) Reset()        {}
 func (*smtpSession) Logout() error { return nil }
 
 // newMailer returns a correctly configured mailer for a server.
-func (s *smtpServer) newMailer(encryption Encryption) *Mailer {
+func (s *smtpServer) newMailer(encryption configv1alpha1.Encryption) *Mailer {
 	address := s.addr.(*net.TCPAddr)
 	m := &Mailer{
 		Host: address.IP.String(), Port: address.Port, Encryption: encryption, RootCAs: s.rootCAs,
@@ -196,7 +198,7 @@ func withAuth(s *smtpServer) { s.requireAuth = true }
 
 func TestMailerSend(t *testing.T) {
 	t.Parallel()
-	for _, encryption := range []Encryption{STARTTLS, ImplicitTLS} {
+	for _, encryption := range []configv1alpha1.Encryption{configv1alpha1.STARTTLS, configv1alpha1.ImplicitTLS} {
 		for name, edits := range map[string][]func(*smtpServer){"anonymous": nil, "signed in": {withAuth}} {
 			t.Run(string(encryption)+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -262,28 +264,28 @@ func TestMailerSendErrors(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		server    Encryption
+		server    configv1alpha1.Encryption
 		edit      func(*smtpServer)
 		settings  func(*Mailer)
 		problem   string
 		temporary bool
 	}{
-		"no STARTTLS":               {problem: "does not offer STARTTLS"},
-		"no STARTTLS, with a key":   {edit: withAuth, problem: "does not offer STARTTLS"},
-		"no TLS":                    {settings: func(m *Mailer) { m.Encryption = ImplicitTLS }, problem: "does not speak TLS"},
-		"a stranger's certificate":  {server: STARTTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
-		"nobody's certificate":      {server: STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
-		"another's name":            {server: STARTTLS, settings: func(m *Mailer) { m.Host = "localhost" }, problem: "certificate"},
-		"a stranger's, over TLS":    {server: ImplicitTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
-		"wrong password":            {server: STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Password += "x" }, problem: "replied 535 before a message was sent: smtp.username or smtp.password is wrong"},
-		"no password":               {server: STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Username = "" }, problem: "rejected the sender with 502"},
-		"a password nobody asks":    {server: STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
-		"signing in later":          {server: ImplicitTLS, edit: func(s *smtpServer) { withAuth(s); refusing("auth", 454)(s) }, problem: "replied 454", temporary: true},
-		"sender refused":            {server: STARTTLS, edit: refusing("from", 550), problem: "rejected the sender with 550"},
-		"recipient refused":         {server: STARTTLS, edit: refusing("rcpt", 550), problem: "rejected the recipient with 550"},
-		"recipient refused for now": {server: ImplicitTLS, edit: refusing("rcpt", 451), problem: "rejected the recipient with 451", temporary: true},
-		"message refused":           {server: STARTTLS, edit: refusing("data", 554), problem: "rejected the message with 554"},
-		"message refused for now":   {server: STARTTLS, edit: refusing("data", 452), problem: "rejected the message with 452", temporary: true},
+		"no STARTTLS":                            {problem: "does not offer STARTTLS"},
+		"no configv1alpha1.STARTTLS, with a key": {edit: withAuth, problem: "does not offer STARTTLS"},
+		"no TLS":                                 {settings: func(m *Mailer) { m.Encryption = configv1alpha1.ImplicitTLS }, problem: "does not speak TLS"},
+		"a stranger's certificate":               {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
+		"nobody's certificate":                   {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
+		"another's name":                         {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Host = "localhost" }, problem: "certificate"},
+		"a stranger's, over TLS":                 {server: configv1alpha1.ImplicitTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
+		"wrong password":                         {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Password += "x" }, problem: "replied 535 before a message was sent: smtp.username or smtp.password is wrong"},
+		"no password":                            {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Username = "" }, problem: "rejected the sender with 502"},
+		"a password nobody asks":                 {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
+		"signing in later":                       {server: configv1alpha1.ImplicitTLS, edit: func(s *smtpServer) { withAuth(s); refusing("auth", 454)(s) }, problem: "replied 454", temporary: true},
+		"sender refused":                         {server: configv1alpha1.STARTTLS, edit: refusing("from", 550), problem: "rejected the sender with 550"},
+		"recipient refused":                      {server: configv1alpha1.STARTTLS, edit: refusing("rcpt", 550), problem: "rejected the recipient with 550"},
+		"recipient refused for now":              {server: configv1alpha1.ImplicitTLS, edit: refusing("rcpt", 451), problem: "rejected the recipient with 451", temporary: true},
+		"message refused":                        {server: configv1alpha1.STARTTLS, edit: refusing("data", 554), problem: "rejected the message with 554"},
+		"message refused for now":                {server: configv1alpha1.STARTTLS, edit: refusing("data", 452), problem: "rejected the message with 452", temporary: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +296,7 @@ func TestMailerSendErrors(t *testing.T) {
 			server := startSMTPServer(t, test.server, edit)
 			encryption := test.server
 			if encryption == "" {
-				encryption = STARTTLS
+				encryption = configv1alpha1.STARTTLS
 			}
 			mailer := server.newMailer(encryption)
 			if test.settings != nil {
@@ -326,7 +328,7 @@ func expectSendError(t *testing.T, err error, problem string, temporary bool) {
 // The mailer gives up on a server that never responds.
 func TestMailerSendTimesOut(t *testing.T) {
 	t.Parallel()
-	for _, encryption := range []Encryption{STARTTLS, ImplicitTLS} {
+	for _, encryption := range []configv1alpha1.Encryption{configv1alpha1.STARTTLS, configv1alpha1.ImplicitTLS} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -358,7 +360,7 @@ func TestMailerSendTimesOutMidSession(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	err = (&smtpServer{addr: listener.Addr()}).newMailer(STARTTLS).Send(ctx, newEmail())
+	err = (&smtpServer{addr: listener.Addr()}).newMailer(configv1alpha1.STARTTLS).Send(ctx, newEmail())
 	expectSendError(t, err, "timed out after", true)
 }
 
@@ -371,7 +373,7 @@ func TestMailerConnectionErrorsAreTemporary(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mailer := (&smtpServer{addr: listener.Addr()}).newMailer(STARTTLS)
+	mailer := (&smtpServer{addr: listener.Addr()}).newMailer(configv1alpha1.STARTTLS)
 	expectSendError(t, mailer.Send(t.Context(), newEmail()), "connection refused", true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -383,8 +385,8 @@ func TestMailerConnectionErrorsAreTemporary(t *testing.T) {
 // An IPv6 address is dialed correctly, whatever address the library passes.
 func TestMailerDialsIPv6Address(t *testing.T) {
 	t.Parallel()
-	server := startSMTPServer(t, STARTTLS)
-	line := connection{mailer: server.newMailer(STARTTLS)}
+	server := startSMTPServer(t, configv1alpha1.STARTTLS)
+	line := connection{mailer: server.newMailer(configv1alpha1.STARTTLS)}
 	defer line.close()
 	conn, err := line.dialer(t.Context())(t.Context(), "tcp", "::1:587")
 	if err != nil || conn.RemoteAddr().String() != server.addr.String() {
@@ -398,13 +400,13 @@ func TestMailerDialsIPv6Address(t *testing.T) {
 // An invalid recipient never becomes a header, even if validation is bypassed.
 func TestMailerRejectsHeaderInjection(t *testing.T) {
 	t.Parallel()
-	server := startSMTPServer(t, STARTTLS)
+	server := startSMTPServer(t, configv1alpha1.STARTTLS)
 	for _, edit := range []func(*Message){
 		func(m *Message) { m.Recipient = "ada@acme.example\r\nBcc: eve@evil.example" },
 		func(m *Message) { m.TenantName = "acme\r\nBcc: eve@evil.example" },
 		func(m *Message) { m.Code = "1\r\nBcc: eve@evil.example" },
 	} {
-		_ = server.newMailer(STARTTLS).Send(t.Context(), newEmail(edit))
+		_ = server.newMailer(configv1alpha1.STARTTLS).Send(t.Context(), newEmail(edit))
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()

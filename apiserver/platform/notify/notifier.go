@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
 )
 
@@ -51,15 +51,15 @@ func (n *Notifier) Sources() []*reload.Source {
 		return nil
 	}
 	return []*reload.Source{
-		n.newSource("smtp", smtpFiles, func(s channelSettings) error {
-			mailer, err := parseMailer(s)
+		n.newSource(configv1alpha1.SMTPFormat, func(content map[string][]byte) error {
+			mailer, err := parseMailer(content)
 			if err == nil {
 				n.mailer.Store(mailer)
 			}
 			return err
 		}),
-		n.newSource("sms", smsFiles, func(s channelSettings) error {
-			gateway, err := parseGateway(s, n.options.DevMode)
+		n.newSource(configv1alpha1.SMSGatewayFormat, func(content map[string][]byte) error {
+			gateway, err := parseGateway(content, n.options.DevMode)
 			if err == nil {
 				n.gateway.Store(gateway)
 			}
@@ -68,13 +68,10 @@ func (n *Notifier) Sources() []*reload.Source {
 	}
 }
 
-func (n *Notifier) newSource(name string, names []string, apply func(channelSettings) error) *reload.Source {
-	paths := make([]string, len(names))
-	for i, name := range names {
-		paths[i] = filepath.Join(n.options.SettingsDir, name)
-	}
-	return &reload.Source{Name: name, Paths: paths, Optional: true, Apply: func(files reload.Files) error {
-		return apply(newSettings(files, n.options.SettingsDir, names))
+func (n *Notifier) newSource(format configv1alpha1.SenderFormat, apply func(content map[string][]byte) error) *reload.Source {
+	directory := n.options.SettingsDir
+	return &reload.Source{Name: format.Name, Paths: settingsPaths(format, directory), Optional: true, Apply: func(files reload.Files) error {
+		return apply(readSettings(format, directory, files))
 	}}
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
 // A harness is a running notifier with its recorded outcomes.
@@ -70,7 +72,7 @@ func writeFiles(t *testing.T, directory string, contents map[string]string) {
 // Settings files configure the mail server and the gateway, and changes take effect.
 func TestNotifierFollowsSettings(t *testing.T) {
 	t.Parallel()
-	server := startSMTPServer(t, STARTTLS, withAuth)
+	server := startSMTPServer(t, configv1alpha1.STARTTLS, withAuth)
 	directory := filepath.Join(t.TempDir(), "missing")
 	r := startHarness(t, directory, false)
 	if r.CanSend(Email) || r.CanSend(TextMessage) || r.Notify(t.Context(), newEmail()) {
@@ -81,7 +83,7 @@ func TestNotifierFollowsSettings(t *testing.T) {
 	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	mailer := server.newMailer(STARTTLS)
+	mailer := server.newMailer(configv1alpha1.STARTTLS)
 	_, port, _ := strings.Cut(mailer.address(), ":")
 	writeFiles(t, directory, map[string]string{
 		"smtp.host": mailer.Host, "smtp.port": port, "smtp.from": "a@acme.example", "smtp.username": username, "smtp.password": password,

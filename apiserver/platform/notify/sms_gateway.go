@@ -5,7 +5,6 @@ package notify
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,33 +12,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
-// The content types that a gateway may accept.
-const (
-	contentTypeJSON = "application/json"
-	contentTypeForm = "application/x-www-form-urlencoded"
-)
-
-// The placeholders in requests to a gateway.
-const (
-	placeholderTo   = "{to}"
-	placeholderText = "{text}"
-)
-
-// SMSGateway sends text messages with an HTTP POST to a delivery service. Its fields
-// are set by the settings. Placeholders are expanded once, so that a text may itself
-// contain one.
-type SMSGateway struct {
-	// URL may contain placeholders in its path and query.
-	URL string
-	// Headers are sent unchanged.
-	Headers http.Header
-	// Body may contain placeholders: within strings in JSON, anywhere in a form.
-	Body        string
-	ContentType string         // contentTypeJSON or contentTypeForm
-	RootCAs     *x509.CertPool // CAs of the gateway's certificate; if nil, the system's
-}
+// SMSGateway sends text messages with an HTTP POST to a delivery service. Placeholders
+// are expanded once, so that a text may itself contain one.
+type SMSGateway configv1alpha1.SMSGateway
 
 // String returns the gateway's host and omits parts of the URL that may be secret.
 func (g SMSGateway) String() string {
@@ -97,7 +76,7 @@ func (g SMSGateway) expandURL(to, text string) string {
 
 // expandBody returns the body with its placeholders expanded.
 func (g SMSGateway) expandBody(to, text string) string {
-	if g.ContentType == contentTypeForm {
+	if g.ContentType == configv1alpha1.ContentTypeForm {
 		return expandPlaceholders(g.Body, to, text, url.QueryEscape)
 	}
 	return expandPlaceholders(g.Body, to, text, escapeJSONString)
@@ -106,7 +85,7 @@ func (g SMSGateway) expandBody(to, text string) string {
 // expandPlaceholders replaces the number and the text in a pattern in one pass, so
 // that inserted values are not expanded again.
 func expandPlaceholders(pattern, to, text string, escape func(string) string) string {
-	return strings.NewReplacer(placeholderTo, escape(to), placeholderText, escape(text)).Replace(pattern)
+	return strings.NewReplacer(configv1alpha1.PlaceholderTo, escape(to), configv1alpha1.PlaceholderText, escape(text)).Replace(pattern)
 }
 
 // escapeJSONString escapes a text for use between the quotes of a JSON string. Invalid

@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
 // A gatewayRequest is a request received by a gateway.
@@ -43,7 +45,7 @@ func startGateway(t testing.TB, status int, header ...string) (*SMSGateway, func
 	t.Cleanup(server.Close)
 	pool := x509.NewCertPool()
 	pool.AddCert(server.Certificate())
-	gateway := &SMSGateway{URL: server.URL + "/send", ContentType: contentTypeJSON, Body: `{"to": "{to}", "text": "{text}"}`, RootCAs: pool}
+	gateway := &SMSGateway{URL: server.URL + "/send", ContentType: configv1alpha1.ContentTypeJSON, Body: `{"to": "{to}", "text": "{text}"}`, RootCAs: pool}
 	return gateway, func() (all []gatewayRequest) {
 		for {
 			select {
@@ -66,18 +68,18 @@ func TestGatewaySend(t *testing.T) {
 		want gatewayRequest
 	}{
 		"JSON": {func(*SMSGateway) {}, gatewayRequest{
-			Path: "/send", ContentType: contentTypeJSON,
+			Path: "/send", ContentType: configv1alpha1.ContentTypeJSON,
 			Body: `{"to": "+4930123456789", "text": "` + strings.ReplaceAll(text, "&", `\u0026`) + `"}`,
 		}},
 		"a form": {func(g *SMSGateway) {
-			g.ContentType, g.Body = contentTypeForm, "from=acme&to={to}&text={text}"
+			g.ContentType, g.Body = configv1alpha1.ContentTypeForm, "from=acme&to={to}&text={text}"
 			g.Headers = http.Header{"Authorization": {"Bearer x"}}
 		}, gatewayRequest{
-			Path: "/send", ContentType: contentTypeForm, Authorization: "Bearer x", Body: "from=acme&to=%2B4930123456789&text=" + escaped,
+			Path: "/send", ContentType: configv1alpha1.ContentTypeForm, Authorization: "Bearer x", Body: "from=acme&to=%2B4930123456789&text=" + escaped,
 		}},
 		"in the address": {func(g *SMSGateway) { g.URL, g.Body = g.URL+"/{to}/{text}?to={to}&text={text}", "{}" }, gatewayRequest{
 			Path: "/send/+4930123456789/" + url.PathEscape(text), Query: "to=%2B4930123456789&text=" + escaped,
-			ContentType: contentTypeJSON, Body: "{}",
+			ContentType: configv1alpha1.ContentTypeJSON, Body: "{}",
 		}},
 	} {
 		gateway, calls := startGateway(t, http.StatusAccepted)
@@ -131,7 +133,7 @@ func TestGatewayWithoutTLS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
-	gateway := &SMSGateway{URL: strings.Replace(server.URL, "http", "https", 1), ContentType: contentTypeJSON}
+	gateway := &SMSGateway{URL: strings.Replace(server.URL, "http", "https", 1), ContentType: configv1alpha1.ContentTypeJSON}
 	expectSendError(t, gateway.Send(t.Context(), newTextMessage()), "does not speak TLS", false)
 }
 
@@ -149,7 +151,7 @@ func TestGatewaySendTimesOut(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(release) })
-	gateway := &SMSGateway{URL: server.URL, ContentType: contentTypeJSON, Body: "{}"}
+	gateway := &SMSGateway{URL: server.URL, ContentType: configv1alpha1.ContentTypeJSON, Body: "{}"}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	expectSendError(t, gateway.Send(ctx, newTextMessage()), "timed out after", true)
@@ -164,7 +166,7 @@ func FuzzGatewayPlaceholders(f *testing.F) {
 	f.Add("\xff", "\xed\xa0\x80")
 	f.Fuzz(func(t *testing.T, to, text string) {
 		expectJSON(t, to, text)
-		form := SMSGateway{ContentType: contentTypeForm, Body: "a=1&to={to}&text={text}&twice={to}{text}"}
+		form := SMSGateway{ContentType: configv1alpha1.ContentTypeForm, Body: "a=1&to={to}&text={text}&twice={to}{text}"}
 		got, err := url.ParseQuery(form.expandBody(to, text))
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +181,7 @@ func FuzzGatewayPlaceholders(f *testing.F) {
 
 func expectJSON(t *testing.T, to, text string) {
 	t.Helper()
-	gateway := SMSGateway{ContentType: contentTypeJSON, Body: `{"to": ["{to}"], "text": "a {text} b", "twice": "{to}{text}", "n": 1.50}`}
+	gateway := SMSGateway{ContentType: configv1alpha1.ContentTypeJSON, Body: `{"to": ["{to}"], "text": "a {text} b", "twice": "{to}{text}", "n": 1.50}`}
 	var got struct {
 		To    []string    `json:"to"`
 		Text  string      `json:"text"`

@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"math"
@@ -12,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 )
@@ -86,7 +87,9 @@ func readTemplates(from embed.FS, file string) (tag language.Tag, one templates,
 	if err != nil {
 		return tag, one, err
 	}
-	return tag, one, yaml.UnmarshalWithOptions(content, &one, yaml.Strict())
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	return tag, one, decoder.Decode(&one)
 }
 
 // forLanguage returns the templates for a language tag or a list of tags.

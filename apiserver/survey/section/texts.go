@@ -3,6 +3,7 @@
 package section
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // textFiles has the words of each language in a file that is named by its tag, in
@@ -89,7 +90,9 @@ func (v Catalog) loadLanguage(from fs.FS, file, tag string) (*Texts, error) {
 		return nil, err
 	}
 	said := map[string]localizedQuestion{}
-	if err := yaml.UnmarshalWithOptions(content, &said, yaml.Strict()); err != nil {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&said); err != nil {
 		return nil, err
 	}
 	if base, _, derived := strings.Cut(tag, "-"); derived && v.byLanguage[base] != nil {

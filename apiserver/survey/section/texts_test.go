@@ -111,11 +111,11 @@ func TestLoadCatalogRejectsInvalidVariants(t *testing.T) {
 	t.Parallel()
 	en := englishTexts(t)
 	for words, says := range map[string]string{
-		"sex: {text: What is your sex?}":      "question sex: expected only texts that differ from the base language",
-		"sex: {answers: {male: Male}}":        "question sex: expected only texts that differ from the base language",
-		"gender: {text: a}":                   "question gender: not defined by the base language",
-		"sex: {answers: {other: Other}}":      "question sex: expected labels for the answers [female male]",
-		"sex: {third_person: What are they?}": "",
+		"sex: {text: 'What is your sex?'}":      "question sex: expected only texts that differ from the base language",
+		"sex: {answers: {male: Male}}":          "question sex: expected only texts that differ from the base language",
+		"gender: {text: a}":                     "question gender: not defined by the base language",
+		"sex: {answers: {other: Other}}":        "question sex: expected labels for the answers [female male]",
+		"sex: {third_person: 'What are they?'}": "",
 	} {
 		_, err := loadCatalog(fstest.MapFS{"words/en.yaml": {Data: []byte(en)}, "words/en-gb.yaml": {Data: []byte(words)}})
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {

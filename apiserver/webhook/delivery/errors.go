@@ -71,9 +71,9 @@ func publicError(ctx context.Context, err error) error {
 	return errInvalidResponse
 }
 
-// NewRootCAs returns the system's CA certificates plus those of a PEM bundle. For an
+// newRootCAs returns the system's CA certificates plus those of a PEM bundle. For an
 // empty bundle it returns nil, which selects the system's pool.
-func NewRootCAs(authorities string) (*x509.CertPool, error) {
+func newRootCAs(authorities string) (*x509.CertPool, error) {
 	if authorities == "" {
 		return nil, nil
 	}

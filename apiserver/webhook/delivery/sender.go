@@ -123,7 +123,7 @@ func (s *Sender) currentTransport() (*http.Transport, error) {
 	if s.transport != nil && reflect.DeepEqual(s.transportSettings, settings) {
 		return s.transport, nil
 	}
-	roots, err := NewRootCAs(settings.CABundle)
+	roots, err := newRootCAs(settings.CABundle)
 	if err != nil {
 		return nil, err
 	}

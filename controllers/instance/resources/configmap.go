@@ -3,81 +3,101 @@
 package resources
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// configFile is the server's --config file, which the server reloads when it changes.
-type configFile struct {
-	CORS  corsConfig                       `json:"cors"`
-	Plans map[string]v1alpha1.MonthlyCalls `json:"plans,omitempty"`
-	// The fields below are omitted if unset, because servers that predate them would log a
-	// warning.
-	URL       v1alpha1.PublicURL  `json:"url,omitempty"`
-	Proxies   []v1alpha1.CIDR     `json:"proxies,omitempty"`
-	Features  *v1alpha1.Features  `json:"features,omitempty"`
-	Instance  *instanceConfig     `json:"instance,omitempty"`
-	Webhooks  *webhooksConfig     `json:"webhooks,omitempty"`
-	Retention *v1alpha1.Retention `json:"retention,omitempty"`
-	Page      *pageConfig         `json:"page,omitempty"`
-}
-
-// webhooksConfig configures where the server may send webhooks, and which CAs (PEM) it
-// trusts for receivers in addition to the public ones.
-type webhooksConfig struct {
-	AllowPrivateAddresses bool    `json:"allowPrivateAddresses,omitempty"`
-	AllowedPorts          []int32 `json:"allowedPorts,omitempty"`
-	CA                    string  `json:"ca,omitempty"`
-}
-
-// instanceConfig identifies the databases that the server may open: a new one, its own,
-// or one that it adopts.
-type instanceConfig struct {
-	UID    types.UID `json:"uid"`
-	Adopts []string  `json:"adopts,omitempty"`
-}
-
-type corsConfig struct {
-	AllowedOrigins []string `json:"allowedOrigins"`
-}
-
 // BuildConfigMap holds the configuration that the server reloads without a restart.
 func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
-	config := configFile{CORS: corsConfig{AllowedOrigins: []string{}}, Plans: map[string]v1alpha1.MonthlyCalls{}}
-	if in.Instance.Spec.CORS != nil {
-		config.CORS.AllowedOrigins = in.Instance.Spec.CORS.AllowedOrigins
-	}
-	for _, plan := range in.Instance.Spec.Plans {
-		config.Plans[plan.Name] = plan.MonthlyCalls
-	}
-	config.URL, config.Proxies = in.Instance.Spec.URL, in.Instance.Spec.TrustedProxies
-	config.Features, config.Retention = in.Instance.Spec.Features, in.Instance.Spec.Retention
-	if wanted := in.Instance.Spec.Webhooks; wanted != nil {
-		config.Webhooks = &webhooksConfig{wanted.AllowPrivateAddresses, wanted.AllowedPorts, in.WebhookCABundle}
-	}
-	config.Page = newPageConfig(in)
-	config.Instance = newInstanceConfig(in.Instance)
 	return coreapply.ConfigMap(ConfigMapName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithData(map[string]string{configFileName: config.encode()})
+		WithData(map[string]string{configFileName: string(configv1alpha1.Encode(newServerConfiguration(in)))})
+}
+
+// newServerConfiguration returns the server's configuration. It leaves sections unset that
+// the spec leaves unset, because servers that predate a section would log a warning.
+func newServerConfiguration(in Input) *configv1alpha1.ServerConfiguration {
+	spec := &in.Instance.Spec
+	config := &configv1alpha1.ServerConfiguration{
+		CORS:     configv1alpha1.CORS{AllowedOrigins: []string{}},
+		Features: newFeaturesConfig(spec.Features),
+		Page:     newPageConfig(in),
+		Plans:    map[string]configv1alpha1.MonthlyCalls{},
+		Proxies:  toStringSlice(spec.TrustedProxies),
+		URL:      string(spec.URL),
+	}
+	if spec.CORS != nil {
+		config.CORS.AllowedOrigins = spec.CORS.AllowedOrigins
+	}
+	for _, plan := range spec.Plans {
+		config.Plans[plan.Name] = newMonthlyCalls(plan.MonthlyCalls)
+	}
+	if spec.Retention != nil {
+		config.Retention = &configv1alpha1.Retention{Deliveries: configv1alpha1.Days(spec.Retention.Deliveries)}
+	}
+	if wanted := spec.Webhooks; wanted != nil {
+		config.Webhooks = &configv1alpha1.Webhooks{
+			AllowPrivateAddresses: wanted.AllowPrivateAddresses, AllowedPorts: wanted.AllowedPorts, CA: configv1alpha1.Text(in.WebhookCABundle),
+		}
+	}
+	config.Instance = newInstanceConfig(in.Instance)
+	return config
+}
+
+func newFeaturesConfig(wanted *v1alpha1.Features) *configv1alpha1.Features {
+	if wanted == nil {
+		return nil
+	}
+	config := &configv1alpha1.Features{PatientResults: wanted.PatientResults}
+	if wanted.Prefill != nil {
+		config.Prefill = &configv1alpha1.Prefill{Confirm: wanted.Prefill.Confirm, Enabled: wanted.Prefill.Enabled}
+	}
+	return config
+}
+
+func newMonthlyCalls(wanted v1alpha1.MonthlyCalls) configv1alpha1.MonthlyCalls {
+	return configv1alpha1.MonthlyCalls{
+		Explain: wanted.Explain, Rationale: wanted.Rationale, Suggest: wanted.Suggest, Triage: wanted.Triage,
+	}
+}
+
+func newInstanceConfig(instance *v1alpha1.Instance) *configv1alpha1.Instance {
+	config := &configv1alpha1.Instance{UID: string(instance.UID)}
+	if earlier := instance.Annotations[v1alpha1.AdoptAnnotation]; earlier != "" {
+		config.Adopts = []configv1alpha1.Text{configv1alpha1.Text(earlier)}
+	}
+	return config
+}
+
+// toStringSlice converts a slice of a string type.
+func toStringSlice[T ~string](values []T) []string {
+	if values == nil {
+		return nil
+	}
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+	return texts
+}
+
+// decodeConfig returns the server's configuration in the ConfigMap's content, which may
+// have been edited since it was applied. An invalid configuration counts as an empty one.
+func decodeConfig(content map[string]string) *configv1alpha1.ServerConfiguration {
+	config, _, err := configv1alpha1.Decode([]byte(content[configFileName]))
+	if err != nil {
+		return &configv1alpha1.ServerConfiguration{}
+	}
+	return config
 }
 
 // ParseWebhookCABundle returns the webhook receivers' CAs from the ConfigMap's content,
 // or an empty string.
 func ParseWebhookCABundle(content map[string]string) string {
-	config, err := decodeConfig(content[configFileName])
-	if err != nil || config.Webhooks == nil {
-		return ""
+	if webhooks := decodeConfig(content).Webhooks; webhooks != nil {
+		return string(webhooks.CA)
 	}
-	return config.Webhooks.CA
-}
-
-func newInstanceConfig(instance *v1alpha1.Instance) *instanceConfig {
-	config := &instanceConfig{UID: instance.UID}
-	if earlier := instance.Annotations[v1alpha1.AdoptAnnotation]; earlier != "" {
-		config.Adopts = []string{earlier}
-	}
-	return config
+	return ""
 }

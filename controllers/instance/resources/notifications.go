@@ -3,8 +3,6 @@
 package resources
 
 import (
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,23 +10,23 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	networkapply "k8s.io/client-go/applyconfigurations/networking/v1"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
 // A Sender is one way for the server to send messages to users, as configured in the
 // spec.
 type Sender struct {
-	// Name is the prefix of the sender's files: smtp or sms. DisplayName is its name in
-	// messages.
-	Name, DisplayName string
+	// DisplayName is the sender's name in messages.
+	DisplayName string
 	// SecretName is the name of the Secret that the spec references.
 	SecretName string
 	// Expected describes the expected content of the Secret.
 	Expected string
 
-	keys     []string
-	validate func(senderSettings) error
-	port     func(senderSettings) int32
+	configv1alpha1.SenderFormat
+	// parsePort validates the content of the Secret and returns the port to connect to.
+	parsePort func(content map[string][]byte) (int, error)
 }
 
 // Senders returns the senders of the spec.
@@ -47,62 +45,40 @@ func Senders(instance *v1alpha1.Instance) []Sender {
 
 func smtpSender(secret string) Sender {
 	return Sender{
-		Name: "smtp", DisplayName: "e-mail", SecretName: secret,
-		Expected: "host, from and, if needed, port, username, password, tls and ca.crt",
-		keys:     []string{"host", "port", "username", "password", "from", "tls", senderCAKey},
-		validate: validateSMTP,
-		port:     smtpPort,
+		DisplayName: "e-mail", SecretName: secret,
+		Expected:     "host, from and, if needed, port, username, password, tls and ca.crt",
+		SenderFormat: configv1alpha1.SMTPFormat,
+		parsePort: func(content map[string][]byte) (int, error) {
+			settings, err := configv1alpha1.ParseSMTP(content)
+			if err != nil {
+				return 0, err
+			}
+			return settings.Port, nil
+		},
 	}
 }
 
 func smsSender(secret string) Sender {
 	return Sender{
-		Name: "sms", DisplayName: "text message", SecretName: secret,
-		Expected: "url, body and, if needed, headers, contentType and ca.crt",
-		keys:     []string{"url", "headers", "body", "contentType", senderCAKey},
-		validate: validateSMS,
-		port:     gatewayPort,
+		DisplayName: "text message", SecretName: secret,
+		Expected:     "url, body and, if needed, headers, contentType and ca.crt",
+		SenderFormat: configv1alpha1.SMSGatewayFormat,
+		parsePort: func(content map[string][]byte) (int, error) {
+			settings, err := configv1alpha1.ParseSMSGateway(content, false)
+			if err != nil {
+				return 0, err
+			}
+			return settings.Port(), nil
+		},
 	}
 }
-
-const senderCAKey = "ca.crt"
 
 // Validate returns an error if the server could not send with the content of a Secret.
 // The error contains none of the content.
 func (s Sender) Validate(content map[string][]byte) error {
-	given := senderSettings(content)
-	if authority := given.text(senderCAKey); authority != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(authority)) {
-		return errors.New("ca.crt contains no PEM certificate")
-	}
-	return s.validate(given)
+	_, err := s.parsePort(content)
+	return err
 }
-
-// Files returns the server's files from the content of the sender's Secret. It includes
-// only the keys that the server knows.
-func (s Sender) Files(content map[string][]byte) map[string][]byte {
-	files := map[string][]byte{}
-	for _, key := range s.keys {
-		if value, ok := content[key]; ok {
-			files[s.Name+"."+key] = value
-		}
-	}
-	return files
-}
-
-// ContentFromFiles is the inverse of Files: it extracts a sender's content from all
-// files of the server.
-func (s Sender) ContentFromFiles(files map[string][]byte) map[string][]byte {
-	content := map[string][]byte{}
-	for _, key := range s.keys {
-		if value, ok := files[s.Name+"."+key]; ok {
-			content[key] = value
-		}
-	}
-	return content
-}
-
-// Port returns the port that the server connects to, from validated content.
-func (s Sender) Port(content map[string][]byte) int32 { return s.port(content) }
 
 // BuildNotificationsSecret holds the files of all senders. It returns nil without
 // senders.
@@ -132,8 +108,8 @@ func notificationEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConf
 func NotificationPorts(instance *v1alpha1.Instance, files map[string][]byte) []int32 {
 	var ports []int32
 	for _, sender := range Senders(instance) {
-		if content := sender.ContentFromFiles(files); sender.Validate(content) == nil {
-			ports = append(ports, sender.Port(content))
+		if port, err := sender.parsePort(sender.Content(files)); err == nil {
+			ports = append(ports, int32(port))
 		}
 	}
 	return ports

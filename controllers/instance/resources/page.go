@@ -6,7 +6,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/anamnesis-dev/anamnesis/api/contrast"
+	"github.com/anamnesis-dev/anamnesis/api/config/branding"
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
@@ -19,42 +20,38 @@ type Branding struct {
 	Colors *v1alpha1.PageColors
 }
 
-// pageConfig configures the appearance and the links of pages.
-type pageConfig struct {
-	Name            string               `json:"name,omitempty"`
-	Logo            string               `json:"logo,omitempty"`
-	Colors          *v1alpha1.PageColors `json:"colors,omitempty"`
-	PrivacyURL      v1alpha1.PageURL     `json:"privacyURL,omitempty"`
-	HelpURL         v1alpha1.HelpURL     `json:"helpURL,omitempty"`
-	EmergencyNumber v1alpha1.PhoneNumber `json:"emergencyNumber,omitempty"`
-	CrisisLine      v1alpha1.PhoneNumber `json:"crisisLine,omitempty"`
-}
-
 // newPageConfig returns the configuration of the server's pages, or nil if the spec
 // configures none.
-func newPageConfig(in Input) *pageConfig {
+func newPageConfig(in Input) *configv1alpha1.Page {
 	wanted := in.Instance.Spec.Page
 	if wanted == nil {
 		return nil
 	}
-	return &pageConfig{
-		Name:            wanted.Name,
+	config := &configv1alpha1.Page{
+		CrisisLine:      string(wanted.CrisisLine),
+		EmergencyNumber: string(wanted.EmergencyNumber),
+		HelpURL:         string(wanted.HelpURL),
 		Logo:            in.Branding.Logo,
-		Colors:          in.Branding.Colors,
-		PrivacyURL:      wanted.PrivacyURL,
-		HelpURL:         wanted.HelpURL,
-		EmergencyNumber: wanted.EmergencyNumber,
-		CrisisLine:      wanted.CrisisLine,
+		Name:            wanted.Name,
+		PrivacyURL:      string(wanted.PrivacyURL),
 	}
+	if colors := in.Branding.Colors; colors != nil {
+		config.Colors = &configv1alpha1.Colors{Accent: colors.Accent, Primary: colors.Primary}
+	}
+	return config
 }
 
 // ParseBranding returns the branding in the ConfigMap's content, or the zero value.
 func ParseBranding(content map[string]string) Branding {
-	config, err := decodeConfig(content[configFileName])
-	if err != nil || config.Page == nil {
+	page := decodeConfig(content).Page
+	if page == nil {
 		return Branding{}
 	}
-	return Branding{config.Page.Logo, config.Page.Colors}
+	found := Branding{Logo: page.Logo}
+	if page.Colors != nil {
+		found.Colors = &v1alpha1.PageColors{Primary: page.Colors.Primary, Accent: page.Colors.Accent}
+	}
+	return found
 }
 
 // ValidateColors rejects colors without sufficient contrast to white, as text or as
@@ -68,19 +65,19 @@ func ValidateColors(colors v1alpha1.PageColors) error {
 	if err != nil {
 		return fmt.Errorf("accent: %w", err)
 	}
-	if min(primary, accent) < contrast.MinForText {
+	if min(primary, accent) < branding.MinTextContrast {
 		return fmt.Errorf("against white, primary %s has a contrast of %s and accent %s has %s: use colors with a contrast of at least %s",
-			colors.Primary, primary, colors.Accent, accent, contrast.MinForText)
+			colors.Primary, primary, colors.Accent, accent, branding.MinTextContrast)
 	}
 	return nil
 }
 
-func contrastWithWhite(text string) (contrast.Ratio, error) {
-	color, err := contrast.Parse(text)
+func contrastWithWhite(text string) (branding.ContrastRatio, error) {
+	color, err := branding.ParseColor(text)
 	if err != nil {
 		return 0, err
 	}
-	return contrast.Between(color, contrast.White), nil
+	return branding.Contrast(color, branding.White), nil
 }
 
 // LogoReferenceFor returns the reference to the logo, including its key, or nil.

@@ -3,14 +3,13 @@
 package resources
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
+	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
@@ -96,19 +95,6 @@ func BuildApplicationSecret(in Input, application v1alpha1.Application, key stri
 	return newSecret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
 }
 
-// credentialFile is one file of the server's --credentials-dir.
-type credentialFile struct {
-	ID  string `json:"id"`
-	Key string `json:"key"`
-	// Keys are further valid keys.
-	Keys   []string         `json:"keys,omitempty"`
-	Scopes []v1alpha1.Scope `json:"scopes"`
-	Plan   string           `json:"plan,omitempty"`
-	// DevMode is omitted unless set, so that the Secrets of tenants that do not use it stay
-	// unchanged.
-	DevMode bool `json:"devMode,omitempty"`
-}
-
 // BuildCredentialsSecret holds the server's credentials: one file for each of
 // ServerApplications, with its keys by application name. Applications without a key are
 // omitted, because an empty key must never grant access. notes are annotations, which
@@ -117,20 +103,25 @@ func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes
 	files := make(map[string][]byte, len(keys))
 	for _, application := range ServerApplications(in.Instance) {
 		if known := keys[application.Name]; known.Current != "" {
-			files[application.Name+".json"] = encodeCredential(application, known)
+			files[credentialsFileName(application.Name)] = encodeCredentials(application, known)
 		}
 	}
 	return withAnnotations(markRetained(in, newSecret(in, CredentialsSecretName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
 }
 
+// credentialsFileName returns the name of the file with an application's credentials.
+func credentialsFileName(application string) string {
+	return application + configv1alpha1.CredentialsExtension
+}
+
 // ParseApplicationKeys returns an application's keys from the content of the credentials
 // Secret, or the zero value.
 func ParseApplicationKeys(content map[string][]byte, application string) pki.ApplicationKeys {
-	var credential credentialFile
-	if json.Unmarshal(content[application+".json"], &credential) != nil {
+	credentials, err := configv1alpha1.DecodeApplicationCredentials(content[credentialsFileName(application)])
+	if err != nil {
 		return pki.ApplicationKeys{}
 	}
-	return pki.ApplicationKeys{Current: credential.Key, Additional: credential.Keys}
+	return pki.ApplicationKeys{Current: credentials.Key, Additional: credentials.Keys}
 }
 
 // withAnnotations returns a Secret with annotations, omitting those without a value.
@@ -141,19 +132,15 @@ func withAnnotations(secret *coreapply.SecretApplyConfiguration, notes map[strin
 	return secret.WithAnnotations(notes)
 }
 
-func encodeCredential(application v1alpha1.Application, known pki.ApplicationKeys) []byte {
-	encoded, err := json.Marshal(credentialFile{
+func encodeCredentials(application v1alpha1.Application, known pki.ApplicationKeys) []byte {
+	return configv1alpha1.EncodeApplicationCredentials(configv1alpha1.ApplicationCredentials{
 		ID:      application.Name,
 		Key:     known.Current,
 		Keys:    known.Additional,
-		Scopes:  application.Scopes,
+		Scopes:  toStringSlice(application.Scopes),
 		Plan:    application.Plan,
 		DevMode: application.DevMode,
 	})
-	if err != nil {
-		panic(fmt.Sprintf("encoding strings: %v", err))
-	}
-	return encoded
 }
 
 // BuildSigningKeysSecret holds the keys that sign tokens, as PKCS#8 in PEM, in files

@@ -66,7 +66,7 @@ func TestInconsistentFilesAreRejected(t *testing.T) {
 		{regions, "id: face", "id: head", `region "head": expected it once`},
 		{regions, "[front, back]", "[front, top]", `side "top": expected front or back`},
 		{regions, "- s_370 ", "- s_21 ", `region "head": symptom s_21: expected it once`},
-		{regions, "sides: [front, back]", "side: front", `unknown field "side"`},
+		{regions, "sides: [front, back]", "side: front", "field side not found"},
 		{names, "head: Kopf\n", "", `names/de.yaml: expected a name of region "head"`},
 		{names, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", `names/de.yaml: "haed": expected only regions`},
 		{drawing, ` viewBox="0 0 280 380"`, "", "expected a viewBox and an outline"},

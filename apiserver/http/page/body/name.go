@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // fallbackLanguage is used for patients who speak none of the other languages.
@@ -54,7 +54,7 @@ func (m *Map) readNamesFile(from fs.FS, file string) (map[string]string, error) 
 		return nil, err
 	}
 	var names map[string]string
-	if err := yaml.UnmarshalWithOptions(content, &names, yaml.Strict()); err != nil {
+	if err := yaml.Unmarshal(content, &names); err != nil {
 		return nil, err
 	}
 	for _, region := range m.regions {

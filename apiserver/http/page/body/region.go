@@ -3,12 +3,13 @@
 package body
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // A Region is a part of the body as lay people name it, or a concern of the whole body, such
@@ -60,7 +61,9 @@ func (m *Map) readRegions(from fs.FS) error {
 		return err
 	}
 	var all []regionYAML
-	if err := yaml.UnmarshalWithOptions(content, &all, yaml.Strict()); err != nil {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&all); err != nil {
 		return err
 	}
 	m.index = map[string]int{}

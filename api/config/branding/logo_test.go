@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package logo
+package branding
 
 import (
 	"bytes"
@@ -42,26 +42,26 @@ func sampleImages(t testing.TB) map[string][]byte {
 func TestDataURLRoundTrip(t *testing.T) {
 	t.Parallel()
 	for kind, data := range sampleImages(t) {
-		logo, err := New(data)
+		logo, err := NewLogo(data)
 		if diff := cmp.Diff(Logo{kind, data}, logo); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", kind, err, diff)
 		}
 		if !strings.HasPrefix(logo.DataURL(), "data:"+kind+";base64,") {
 			t.Errorf("%s is written as %.40s", kind, logo.DataURL())
 		}
-		again, err := Parse(logo.DataURL())
+		again, err := ParseLogo(logo.DataURL())
 		if diff := cmp.Diff(logo, again); diff != "" || err != nil {
 			t.Errorf("%s, written and read: %v (-want +got):\n%s", kind, err, diff)
 		}
 	}
-	if none, err := Parse(Logo{}.DataURL()); err != nil || none.MediaType != "" || none.Data != nil {
+	if none, err := ParseLogo(Logo{}.DataURL()); err != nil || none.MediaType != "" || none.Data != nil {
 		t.Errorf("no logo, written and read: %v, %v", none, err)
 	}
 }
 
-func TestNewRejectsInvalid(t *testing.T) {
+func TestNewLogoRejectsInvalid(t *testing.T) {
 	t.Parallel()
-	big := append(bytes.Clone(sampleImages(t)["image/png"]), make([]byte, MaxBytes)...)
+	big := append(bytes.Clone(sampleImages(t)["image/png"]), make([]byte, MaxLogoBytes)...)
 	for name, test := range map[string]struct {
 		data []byte
 		want string
@@ -80,44 +80,44 @@ func TestNewRejectsInvalid(t *testing.T) {
 		"in Latin-1":         {[]byte("<?xml version='1.0' encoding='ISO-8859-1'?><svg xmlns='http://www.w3.org/2000/svg'/>"), "XML in UTF-8"},
 		"an unknown entity":  {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>&me;</svg>"), "not one well-formed document"},
 	} {
-		if _, err := New(test.data); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "128 KiB") {
+		if _, err := NewLogo(test.data); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "128 KiB") {
 			t.Errorf("%s: got error %v, expected one with %q", name, err, test.want)
 		}
 	}
-	if _, err := New(big[:MaxBytes]); err != nil {
+	if _, err := NewLogo(big[:MaxLogoBytes]); err != nil {
 		t.Errorf("as big as may be: %v", err)
 	}
-	if _, err := New([]byte("\ufeff" + sampleSVG)); err != nil {
+	if _, err := NewLogo([]byte("\ufeff" + sampleSVG)); err != nil {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 }
 
-func TestParseRejectsInvalid(t *testing.T) {
+func TestParseLogoRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	all := sampleImages(t)
 	encoded := base64.StdEncoding.EncodeToString(all["image/png"])
 	for text, want := range map[string]string{
-		"https://acme.example/logo.png":                            "write it as data:image/png;base64,",
-		"data:image/png," + encoded:                                "write it as data:image/png;base64,",
-		"data:image/png;base64":                                    "write it as data:image/png;base64,",
-		"data:image/png;base64,?":                                  "not base64",
-		"data:image/png;base64," + encoded + "=":                   "not base64",
-		"data:image/jpeg;base64," + encoded:                        `it says that it is "image/jpeg", and is image/png`,
-		"data:image/svg+xml;base64," + encoded:                     `it says that it is "image/svg+xml", and is image/png`,
-		"data:;base64," + encoded:                                  `it says that it is "", and is image/png`,
-		"data:image/png;base64,R0lGODlhLi4uLi4=":                   "no PNG, JPEG or WebP",
-		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:  `it says that it is "` + strings.Repeat("x", 40) + `…"`,
-		"data:image/png;base64," + strings.Repeat("A", 4*MaxBytes): "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB",
+		"https://acme.example/logo.png":                                "write it as data:image/png;base64,",
+		"data:image/png," + encoded:                                    "write it as data:image/png;base64,",
+		"data:image/png;base64":                                        "write it as data:image/png;base64,",
+		"data:image/png;base64,?":                                      "not base64",
+		"data:image/png;base64," + encoded + "=":                       "not base64",
+		"data:image/jpeg;base64," + encoded:                            `it says that it is "image/jpeg", and is image/png`,
+		"data:image/svg+xml;base64," + encoded:                         `it says that it is "image/svg+xml", and is image/png`,
+		"data:;base64," + encoded:                                      `it says that it is "", and is image/png`,
+		"data:image/png;base64,R0lGODlhLi4uLi4=":                       "no PNG, JPEG or WebP",
+		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:      `it says that it is "` + strings.Repeat("x", 40) + `…"`,
+		"data:image/png;base64," + strings.Repeat("A", 4*MaxLogoBytes): "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB",
 	} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseLogo(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got error %v, expected one with %q", text, err, want)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseLogo(f *testing.F) {
 	for _, data := range sampleImages(f) {
-		logo, err := New(data)
+		logo, err := NewLogo(data)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -125,25 +125,25 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("data:image/png;base64,")
 	f.Fuzz(func(t *testing.T, text string) {
-		logo, err := Parse(text)
+		logo, err := ParseLogo(text)
 		if err != nil || text == "" {
 			return
 		}
-		if len(logo.Data) == 0 || len(logo.Data) > MaxBytes {
+		if len(logo.Data) == 0 || len(logo.Data) > MaxLogoBytes {
 			t.Errorf("a logo of %d bytes was taken", len(logo.Data))
 		}
-		if again, err := Parse(logo.DataURL()); err != nil || !cmp.Equal(logo, again) {
+		if again, err := ParseLogo(logo.DataURL()); err != nil || !cmp.Equal(logo, again) {
 			t.Errorf("%.60s is read as another picture when it is written again: %v", text, err)
 		}
 	})
 }
 
-func FuzzNew(f *testing.F) {
+func FuzzNewLogo(f *testing.F) {
 	for _, data := range sampleImages(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		logo, err := New(data)
+		logo, err := NewLogo(data)
 		if err == nil && !bytes.Equal(logo.Data, data) {
 			t.Error("the picture was changed")
 		}

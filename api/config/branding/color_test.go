@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package contrast
+package branding
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBetween compares with published ratios: those for black and white follow from the
+// TestContrast compares with published ratios: those for black and white follow from the
 // definition, the grays are the well-known neighbors of 4.5.
-func TestBetween(t *testing.T) {
+func TestContrast(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		one, other string
@@ -29,8 +29,8 @@ func TestBetween(t *testing.T) {
 		{"#ffff00", "#ffffff", 1.07, "1.07:1"},
 		{"#ffff00", "#000000", 19.56, "19.55:1"},
 	} {
-		one, other := mustParse(t, test.one), mustParse(t, test.other)
-		got := Between(one, other)
+		one, other := mustParseColor(t, test.one), mustParseColor(t, test.other)
+		got := Contrast(one, other)
 		if math.Abs(float64(got)-test.want) > 0.005 {
 			t.Errorf("%s on %s has %.4f, expected %.2f", test.one, test.other, float64(got), test.want)
 		}
@@ -38,27 +38,27 @@ func TestBetween(t *testing.T) {
 			t.Errorf("%s on %s reads %s, expected %s", test.one, test.other, got, test.text)
 		}
 	}
-	if grey := Between(mustParse(t, "#767676"), White); grey < MinForText {
+	if grey := Contrast(mustParseColor(t, "#767676"), White); grey < MinTextContrast {
 		t.Errorf("#767676, the lightest grey that is dark enough for text on white, has %s", grey)
 	}
-	if grey := Between(mustParse(t, "#777777"), White); grey >= MinForText {
+	if grey := Contrast(mustParseColor(t, "#777777"), White); grey >= MinTextContrast {
 		t.Errorf("#777777, the next lighter grey, has %s", grey)
 	}
 }
 
-func mustParse(t *testing.T, text string) Color {
+func mustParseColor(t *testing.T, text string) Color {
 	t.Helper()
-	color, err := Parse(text)
+	color, err := ParseColor(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return color
 }
 
-func TestParseRejectsInvalid(t *testing.T) {
+func TestParseColorRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "#", "005ea5", "#05a", "#005ea5ff", "#005ea", "#00 ea5", "#+05ea5", "#00５ea5", "blue", "#005ea5\n"} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "is not a colour; write it as #005ea5") {
+		if _, err := ParseColor(text); err == nil || !strings.Contains(err.Error(), "is not a color; write it as #005ea5") {
 			t.Errorf("%q: got error %v", text, err)
 		}
 	}
@@ -70,12 +70,12 @@ func colors() *rapid.Generator[Color] {
 	})
 }
 
-func TestRatioIsSymmetricAndBounded(t *testing.T) {
+func TestContrastIsSymmetricAndBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := colors().Draw(t, "one"), colors().Draw(t, "other")
-		ratio := Between(one, other)
-		if ratio != Between(other, one) {
+		ratio := Contrast(one, other)
+		if ratio != Contrast(other, one) {
 			t.Errorf("%s on %s is not %s on %s", one, other, other, one)
 		}
 		if ratio < 1 || ratio > 21 {
@@ -84,7 +84,7 @@ func TestRatioIsSymmetricAndBounded(t *testing.T) {
 		if one == other && ratio != 1 {
 			t.Errorf("%s on itself has %v", one, float64(ratio))
 		}
-		if ratio < MinForText && ratio.String() == MinForText.String() {
+		if ratio < MinTextContrast && ratio.String() == MinTextContrast.String() {
 			t.Errorf("%v reads as if it were enough", float64(ratio))
 		}
 	})
@@ -101,18 +101,18 @@ func TestDarkerHasMoreContrast(t *testing.T) {
 			G: rapid.ByteRange(0, light.G).Draw(t, "green"),
 			B: rapid.ByteRange(0, light.B).Draw(t, "blue"),
 		}
-		if Between(dark, White) < Between(light, White) {
+		if Contrast(dark, White) < Contrast(light, White) {
 			t.Errorf("%s has less contrast to white than %s", dark, light)
 		}
 	})
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseColor(f *testing.F) {
 	for _, text := range []string{"#005ea5", "#FFFFFF", "#05a", "", "#+1-1+1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		color, err := Parse(text)
+		color, err := ParseColor(text)
 		if err == nil && color.String() != strings.ToLower(text) {
 			t.Errorf("%q was read as %s", text, color)
 		}

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logo validates pictures that pages show as a tenant's logo, and encodes them
-// into and decodes them from configurations. The operator and the server both use it. It
-// does not locate or render logos.
-package logo
+package branding
 
 import (
 	"bytes"
@@ -17,12 +14,12 @@ import (
 	"strings"
 )
 
-// MaxBytes is the maximum size of a logo. It is part of the server's configuration and
+// MaxLogoBytes is the maximum size of a logo. It is part of the server's configuration and
 // is sent to every patient.
-const MaxBytes = 128 << 10
+const MaxLogoBytes = 128 << 10
 
-// Requirements describes the accepted logos for error messages.
-const Requirements = "a PNG, JPEG, WebP or SVG picture of at most 128 KiB"
+// LogoRequirements describes the accepted logos for error messages.
+const LogoRequirements = "a PNG, JPEG, WebP or SVG picture of at most 128 KiB"
 
 // A Logo is a picture. The zero value means no logo.
 type Logo struct {
@@ -37,17 +34,17 @@ const svgType = "image/svg+xml"
 // do.
 var rasterTypes = []string{"image/png", "image/jpeg", "image/webp"}
 
-// New returns a logo from the bytes of a picture, whose type it detects. Scripts in an
+// NewLogo returns a logo from the bytes of a picture, whose type it detects. Scripts in an
 // SVG are not removed: browsers do not run them in images.
-func New(data []byte) (Logo, error) {
-	if len(data) > MaxBytes {
-		return Logo{}, fmt.Errorf("it has %d bytes: expected %s", len(data), Requirements)
+func NewLogo(data []byte) (Logo, error) {
+	if len(data) > MaxLogoBytes {
+		return Logo{}, fmt.Errorf("it has %d bytes: expected %s", len(data), LogoRequirements)
 	}
 	if found := http.DetectContentType(data); slices.Contains(rasterTypes, found) {
 		return Logo{found, data}, nil
 	}
 	if err := validateSVG(data); err != nil {
-		return Logo{}, fmt.Errorf("it begins as no PNG, JPEG or WebP, and %w: expected %s", err, Requirements)
+		return Logo{}, fmt.Errorf("it begins as no PNG, JPEG or WebP, and %w: expected %s", err, LogoRequirements)
 	}
 	return Logo{svgType, data}, nil
 }
@@ -102,8 +99,8 @@ func (l Logo) DataURL() string {
 	return "data:" + l.MediaType + ";base64," + base64.StdEncoding.EncodeToString(l.Data)
 }
 
-// Parse decodes the output of DataURL. The picture must match its media type.
-func Parse(text string) (Logo, error) {
+// ParseLogo decodes the output of Logo.DataURL. The picture must match its media type.
+func ParseLogo(text string) (Logo, error) {
 	if text == "" {
 		return Logo{}, nil
 	}
@@ -113,14 +110,14 @@ func Parse(text string) (Logo, error) {
 	if !found || !isBase64 || !isData {
 		return Logo{}, errors.New("it is not a data URL: write it as data:image/png;base64,…")
 	}
-	if len(encoded) > base64.StdEncoding.EncodedLen(MaxBytes) {
-		return Logo{}, fmt.Errorf("it is longer than %d bytes: expected %s", MaxBytes, Requirements)
+	if len(encoded) > base64.StdEncoding.EncodedLen(MaxLogoBytes) {
+		return Logo{}, fmt.Errorf("it is longer than %d bytes: expected %s", MaxLogoBytes, LogoRequirements)
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil {
 		return Logo{}, errors.New("what follows the comma is not base64")
 	}
-	logo, err := New(data)
+	logo, err := NewLogo(data)
 	if err != nil {
 		return Logo{}, err
 	}

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contrast measures the contrast between text and its background according to
-// WCAG 2.2: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio. The operator and the
-// server validate a tenant's colors with it. It does not define the colors of any page.
-package contrast
+package branding
 
 import (
 	"fmt"
@@ -20,10 +17,10 @@ var White = Color{0xff, 0xff, 0xff}
 
 var hexPattern = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-// Parse parses a color such as #005ea5.
-func Parse(text string) (Color, error) {
+// ParseColor parses a color such as #005ea5.
+func ParseColor(text string) (Color, error) {
 	if !hexPattern.MatchString(text) {
-		return Color{}, fmt.Errorf("%q is not a colour; write it as #005ea5, two hexadecimal digits each of red, green and blue", text)
+		return Color{}, fmt.Errorf("%q is not a color; write it as #005ea5, two hexadecimal digits each of red, green and blue", text)
 	}
 	number, err := strconv.ParseUint(text[1:], 16, 24)
 	if err != nil {
@@ -32,7 +29,7 @@ func Parse(text string) (Color, error) {
 	return Color{uint8(number >> 16), uint8(number >> 8), uint8(number)}, nil
 }
 
-// String formats a color as Parse accepts it, in lower case.
+// String formats a color as ParseColor accepts it, in lower case.
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Luminance returns the relative luminance of a color, from 0 for black to 1 for white:
@@ -50,25 +47,25 @@ func linearize(channel uint8) float64 {
 	return math.Pow((share+0.055)/1.055, 2.4)
 }
 
-// A Ratio is the contrast ratio of two colors, from 1 for identical colors to 21 for
+// A ContrastRatio is the contrast ratio of two colors, from 1 for identical colors to 21 for
 // black and white.
-type Ratio float64
+type ContrastRatio float64
 
-// MinForText is the minimum for text of any size at level AA: success criterion 1.4.3,
+// MinTextContrast is the minimum for text of any size at level AA: success criterion 1.4.3,
 // https://www.w3.org/TR/WCAG22/#contrast-minimum.
-const MinForText Ratio = 4.5
+const MinTextContrast ContrastRatio = 4.5
 
-// Between returns the contrast ratio of two colors, in either order.
-func Between(one, other Color) Ratio {
+// Contrast returns the contrast ratio of two colors, in either order.
+func Contrast(one, other Color) ContrastRatio {
 	lighter, darker := one.Luminance(), other.Luminance()
 	if lighter < darker {
 		lighter, darker = darker, lighter
 	}
-	return Ratio((lighter + 0.05) / (darker + 0.05))
+	return ContrastRatio((lighter + 0.05) / (darker + 0.05))
 }
 
 // String formats a ratio as 4.54:1. It rounds down, so that an insufficient ratio never
 // looks sufficient.
-func (r Ratio) String() string {
+func (r ContrastRatio) String() string {
 	return strconv.FormatFloat(math.Floor(float64(r)*100)/100, 'f', -1, 64) + ":1"
 }
