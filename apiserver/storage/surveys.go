@@ -4,9 +4,7 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
@@ -66,45 +64,4 @@ type SurveyStore interface {
 
 	// GetResult returns the result of a survey, or ErrNotFound.
 	GetResult(ctx context.Context, surveyID string) (record.Result, error)
-}
-
-// blockBits is the number of low bits of a survey's position that its block omits.
-// Migration 8 uses the same number.
-const blockBits = 10
-
-// BlockCount is the number of matching surveys whose positions are in a block.
-type BlockCount struct{ Block, Count int64 }
-
-// LocatePage converts the offset skipped into the position to start from and the number
-// of rows left to skip from there. It also returns the total. counts must be ordered by
-// block.
-func LocatePage(counts []BlockCount, skipped int64) (position, left, total int64) {
-	left = skipped
-	for _, block := range counts {
-		if total+block.Count <= skipped {
-			position, left = (block.Block+1)<<blockBits, skipped-total-block.Count
-		}
-		total += block.Count
-	}
-	return position, left, total
-}
-
-// MarshalDocument marshals a value that a store keeps as a JSON document.
-func MarshalDocument(what string, document any) (string, error) {
-	text, err := json.Marshal(document)
-	if err != nil {
-		return "", fmt.Errorf("encoding %s: %w", what, err)
-	}
-	return string(text), nil
-}
-
-// UnmarshalDocuments unmarshals stored documents. Errors contain none of their content.
-func UnmarshalDocuments[T any](what string, texts ...string) ([]T, error) {
-	documents := make([]T, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &documents[i]); err != nil {
-			return nil, fmt.Errorf("decoding stored %s: unexpected format", what)
-		}
-	}
-	return documents, nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// gate blocks all access to the database until its migrations are complete.
+// gate implements sqlstore.Driver. It blocks all access to the database until its
+// migrations are complete.
 type gate struct {
 	pool  *pgxpool.Pool
 	ready atomic.Bool
@@ -49,6 +50,11 @@ func (g *gate) Begin(ctx context.Context) (pgx.Tx, error) {
 		return nil, storage.ErrNotOpen
 	}
 	return g.pool.Begin(ctx)
+}
+
+// WrapError implements sqlstore.Driver.
+func (*gate) WrapError(ctx context.Context, doing string, err error) error {
+	return wrapError(ctx, doing, err)
 }
 
 // notOpenRow is the row returned before the database is open.

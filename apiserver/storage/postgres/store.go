@@ -15,12 +15,14 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
 // Store is a storage.Store on a PostgreSQL server.
 type Store struct {
+	sqlstore.DB
 	pool    *pgxpool.Pool
 	gate    *gate
 	queries *queries.Queries
@@ -46,7 +48,7 @@ func New(url string) (*Store, error) {
 		return nil, err
 	}
 	gate := &gate{pool: pool}
-	return &Store{pool: pool, gate: gate, queries: queries.New(gate), outbox: inserter}, nil
+	return &Store{DB: sqlstore.NewDB(gate), pool: pool, gate: gate, queries: queries.New(gate), outbox: inserter}, nil
 }
 
 // Open implements storage.Store. Replicas may open the store concurrently. Broken
@@ -70,9 +72,9 @@ const sqlStateUndefinedTable = "42P01"
 
 // checkOwner rejects a database owned by another Instance before anything is changed.
 func (s *Store) checkOwner(ctx context.Context, owner storage.Owner) error {
-	marked, err := queries.New(s.pool).Mark(ctx)
+	marked, err := sqlstore.GetOwner(ctx, s.pool)
 	var server *pgconn.PgError
-	if errors.Is(err, pgx.ErrNoRows) || errors.As(err, &server) && server.Code == sqlStateUndefinedTable {
+	if errors.As(err, &server) && server.Code == sqlStateUndefinedTable {
 		return nil
 	}
 	if err != nil {
@@ -92,15 +94,14 @@ func (s *Store) setOwner(ctx context.Context, owner storage.Owner) error {
 		if _, err := begun.Exec(ctx, "LOCK TABLE owner IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
-		q := queries.New(begun)
-		marked, err := q.Mark(ctx)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		marked, err := sqlstore.GetOwner(ctx, begun)
+		if err != nil {
 			return err
 		}
 		if foreign = owner.CheckMarker(marked); foreign != nil || marked == owner.UID {
 			return nil
 		}
-		return q.PutMark(ctx, owner.UID)
+		return sqlstore.PutOwner(ctx, begun, owner.UID)
 	})
 	if err != nil {
 		return wrapError(ctx, "recording database owner", err)
@@ -169,19 +170,6 @@ func usageColumns(batch storage.UsageBatch) queries.AddUsageParams {
 		params.Calls = append(params.Calls, count.Calls)
 	}
 	return params
-}
-
-// ListUsage implements storage.UsageStore.
-func (s *Store) ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
-	rows, err := s.queries.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
-	if err != nil {
-		return nil, wrapError(ctx, fmt.Sprintf("reading usage from %s to %s", from, to), err)
-	}
-	counts := make([]storage.UsageCount, len(rows))
-	for i, row := range rows {
-		counts[i] = storage.UsageCount(row)
-	}
-	return counts, nil
 }
 
 // ListUsageTotals implements storage.UsageStore.

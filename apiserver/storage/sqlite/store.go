@@ -16,6 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
@@ -36,6 +37,7 @@ var connectionParams = url.Values{
 
 // Store is a storage.Store in one SQLite file.
 type Store struct {
+	sqlstore.DB
 	path     string
 	db       atomic.Pointer[openDatabase] // nil until opened
 	enqueued chan struct{}                // signals new outbox jobs
@@ -51,7 +53,11 @@ type openDatabase struct {
 var _ storage.Store = (*Store)(nil)
 
 // New returns a store for the file at path without opening it.
-func New(path string) *Store { return &Store{path: path, enqueued: make(chan struct{}, 1)} }
+func New(path string) *Store {
+	store := &Store{path: path, enqueued: make(chan struct{}, 1)}
+	store.DB = sqlstore.NewDB(gate{store})
+	return store
+}
 
 // Open implements storage.Store. It creates a missing file, readable by the current user
 // only; the directory must exist. SQLite's -wal and -shm files and the empty .lock file
@@ -112,7 +118,7 @@ func prepare(ctx context.Context, db *sql.DB, owner storage.Owner) error {
 	if owner.UID == "" || owner.UID == marked {
 		return nil
 	}
-	if err := queries.New(db).PutMark(ctx, owner.UID); err != nil {
+	if err := sqlstore.PutOwner(ctx, conn{db}, owner.UID); err != nil {
 		return fmt.Errorf("recording its owner: %w", err)
 	}
 	return nil
@@ -125,11 +131,7 @@ func readOwner(ctx context.Context, db *sql.DB) (string, error) {
 	if err != nil || tables == 0 {
 		return "", err
 	}
-	marked, err := queries.New(db).Mark(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return marked, err
+	return sqlstore.GetOwner(ctx, conn{db})
 }
 
 // readQueries returns the queries for reading.
@@ -233,23 +235,6 @@ func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatc
 		}
 	}
 	return nil
-}
-
-// ListUsage implements storage.UsageStore.
-func (s *Store) ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
-	read, err := s.readQueries()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := read.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
-	if err != nil {
-		return nil, fmt.Errorf("reading usage from %s to %s: %w", from, to, err)
-	}
-	counts := make([]storage.UsageCount, len(rows))
-	for i, row := range rows {
-		counts[i] = storage.UsageCount(row)
-	}
-	return counts, nil
 }
 
 // ListUsageTotals implements storage.UsageStore.

@@ -5,30 +5,21 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// tx implements storage.Tx. A transaction holds the write lock, so every read is a
-// locking read.
-type tx struct {
-	*queries.Queries
-	sqlTx     *sql.Tx
-	outbox    *outbox.Inserter[*sql.Tx]
-	onEnqueue func() // called after commit if the outbox changed
-}
-
-var _ storage.Tx = tx{}
-
 // Transact implements storage.Transactor.
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
 	var refused error
-	tells := false
+	enqueued := false
 	err := s.withTx(ctx, func(db *openDatabase, begun *sql.Tx) error {
-		refused = work(tx{queries.New(begun), begun, db.outbox, func() { tells = true }})
+		tx := sqlstore.NewTx(txDriver{conn{begun}, db.outbox.WithTx(begun)})
+		refused = work(tx)
+		enqueued = tx.Enqueued()
 		return refused
 	})
 	switch {
@@ -36,7 +27,7 @@ func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error
 		return refused
 	case err != nil:
 		return wrapError("running transaction", err)
-	case tells:
+	case enqueued:
 		s.signalEnqueued()
 	}
 	return nil
@@ -50,10 +41,21 @@ func (s *Store) signalEnqueued() {
 	}
 }
 
-// wrapNotFound converts sql.ErrNoRows to storage.ErrNotFound.
-func wrapNotFound(doing string, err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return storage.ErrNotFound
+// txDriver implements sqlstore.TxDriver.
+type txDriver struct {
+	conn
+	outbox.Jobs
+}
+
+// InsertAttempts implements sqlstore.TxDriver.
+func (t txDriver) InsertAttempts(ctx context.Context, attempts []sqlstore.AttemptRow) error {
+	for _, attempt := range attempts {
+		err := queries.New(t.db).InsertWebhookAttempt(ctx, queries.InsertWebhookAttemptParams{
+			ID: attempt.ID, WebhookID: attempt.WebhookID, At: attempt.At.UnixMicro(), Document: attempt.Document,
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return wrapError(doing, err)
+	return nil
 }
