@@ -54,7 +54,7 @@ func (r *Service) PublishNotification(ctx context.Context, due outbox.Notificati
 			return err
 		}
 		survey, err := tx.GetSurvey(ctx, due.SurveyID)
-		if errors.Is(err, storage.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(r.Now())) {
+		if errors.Is(err, record.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(r.Now())) {
 			return nil
 		} else if err != nil {
 			return err

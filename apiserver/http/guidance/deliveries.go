@@ -6,8 +6,8 @@ import (
 	"context"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
 // ListDeliveries implements contract.StrictServerInterface.
@@ -37,7 +37,7 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	return answer, nil
 }
 
-func encodeDelivery(attempt storage.WebhookAttempt) contract.Delivery {
+func encodeDelivery(attempt event.Attempt) contract.Delivery {
 	shown := contract.Delivery{
 		ID: attempt.ID, EventType: contract.DeliveryEventType(attempt.Event.Type), WebhookID: attempt.Event.ID,
 		Attempt: attempt.Number, Error: nilIfEmpty(attempt.Error), AttemptedAt: *formatTime(attempt.At),

@@ -18,7 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
@@ -180,7 +180,7 @@ func wrapStorageError(what string, err error) error {
 func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	var (
 		wrong validationError
-		taken *storage.AlreadyExistsError
+		taken *record.AlreadyExistsError
 		down  *storageError
 		soon  throttledError
 		users forbiddenError
@@ -201,7 +201,7 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 		writeBusy(w, r)
 	case errors.As(err, &soon):
 		tooManyAttempts(w, r, time.Duration(soon))
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		writeError(w, http.StatusNotFound, "no resource has this id")
 	case errors.As(err, &taken):
 		writeError(w, http.StatusConflict, taken.Error())

@@ -21,14 +21,14 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
 // A UsageStore reads usage counts. Every storage.Store implements it.
 type UsageStore interface {
-	ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error)
+	ListUsage(ctx context.Context, from, to civil.Date) ([]usage.Count, error)
 }
 
 // Options are the dependencies of the handlers. All but Throttle are required.

@@ -9,7 +9,6 @@ import (
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // today returns the current date.
@@ -25,7 +24,7 @@ func (h handlers) CreatePatient(ctx context.Context, request contract.CreatePati
 	defer cancel()
 	patient, err = h.Users.CreatePatient(limited, actorFrom(ctx), patient)
 	switch {
-	case errors.Is(err, storage.ErrReferenceNotFound):
+	case errors.Is(err, record.ErrReferenceNotFound):
 		return nil, validationError{{Field: "user_id", Message: "no user has this id"}}
 	case err != nil:
 		return nil, wrapStorageError("patients", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -53,7 +54,7 @@ func (r *Service) reencryptUser(ctx context.Context, id string) error {
 		}
 		return r.storeUser(ctx, tx, user)
 	})
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	}
 	return err

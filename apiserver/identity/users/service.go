@@ -21,7 +21,7 @@ import (
 )
 
 // Service manages the users and patients of an instance. All fields except the last are
-// required. Methods return storage.ErrNotFound for users that do not exist or are not
+// required. Methods return record.ErrNotFound for users that do not exist or are not
 // visible to the end user.
 type Service struct {
 	Storage storage.Transactor
@@ -61,26 +61,26 @@ const (
 )
 
 // encryptUser converts a user to the stored form.
-func (r *Service) encryptUser(user record.User) (storage.User, []storage.ContactHash, error) {
+func (r *Service) encryptUser(user record.User) (record.EncryptedUser, []record.ContactHash, error) {
 	generation := r.Keyring.KeyVersion() // read before encrypting, so that a concurrent key change is noticed later
 	text, err := json.Marshal(user.Contact)
 	if err != nil {
-		return storage.User{}, nil, fmt.Errorf("encoding contact data: %w", err)
+		return record.EncryptedUser{}, nil, fmt.Errorf("encoding contact data: %w", err)
 	}
 	sealed, err := r.Keyring.Encrypt(text, user.ID)
 	if err != nil {
-		return storage.User{}, nil, err
+		return record.EncryptedUser{}, nil, err
 	}
 	hashes, err := r.contactHashes(user.Contact)
 	if err != nil {
-		return storage.User{}, nil, err
+		return record.EncryptedUser{}, nil, err
 	}
-	return storage.User{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
+	return record.EncryptedUser{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
 }
 
 // contactHashes returns the hashes by which a user with this contact data is found.
-func (r *Service) contactHashes(contact record.Contact) ([]storage.ContactHash, error) {
-	var all []storage.ContactHash
+func (r *Service) contactHashes(contact record.Contact) ([]record.ContactHash, error) {
+	var all []record.ContactHash
 	for _, part := range []struct{ kind, text string }{
 		{emailHashKind, record.NormalizeEmail(contact.Email)}, {phoneHashKind, contact.Phone},
 	} {
@@ -92,14 +92,14 @@ func (r *Service) contactHashes(contact record.Contact) ([]storage.ContactHash, 
 			return nil, err
 		}
 		for _, hash := range hashes {
-			all = append(all, storage.ContactHash{Kind: part.kind, KeyID: hash.KeyID, Sum: hash.Sum})
+			all = append(all, record.ContactHash{Kind: part.kind, KeyID: hash.KeyID, Sum: hash.Sum})
 		}
 	}
 	return all, nil
 }
 
 // decryptUser decrypts a stored user.
-func (r *Service) decryptUser(kept storage.User) (record.User, error) {
+func (r *Service) decryptUser(kept record.EncryptedUser) (record.User, error) {
 	user := record.User{ID: kept.ID, CreatedAt: kept.CreatedAt}
 	text, err := r.Keyring.Decrypt(kept.EncryptedContact, kept.ID)
 	if err != nil {

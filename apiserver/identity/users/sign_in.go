@@ -36,7 +36,7 @@ var ErrInvalidCode = errors.New("the code is wrong or has expired")
 // same work and store nothing about the requester.
 type recipient struct {
 	stateName   string // name of the stored state
-	user        storage.User
+	user        record.EncryptedUser
 	contactKind string
 }
 
@@ -44,11 +44,11 @@ type recipient struct {
 func (r recipient) exists() bool { return r.user.ID != "" }
 
 // findRecipient finds the recipient for contact data with one part set.
-func (r *Service) findRecipient(ctx context.Context, tx storage.Tx, hashes []storage.ContactHash) (recipient, error) {
+func (r *Service) findRecipient(ctx context.Context, tx storage.Tx, hashes []record.ContactHash) (recipient, error) {
 	first := hashes[0]
 	user, err := tx.GetUserByHash(ctx, hashes)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return recipient{stateName: fmt.Sprintf("nobody/%d", first.Sum[0]), contactKind: first.Kind}, nil
 	case err != nil:
 		return recipient{}, err
@@ -214,7 +214,7 @@ func (r *Service) CreateMagicCode(ctx context.Context, session identity.Session,
 		expires = surveyEnds
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
-		return tx.InsertMagicCode(ctx, storage.MagicCode{
+		return tx.InsertMagicCode(ctx, record.MagicCode{
 			Hash: hash[:], UserID: session.UserID, SurveyID: session.SurveyID, ExpiresAt: expires,
 		}, r.Now())
 	})
@@ -228,7 +228,7 @@ func (r *Service) SignInWithMagicCode(ctx context.Context, code, surveyID string
 	var good bool
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		kept, err := tx.GetMagicCode(ctx, hash[:])
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
 		good = err == nil && kept.SurveyID == surveyID && r.Now().Before(kept.ExpiresAt)

@@ -33,9 +33,9 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 // GetUser returns a user.
 func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (record.User, error) {
 	if !isUUID(id) {
-		return record.User{}, storage.ErrNotFound
+		return record.User{}, record.ErrNotFound
 	}
-	var kept storage.User
+	var kept record.EncryptedUser
 	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 	if err != nil {
 		return nil, 0, err
 	}
-	var kept []storage.User
+	var kept []record.EncryptedUser
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
 			return err
@@ -75,27 +75,27 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 }
 
 // findUsers returns a page of all users, or the user that the hashes identify.
-func findUsers(ctx context.Context, tx storage.Tx, wanted []storage.ContactHash, page Page) ([]storage.User, int64, error) {
+func findUsers(ctx context.Context, tx storage.Tx, wanted []record.ContactHash, page Page) ([]record.EncryptedUser, int64, error) {
 	if len(wanted) == 0 {
 		return tx.ListUsers(ctx, page.Offset, page.Limit)
 	}
 	user, err := tx.GetUserByHash(ctx, wanted)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return nil, 0, nil
 	case err != nil:
 		return nil, 0, err
 	case page.Offset > 0:
 		return nil, 1, nil
 	}
-	return []storage.User{user}, 1, nil
+	return []record.EncryptedUser{user}, 1, nil
 }
 
 // UpdateUser changes the contact data of a user with change. It returns an
 // already-exists error if another user has the email address or phone number.
 func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, change func(*record.Contact)) (record.User, error) {
 	if !isUUID(id) {
-		return record.User{}, storage.ErrNotFound
+		return record.User{}, record.ErrNotFound
 	}
 	var user record.User
 	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
@@ -126,7 +126,7 @@ func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User
 // DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
 func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) error {
 	if !isUUID(id) {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
 	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		if err := tx.DeleteUser(ctx, id); err != nil {
@@ -154,11 +154,11 @@ const (
 // ExportUser returns all data stored about a user.
 func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (UserExport, error) {
 	if !isUUID(id) {
-		return UserExport{}, storage.ErrNotFound
+		return UserExport{}, record.ErrNotFound
 	}
 	var (
 		export UserExport
-		kept   storage.User
+		kept   record.EncryptedUser
 	)
 	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
@@ -190,7 +190,7 @@ type ExportedSurvey struct {
 }
 
 func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]ExportedSurvey, error) {
-	all, _, err := tx.ListSurveys(ctx, storage.SurveyFilter{UserID: userID}, 0, noLimit)
+	all, _, err := tx.ListSurveys(ctx, record.SurveyFilter{UserID: userID}, 0, noLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func exportSurvey(ctx context.Context, tx storage.Tx, survey record.Survey) (Exp
 	}
 	exported := ExportedSurvey{Summary: record.Summarize(survey, steps)}
 	result, err := tx.GetResult(ctx, survey.ID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return exported, nil
 	}
 	exported.Assessment = result.Assessment

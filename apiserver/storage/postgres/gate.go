@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // gate implements sqlstore.Driver. It blocks all access to the database until its
@@ -23,7 +23,7 @@ type gate struct {
 // Exec wraps pgxpool.Pool.Exec.
 func (g *gate) Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error) {
 	if !g.ready.Load() {
-		return pgconn.CommandTag{}, storage.ErrNotOpen
+		return pgconn.CommandTag{}, record.ErrNotOpen
 	}
 	return g.pool.Exec(ctx, sql, arguments...)
 }
@@ -31,7 +31,7 @@ func (g *gate) Exec(ctx context.Context, sql string, arguments ...any) (pgconn.C
 // Query wraps pgxpool.Pool.Query.
 func (g *gate) Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error) {
 	if !g.ready.Load() {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return g.pool.Query(ctx, sql, arguments...)
 }
@@ -47,7 +47,7 @@ func (g *gate) QueryRow(ctx context.Context, sql string, arguments ...any) pgx.R
 // Begin wraps pgxpool.Pool.Begin.
 func (g *gate) Begin(ctx context.Context) (pgx.Tx, error) {
 	if !g.ready.Load() {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return g.pool.Begin(ctx)
 }
@@ -61,4 +61,4 @@ func (*gate) WrapError(ctx context.Context, doing string, err error) error {
 type notOpenRow struct{}
 
 // Scan implements pgx.Row.
-func (notOpenRow) Scan(...any) error { return storage.ErrNotOpen }
+func (notOpenRow) Scan(...any) error { return record.ErrNotOpen }

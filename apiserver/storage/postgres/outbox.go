@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
@@ -19,7 +19,7 @@ func newInserter() (*outbox.Inserter[pgx.Tx], error) { return outbox.NewInserter
 // NewOutboxClient implements storage.JobQueue.
 func (s *Store) NewOutboxClient(_ context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error) {
 	if !s.gate.ready.Load() {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return outbox.NewClient(riverpgxv5.New(s.pool), handlers, log)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
@@ -134,7 +135,7 @@ func parseConfig(url string) (*pgxpool.Config, error) {
 
 // AddUsage implements storage.UsageStore. It runs a single statement, so one transaction
 // and one round trip.
-func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 
 // deleteStaleRecorders deletes recorders that have been inactive for long. It runs on
 // the first batch of a new recorder, which is rare.
-func (s *Store) deleteStaleRecorders(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) deleteStaleRecorders(ctx context.Context, batch usage.Batch) error {
 	if batch.Sequence > 1 {
 		return nil
 	}
@@ -161,7 +162,7 @@ func (s *Store) deleteStaleRecorders(ctx context.Context, batch storage.UsageBat
 }
 
 // usageColumns converts the counts from rows to columns.
-func usageColumns(batch storage.UsageBatch) queries.AddUsageParams {
+func usageColumns(batch usage.Batch) queries.AddUsageParams {
 	params := queries.AddUsageParams{Recorder: batch.Recorder, Batch: batch.Sequence}
 	for _, count := range batch.Counts {
 		params.Dates = append(params.Dates, count.Date)
@@ -173,14 +174,14 @@ func usageColumns(batch storage.UsageBatch) queries.AddUsageParams {
 }
 
 // ListUsageTotals implements storage.UsageStore.
-func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
 	rows, err := s.queries.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
 	if err != nil {
 		return nil, wrapError(ctx, fmt.Sprintf("reading usage totals from %s to %s", from, to), err)
 	}
-	totals := make([]storage.UsageTotal, len(rows))
+	totals := make([]usage.Total, len(rows))
 	for i, row := range rows {
-		totals[i] = storage.UsageTotal(row)
+		totals[i] = usage.Total(row)
 	}
 	return totals, nil
 }

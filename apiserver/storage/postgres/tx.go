@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
@@ -21,7 +22,7 @@ const maxTransactionAttempts = 4
 // Transact implements storage.Transactor.
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) (err error) {
 	for range maxTransactionAttempts {
-		if err = s.transact(ctx, work); !errors.Is(err, storage.ErrConflict) {
+		if err = s.transact(ctx, work); !errors.Is(err, record.ErrConflict) {
 			return err
 		}
 	}

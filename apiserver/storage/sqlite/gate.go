@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // gate implements sqlstore.Driver on the connection of a store, once it is open.
@@ -30,7 +30,7 @@ func (g gate) Exec(ctx context.Context, query string, args ...any) (pgconn.Comma
 func (g gate) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
 	db := g.store.db.Load()
 	if db == nil {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return conn{db}.Query(ctx, query, args...)
 }
@@ -48,4 +48,4 @@ func (g gate) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
 type notOpenRow struct{}
 
 // Scan implements pgx.Row.
-func (notOpenRow) Scan(...any) error { return storage.ErrNotOpen }
+func (notOpenRow) Scan(...any) error { return record.ErrNotOpen }

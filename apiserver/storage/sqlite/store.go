@@ -15,6 +15,8 @@ import (
 	driver "modernc.org/sqlite"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
@@ -138,7 +140,7 @@ func readOwner(ctx context.Context, db *sql.DB) (string, error) {
 func (s *Store) readQueries() (*queries.Queries, error) {
 	db := s.db.Load()
 	if db == nil {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return queries.New(db), nil
 }
@@ -148,7 +150,7 @@ func (s *Store) readQueries() (*queries.Queries, error) {
 func (s *Store) writableDB() (*openDatabase, error) {
 	db := s.db.Load()
 	if db == nil {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	file, err := os.Stat(s.path)
 	switch {
@@ -205,7 +207,7 @@ func openHandle(path string, settings url.Values) (*sql.DB, error) {
 }
 
 // AddUsage implements storage.UsageStore.
-func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -219,7 +221,7 @@ func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	return nil
 }
 
-func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatch) error {
+func addUsage(ctx context.Context, add *queries.Queries, batch usage.Batch) error {
 	if batch.Sequence == 1 { // infrequent enough for cleanup
 		if err := add.ForgetRecorders(ctx); err != nil {
 			return err
@@ -238,7 +240,7 @@ func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatc
 }
 
 // ListUsageTotals implements storage.UsageStore.
-func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
 	read, err := s.readQueries()
 	if err != nil {
 		return nil, err
@@ -247,9 +249,9 @@ func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoi
 	if err != nil {
 		return nil, fmt.Errorf("reading usage totals from %s to %s: %w", from, to, err)
 	}
-	totals := make([]storage.UsageTotal, len(rows))
+	totals := make([]usage.Total, len(rows))
 	for i, row := range rows {
-		totals[i] = storage.UsageTotal(row)
+		totals[i] = usage.Total(row)
 	}
 	return totals, nil
 }

@@ -98,7 +98,7 @@ func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, i
 }
 
 // applyTransition computes the effect of an answer and writes it. It returns
-// storage.ErrVersionMismatch if another write came first.
+// record.ErrVersionMismatch if another write came first.
 func (r *Service) applyTransition(ctx context.Context, by audit.Actor, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
 	w, err := r.envForSurvey(&p.Survey)
 	if err != nil {

@@ -69,7 +69,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 		}
 		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Survey, made.Survey.ID))
 	})
-	if errors.Is(err, storage.ErrReferenceNotFound) { // the patient was deleted concurrently
+	if errors.Is(err, record.ErrReferenceNotFound) { // the patient was deleted concurrently
 		err = patientNotFoundError(wanted.PatientID)
 	}
 	if err == nil && r.Observer != nil {
@@ -86,7 +86,7 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 		return patient, earlier, patientNotFoundError(patientID)
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, storage.ErrNotFound) {
+		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, record.ErrNotFound) {
 			return patientNotFoundError(patientID)
 		} else if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 
 func loadLastCompleted(ctx context.Context, tx storage.Tx, patientID string) (flow.Progress, error) {
 	last, err := tx.GetLastCompletedSurvey(ctx, patientID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return flow.Progress{}, nil
 	} else if err != nil {
 		return flow.Progress{}, err

@@ -20,7 +20,7 @@ import (
 // subscribe subscribes a receiver to events.
 func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string) {
 	t.Helper()
-	webhook := storage.Webhook{ID: uuid.NewString(), Settings: storage.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
+	webhook := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
 	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
 	if err != nil {
 		t.Fatal(err)

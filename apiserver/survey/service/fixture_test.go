@@ -100,7 +100,7 @@ func openService(t *testing.T, url, dir string) *service.Service {
 // createPatient creates a patient with a new user.
 func createPatient(t *testing.T, r *service.Service) record.Patient {
 	t.Helper()
-	user := storage.User{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: now}
+	user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: now}
 	patient := record.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: now}
 	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertUser(t.Context(), user, nil); err != nil {

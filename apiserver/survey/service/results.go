@@ -24,7 +24,7 @@ var (
 // ErrNotAssessed. Conditions are hidden from end users if the tenant hides them.
 func (r *Service) Assessment(ctx context.Context, by audit.Actor, id string) (assessment record.Assessment, err error) {
 	if by.UserID != "" && !r.Features().PatientResults {
-		return record.Assessment{}, storage.ErrNotFound
+		return record.Assessment{}, record.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		if _, err := r.getCompleted(ctx, tx, by, id); err != nil {

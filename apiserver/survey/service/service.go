@@ -26,7 +26,7 @@ import (
 
 // Service manages the surveys of an instance. All fields but the last two are
 // required. For an unknown ID, or one that the end user may not see, its methods
-// return storage.ErrNotFound. Errors of package flow are returned unchanged.
+// return record.ErrNotFound. Errors of package flow are returned unchanged.
 type Service struct {
 	Storage  storage.Transactor
 	Models   Models
@@ -90,7 +90,7 @@ func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Su
 // surveys, end users only those of their own patients.
 func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (record.Survey, error) {
 	if !isUUID(id) {
-		return record.Survey{}, storage.ErrNotFound
+		return record.Survey{}, record.ErrNotFound
 	}
 	found, err := tx.GetSurvey(ctx, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (
 	return found, checkAccess(ctx, tx, by, found)
 }
 
-// checkAccess returns storage.ErrNotFound if the actor may not see a survey.
+// checkAccess returns record.ErrNotFound if the actor may not see a survey.
 func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found record.Survey) error {
 	if by.UserID == "" {
 		return nil
@@ -109,7 +109,7 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 		return err
 	}
 	if patient.UserID != by.UserID {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
 func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page Page) (surveys []record.Survey, total int64, err error) {
-	filter := storage.SurveyFilter{PatientID: patientID, Status: status}
+	filter := record.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		var nobody bool
 		if filter, nobody, err = restrictFilter(ctx, tx, by, filter); err != nil {
@@ -135,7 +135,7 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 
 // restrictFilter narrows a filter to what the actor may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter record.SurveyFilter) (narrowed record.SurveyFilter, nobody bool, err error) {
 	switch {
 	case filter.PatientID == "":
 		filter.UserID = by.UserID
@@ -146,7 +146,7 @@ func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter s
 		return filter, false, nil
 	}
 	patient, err := tx.GetPatient(ctx, filter.PatientID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return filter, true, nil
 	}
 	return filter, patient.UserID != by.UserID, err
@@ -169,7 +169,7 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
 // actions.
 func (r *Service) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p flow.Progress, err error) {
 	if !isUUID(id) {
-		return p, storage.ErrNotFound
+		return p, record.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		if p.Survey, p.Steps, err = tx.GetSurveyWithSteps(ctx, id); err != nil {
@@ -203,12 +203,12 @@ func wrapFlowError(err error) error {
 const maxAttempts = 4
 
 // retryOnConflict retries do while a concurrent write came first, up to maxAttempts
-// times. Then it returns storage.ErrConflict.
+// times. Then it returns record.ErrConflict.
 func retryOnConflict[T any](do func() (T, error)) (done T, err error) {
 	for range maxAttempts {
-		if done, err = do(); !errors.Is(err, storage.ErrVersionMismatch) {
+		if done, err = do(); !errors.Is(err, record.ErrVersionMismatch) {
 			return done, err
 		}
 	}
-	return done, storage.ErrConflict
+	return done, record.ErrConflict
 }

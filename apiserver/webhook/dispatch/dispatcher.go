@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
@@ -42,7 +43,7 @@ type Options struct {
 	Storage Storage
 	Sender  Sender
 	// DecryptSecrets decrypts the secrets of a webhook.
-	DecryptSecrets func(storage.Webhook) (event.Secrets, error)
+	DecryptSecrets func(event.Webhook) (event.Secrets, error)
 	// PublishNotification enqueues the deliveries of a due notification.
 	PublishNotification func(ctx context.Context, notification outbox.Notification) error
 	// Retention returns how long attempts are kept.
@@ -126,7 +127,7 @@ func (d *Dispatcher) reconcile(ctx context.Context) (look time.Time) {
 }
 
 func (d *Dispatcher) logError(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, storage.ErrNotOpen) { // the storage opener reports ErrNotOpen
+	if ctx.Err() == nil && !errors.Is(err, record.ErrNotOpen) { // the storage opener reports ErrNotOpen
 		d.errorLog.log(d.Log, err)
 	}
 }

@@ -106,7 +106,7 @@ func (r *receiverSet) replace(known map[string]receiver) {
 // loadReceivers loads the receivers from storage. It skips receivers whose secrets
 // cannot be decrypted and returns an error for them.
 func (d *Dispatcher) loadReceivers(ctx context.Context) error {
-	var webhooks []storage.Webhook
+	var webhooks []event.Webhook
 	err := d.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		webhooks, err = tx.ListWebhooks(ctx)
 		return err

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
 // AttemptRow is a row of the table webhook_attempts.
@@ -21,8 +21,8 @@ type AttemptRow struct {
 }
 
 // InsertWebhookAttempts implements storage.WebhookStore.
-func (t *Tx) InsertWebhookAttempts(ctx context.Context, attempts []storage.WebhookAttempt) error {
-	for id, attempts := range storage.GroupByWebhook(attempts) {
+func (t *Tx) InsertWebhookAttempts(ctx context.Context, attempts []event.Attempt) error {
+	for id, attempts := range event.GroupByWebhook(attempts) {
 		known, err := t.AddWebhookAttempts(ctx, queries.AddWebhookAttemptsParams{ID: id, Added: int64(len(attempts))})
 		if err != nil {
 			return t.wrap(ctx, "counting webhook attempts", err)
@@ -37,7 +37,7 @@ func (t *Tx) InsertWebhookAttempts(ctx context.Context, attempts []storage.Webho
 	return nil
 }
 
-func (t *Tx) insertAttempts(ctx context.Context, attempts []storage.WebhookAttempt) error {
+func (t *Tx) insertAttempts(ctx context.Context, attempts []event.Attempt) error {
 	rows := make([]AttemptRow, len(attempts))
 	for i, attempt := range attempts {
 		document, err := marshalDocument("webhook attempt", attempt)
@@ -49,26 +49,26 @@ func (t *Tx) insertAttempts(ctx context.Context, attempts []storage.WebhookAttem
 	return t.wrap(ctx, "storing webhook attempts", t.driver.InsertAttempts(ctx, rows))
 }
 
-func toAttempt(row queries.WebhookAttemptRow) (storage.WebhookAttempt, error) {
-	attempt, err := unmarshalDocument[storage.WebhookAttempt]("webhook attempt", row.Document)
+func toAttempt(row queries.WebhookAttemptRow) (event.Attempt, error) {
+	attempt, err := unmarshalDocument[event.Attempt]("webhook attempt", row.Document)
 	if err != nil {
-		return storage.WebhookAttempt{}, err
+		return event.Attempt{}, err
 	}
 	attempt.ID, attempt.WebhookID, attempt.At = row.ID, row.WebhookID, row.At.UTC()
 	return attempt, nil
 }
 
 // GetWebhookAttempt implements storage.WebhookStore.
-func (t *Tx) GetWebhookAttempt(ctx context.Context, webhookID, id string) (storage.WebhookAttempt, error) {
+func (t *Tx) GetWebhookAttempt(ctx context.Context, webhookID, id string) (event.Attempt, error) {
 	row, err := t.WebhookAttempt(ctx, queries.WebhookAttemptParams{ID: id, WebhookID: webhookID})
 	if err != nil {
-		return storage.WebhookAttempt{}, t.wrapFound(ctx, "reading webhook attempt", err)
+		return event.Attempt{}, t.wrapFound(ctx, "reading webhook attempt", err)
 	}
 	return toAttempt(row)
 }
 
 // ListWebhookAttempts implements storage.WebhookStore.
-func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) ([]storage.WebhookAttempt, int64, error) {
+func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) ([]event.Attempt, int64, error) {
 	total, err := t.CountWebhookAttempts(ctx, webhookID)
 	if err != nil {
 		return nil, 0, t.wrapFound(ctx, "counting webhook attempts", err)
@@ -77,7 +77,7 @@ func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped,
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "listing webhook attempts", err)
 	}
-	page := make([]storage.WebhookAttempt, len(rows))
+	page := make([]event.Attempt, len(rows))
 	for i, row := range rows {
 		if page[i], err = toAttempt(queries.WebhookAttemptRow(row)); err != nil {
 			return nil, 0, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 )
@@ -20,12 +21,12 @@ type DB struct{ run runner }
 func NewDB(driver Driver) DB { return DB{newRunner(driver)} }
 
 // ListUsage implements storage.UsageStore.
-func (d DB) ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
+func (d DB) ListUsage(ctx context.Context, from, to civil.Date) ([]usage.Count, error) {
 	rows, err := d.run.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
 	if err != nil {
 		return nil, d.run.wrap(ctx, fmt.Sprintf("reading usage from %s to %s", from, to), err)
 	}
-	return convert(rows, func(row queries.UsageCount) storage.UsageCount { return storage.UsageCount(row) }), nil
+	return convert(rows, func(row queries.UsageCount) usage.Count { return usage.Count(row) }), nil
 }
 
 // PutFeedback implements storage.FeedbackStore.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 )
 
@@ -88,5 +87,5 @@ func (t *Tx) UpdatePatient(ctx context.Context, patient record.Patient) error {
 // DeletePatient implements storage.PatientStore.
 func (t *Tx) DeletePatient(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeletePatient(ctx, id)
-	return t.wrapChanged(ctx, "deleting patient", deleted, err, storage.ErrNotFound)
+	return t.wrapChanged(ctx, "deleting patient", deleted, err, record.ErrNotFound)
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 )
 
@@ -30,7 +30,7 @@ func (t *Tx) PutState(ctx context.Context, name, state string) error {
 }
 
 // InsertMagicCode implements storage.SignInStore.
-func (t *Tx) InsertMagicCode(ctx context.Context, code storage.MagicCode, now time.Time) error {
+func (t *Tx) InsertMagicCode(ctx context.Context, code record.MagicCode, now time.Time) error {
 	if err := t.DeleteMagicCodes(ctx, now); err != nil {
 		return t.wrap(ctx, "deleting expired codes", err)
 	}
@@ -41,10 +41,10 @@ func (t *Tx) InsertMagicCode(ctx context.Context, code storage.MagicCode, now ti
 }
 
 // GetMagicCode implements storage.SignInStore.
-func (t *Tx) GetMagicCode(ctx context.Context, hash []byte) (storage.MagicCode, error) {
+func (t *Tx) GetMagicCode(ctx context.Context, hash []byte) (record.MagicCode, error) {
 	row, err := t.MagicCode(ctx, hash)
 	if err != nil {
-		return storage.MagicCode{}, t.wrapFound(ctx, "reading code", err)
+		return record.MagicCode{}, t.wrapFound(ctx, "reading code", err)
 	}
-	return storage.MagicCode{Hash: hash, UserID: row.UserID, SurveyID: row.SurveyID, ExpiresAt: row.ExpiresAt.UTC()}, nil
+	return record.MagicCode{Hash: hash, UserID: row.UserID, SurveyID: row.SurveyID, ExpiresAt: row.ExpiresAt.UTC()}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 )
 
@@ -32,7 +31,7 @@ func (t *Tx) GetSurvey(ctx context.Context, id string) (record.Survey, error) {
 func (t *Tx) GetSurveyWithSteps(ctx context.Context, id string) (survey record.Survey, steps []record.Step, err error) {
 	rows, err := t.SurveyWithSteps(ctx, id)
 	if err != nil || len(rows) == 0 {
-		return record.Survey{}, nil, t.wrapChanged(ctx, "reading survey", int64(len(rows)), err, storage.ErrNotFound)
+		return record.Survey{}, nil, t.wrapChanged(ctx, "reading survey", int64(len(rows)), err, record.ErrNotFound)
 	}
 	if survey, err = unmarshalDocument[record.Survey]("survey", rows[0].Document); err != nil {
 		return record.Survey{}, nil, err
@@ -48,7 +47,7 @@ func (t *Tx) GetLastCompletedSurvey(ctx context.Context, patientID string) (reco
 }
 
 // ListSurveys implements storage.SurveyStore.
-func (t *Tx) ListSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) ([]record.Survey, int64, error) {
+func (t *Tx) ListSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) ([]record.Survey, int64, error) {
 	var documents []string
 	var total int64
 	var err error
@@ -67,7 +66,7 @@ func (t *Tx) ListSurveys(ctx context.Context, filter storage.SurveyFilter, skipp
 	return page, total, err
 }
 
-func (t *Tx) listPatientSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t *Tx) listPatientSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
 	total, err = t.CountSurveysOfPatient(ctx, queries.CountSurveysOfPatientParams{PatientID: filter.PatientID, Status: status})
 	if err != nil {
@@ -79,7 +78,7 @@ func (t *Tx) listPatientSurveys(ctx context.Context, filter storage.SurveyFilter
 	return documents, total, err
 }
 
-func (t *Tx) listUserSurveys(ctx context.Context, filter storage.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t *Tx) listUserSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
 	total, err = t.CountSurveysOfUser(ctx, queries.CountSurveysOfUserParams{UserID: filter.UserID, Status: status})
 	if err != nil {
@@ -133,13 +132,13 @@ func (t *Tx) UpdateSurvey(ctx context.Context, survey record.Survey) error {
 	updated, err := t.Queries.UpdateSurvey(ctx, queries.UpdateSurveyParams{
 		ID: survey.ID, Status: string(survey.Status), Version: survey.Version, VersionBefore: survey.Version - 1, Document: document,
 	})
-	return t.wrapChanged(ctx, "updating survey", updated, err, storage.ErrVersionMismatch)
+	return t.wrapChanged(ctx, "updating survey", updated, err, record.ErrVersionMismatch)
 }
 
 // DeleteSurvey implements storage.SurveyStore.
 func (t *Tx) DeleteSurvey(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeleteSurvey(ctx, id)
-	return t.wrapChanged(ctx, "deleting survey", deleted, err, storage.ErrNotFound)
+	return t.wrapChanged(ctx, "deleting survey", deleted, err, record.ErrNotFound)
 }
 
 // ListSteps implements storage.SurveyStore.

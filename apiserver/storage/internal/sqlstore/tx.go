@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
@@ -65,11 +66,11 @@ func (r runner) wrap(ctx context.Context, doing string, err error) error {
 	return r.wrapError(ctx, doing, err)
 }
 
-// wrapFound wraps the error of reading one row. It returns storage.ErrNotFound if there
+// wrapFound wraps the error of reading one row. It returns record.ErrNotFound if there
 // is no such row.
 func (r runner) wrapFound(ctx context.Context, doing string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
 	return r.wrap(ctx, doing, err)
 }

@@ -5,24 +5,24 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
-func toWebhook(row queries.WebhookRow) (storage.Webhook, error) {
-	settings, err := unmarshalDocument[storage.WebhookSettings]("webhook configuration", row.Document)
+func toWebhook(row queries.WebhookRow) (event.Webhook, error) {
+	settings, err := unmarshalDocument[event.WebhookSettings]("webhook configuration", row.Document)
 	if err != nil {
-		return storage.Webhook{}, err
+		return event.Webhook{}, err
 	}
-	return storage.Webhook{
+	return event.Webhook{
 		ID: row.ID, Settings: settings, EncryptedSecrets: row.Secrets, KeyVersion: row.Generation,
 		Health: event.ReceiverHealth{Disabled: row.Disabled, ConsecutiveFailures: int(row.Failures), CircuitOpenUntil: row.ClosedUntil.UTC()},
 	}, nil
 }
 
 // InsertWebhook implements storage.WebhookStore.
-func (t *Tx) InsertWebhook(ctx context.Context, webhook storage.Webhook) error {
+func (t *Tx) InsertWebhook(ctx context.Context, webhook event.Webhook) error {
 	document, err := marshalDocument("webhook configuration", webhook.Settings)
 	if err != nil {
 		return err
@@ -37,30 +37,30 @@ func (t *Tx) InsertWebhook(ctx context.Context, webhook storage.Webhook) error {
 }
 
 // GetWebhook implements storage.WebhookStore.
-func (t *Tx) GetWebhook(ctx context.Context, id string) (storage.Webhook, error) {
+func (t *Tx) GetWebhook(ctx context.Context, id string) (event.Webhook, error) {
 	row, err := t.Webhook(ctx, id)
 	if err != nil {
-		return storage.Webhook{}, t.wrapFound(ctx, "reading webhook configuration", err)
+		return event.Webhook{}, t.wrapFound(ctx, "reading webhook configuration", err)
 	}
 	return toWebhook(row)
 }
 
 // LockWebhook implements storage.WebhookStore.
-func (t *Tx) LockWebhook(ctx context.Context, id string) (storage.Webhook, error) {
+func (t *Tx) LockWebhook(ctx context.Context, id string) (event.Webhook, error) {
 	row, err := t.Queries.LockWebhook(ctx, id)
 	if err != nil {
-		return storage.Webhook{}, t.wrapFound(ctx, "reading webhook configuration", err)
+		return event.Webhook{}, t.wrapFound(ctx, "reading webhook configuration", err)
 	}
 	return toWebhook(queries.WebhookRow(row))
 }
 
 // ListWebhooks implements storage.WebhookStore.
-func (t *Tx) ListWebhooks(ctx context.Context) ([]storage.Webhook, error) {
+func (t *Tx) ListWebhooks(ctx context.Context) ([]event.Webhook, error) {
 	rows, err := t.Webhooks(ctx)
 	if err != nil {
 		return nil, t.wrap(ctx, "listing webhook configurations", err)
 	}
-	webhooks := make([]storage.Webhook, len(rows))
+	webhooks := make([]event.Webhook, len(rows))
 	for i, row := range rows {
 		if webhooks[i], err = toWebhook(queries.WebhookRow(row)); err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (t *Tx) ListWebhooks(ctx context.Context) ([]storage.Webhook, error) {
 }
 
 // UpdateWebhook implements storage.WebhookStore.
-func (t *Tx) UpdateWebhook(ctx context.Context, webhook storage.Webhook) error {
+func (t *Tx) UpdateWebhook(ctx context.Context, webhook event.Webhook) error {
 	document, err := marshalDocument("webhook configuration", webhook.Settings)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (t *Tx) UpdateWebhookHealth(ctx context.Context, id string, health event.Re
 func (t *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	deleted, err := t.Queries.DeleteWebhook(ctx, id)
 	if err != nil || deleted == 0 {
-		return t.wrapChanged(ctx, "deleting webhook configuration", deleted, err, storage.ErrNotFound)
+		return t.wrapChanged(ctx, "deleting webhook configuration", deleted, err, record.ErrNotFound)
 	}
 	return t.DeleteDeliveries(ctx, id)
 }
