@@ -86,7 +86,7 @@ func run(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("--database: %w", err)
 	}
 	p.storageMonitor = newStorageMonitor(p.store, p.settings.owner, p.log, p.metrics.SetStorageUp, p.onStorageUp)
-	p.users = &users.Service{Storage: p.store, Keyring: p.settings.encryptionKeys, Now: time.Now, Deliver: p.oneTimePasswordSender(ctx)}
+	p.users = &users.Service{Storage: usersStorage{Store: p.store}, Keyring: p.settings.encryptionKeys, Now: time.Now, Deliver: p.oneTimePasswordSender(ctx)}
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, PlanFor: p.settings.plan, Now: time.Now,
 		OnRejected: p.metrics.RecordOverLimit, OnTotalsRead: p.usageTotalsObserver(ctx),

@@ -70,6 +70,7 @@ func (m *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage
 func (m *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]usage.Total, error) {
 	return nil, m.err()
 }
+func (m *flakyStore) View(context.Context, func(storage.Reader) error) error  { return m.err() }
 func (m *flakyStore) Transact(context.Context, func(storage.Tx) error) error  { return m.err() }
 func (m *flakyStore) QueueStats(context.Context) ([]outbox.QueueStats, error) { return nil, m.err() }
 func (m *flakyStore) Enqueued() <-chan struct{}                               { return nil }

@@ -8,12 +8,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// SurveyStore stores surveys: questions, answers and results.
-type SurveyStore interface {
-	// InsertSurvey inserts a survey with its version. It returns record.ErrReferenceNotFound if the
-	// patient does not exist.
-	InsertSurvey(ctx context.Context, survey record.Survey) error
-
+// SurveyReader reads surveys: questions, answers and results.
+type SurveyReader interface {
 	// GetSurvey returns a survey, or record.ErrNotFound.
 	GetSurvey(ctx context.Context, id string) (record.Survey, error)
 
@@ -29,6 +25,21 @@ type SurveyStore interface {
 	// record.ErrNotFound.
 	GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error)
 
+	// ListSteps returns the steps of a survey in order.
+	ListSteps(ctx context.Context, surveyID string) ([]record.Step, error)
+
+	// GetResult returns the result of a survey, or record.ErrNotFound.
+	GetResult(ctx context.Context, surveyID string) (record.Result, error)
+}
+
+// SurveyStore stores surveys.
+type SurveyStore interface {
+	SurveyReader
+
+	// InsertSurvey inserts a survey with its version. It returns record.ErrReferenceNotFound if the
+	// patient does not exist.
+	InsertSurvey(ctx context.Context, survey record.Survey) error
+
 	// UpdateSurvey updates a survey, except for its patient. It returns record.ErrVersionMismatch
 	// unless the stored version is the preceding one.
 	UpdateSurvey(ctx context.Context, survey record.Survey) error
@@ -36,9 +47,6 @@ type SurveyStore interface {
 	// DeleteSurvey deletes a survey with all its data and magic codes. It returns
 	// record.ErrNotFound if the survey does not exist.
 	DeleteSurvey(ctx context.Context, id string) error
-
-	// ListSteps returns the steps of a survey in order.
-	ListSteps(ctx context.Context, surveyID string) ([]record.Step, error)
 
 	// PutSteps stores steps of a survey starting at number from, replacing existing steps
 	// with the same numbers.
@@ -49,7 +57,4 @@ type SurveyStore interface {
 
 	// PutResult stores the result of a survey.
 	PutResult(ctx context.Context, surveyID string, result record.Result) error
-
-	// GetResult returns the result of a survey, or record.ErrNotFound.
-	GetResult(ctx context.Context, surveyID string) (record.Result, error)
 }

@@ -10,40 +10,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// Transactor runs transactions.
-type Transactor interface {
-	// Transact runs work in a transaction and commits it if work returns nil. On conflicts
-	// with concurrent transactions it runs work again. The transaction must not be used
-	// afterwards. Transact returns the error of work, or an error from begin or commit;
-	// after a failed commit the changes may be stored if ctx ended or the connection broke.
-	//
-	// Times are stored with microsecond precision.
-	Transact(ctx context.Context, work func(Tx) error) error
-}
-
-// Tx is a transaction. After any error except record.ErrNotFound, the transaction can only be
-// ended.
-type Tx interface {
-	UserStore
-	PatientStore
-	SignInStore
-	SurveyStore
-	WebhookStore
-	Outbox
-	AuditStore
-}
-
-// UserStore stores users, the people who sign in.
-type UserStore interface {
-	// InsertUser inserts a user. It returns record.ErrAlreadyExists if the user exists, as a
-	// *record.AlreadyExistsError if a hash does.
-	InsertUser(ctx context.Context, user record.EncryptedUser, hashes []record.ContactHash) error
-
+// UserReader reads users, the people who sign in.
+type UserReader interface {
 	// GetUser returns a user, or record.ErrNotFound.
 	GetUser(ctx context.Context, id string) (record.EncryptedUser, error)
-
-	// LockUser returns a user and locks it until the transaction ends.
-	LockUser(ctx context.Context, id string) (record.EncryptedUser, error)
 
 	// GetUserByHash returns the user with one of the hashes, or record.ErrNotFound.
 	GetUserByHash(ctx context.Context, hashes []record.ContactHash) (record.EncryptedUser, error)
@@ -55,6 +25,18 @@ type UserStore interface {
 	// with keys of another version than generation, ordered by id, starting after the id
 	// after.
 	ListUserIDsToReencrypt(ctx context.Context, generation, after string, atMost int64) (ids []string, err error)
+}
+
+// UserStore stores users.
+type UserStore interface {
+	UserReader
+
+	// InsertUser inserts a user. It returns record.ErrAlreadyExists if the user exists, as a
+	// *record.AlreadyExistsError if a hash does.
+	InsertUser(ctx context.Context, user record.EncryptedUser, hashes []record.ContactHash) error
+
+	// LockUser returns a user and locks it until the transaction ends.
+	LockUser(ctx context.Context, id string) (record.EncryptedUser, error)
 
 	// UpdateUser replaces the contact and hashes of a user. It returns record.ErrAlreadyExists like
 	// InsertUser.
@@ -65,21 +47,26 @@ type UserStore interface {
 	DeleteUser(ctx context.Context, id string) error
 }
 
-// PatientStore stores patients, the people whose symptoms are assessed.
-type PatientStore interface {
-	// InsertPatient inserts a patient. It returns record.ErrReferenceNotFound if the user does not
-	// exist.
-	InsertPatient(ctx context.Context, patient record.Patient) error
-
+// PatientReader reads patients, the people whose symptoms are assessed.
+type PatientReader interface {
 	// GetPatient returns a patient, or record.ErrNotFound.
 	GetPatient(ctx context.Context, id string) (record.Patient, error)
-
-	// LockPatient returns a patient and locks it until the transaction ends.
-	LockPatient(ctx context.Context, id string) (record.Patient, error)
 
 	// ListPatients returns a page of a user's patients in creation order and the total
 	// number. An empty userID selects the patients of all users.
 	ListPatients(ctx context.Context, userID string, skipped, atMost int64) (page []record.Patient, total int64, err error)
+}
+
+// PatientStore stores patients.
+type PatientStore interface {
+	PatientReader
+
+	// InsertPatient inserts a patient. It returns record.ErrReferenceNotFound if the user does not
+	// exist.
+	InsertPatient(ctx context.Context, patient record.Patient) error
+
+	// LockPatient returns a patient and locks it until the transaction ends.
+	LockPatient(ctx context.Context, id string) (record.Patient, error)
 
 	// UpdatePatient updates a patient, except for its user.
 	UpdatePatient(ctx context.Context, patient record.Patient) error
@@ -89,11 +76,8 @@ type PatientStore interface {
 	DeletePatient(ctx context.Context, id string) error
 }
 
-// AuditStore stores the audit log.
-type AuditStore interface {
-	// InsertAuditRecord inserts a record.
-	InsertAuditRecord(ctx context.Context, record audit.Record) error
-
+// AuditReader reads the audit log.
+type AuditReader interface {
 	// ListAuditRecords returns a page of the records that match a filter, newest first, and
 	// the total number.
 	ListAuditRecords(ctx context.Context, filter audit.Filter, skipped, atMost int64) (page []audit.Record, total int64, err error)
@@ -101,6 +85,14 @@ type AuditStore interface {
 	// ListUserAuditRecords returns the records of actions by a user, and of actions on the
 	// user and the user's patients and surveys, newest first.
 	ListUserAuditRecords(ctx context.Context, id string, atMost int64) ([]audit.Record, error)
+}
+
+// AuditStore stores the audit log.
+type AuditStore interface {
+	AuditReader
+
+	// InsertAuditRecord inserts a record.
+	InsertAuditRecord(ctx context.Context, record audit.Record) error
 }
 
 // SignInStore stores the state of sign-ins.

@@ -11,19 +11,31 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// WebhookStore stores webhook configurations and delivery attempts.
-type WebhookStore interface {
-	// InsertWebhook inserts a webhook.
-	InsertWebhook(ctx context.Context, webhook event.Webhook) error
-
+// WebhookReader reads webhook configurations and delivery attempts.
+type WebhookReader interface {
 	// GetWebhook returns a webhook, or record.ErrNotFound.
 	GetWebhook(ctx context.Context, id string) (event.Webhook, error)
 
-	// LockWebhook returns a webhook and locks it until the transaction ends.
-	LockWebhook(ctx context.Context, id string) (event.Webhook, error)
-
 	// ListWebhooks returns all webhooks in creation order.
 	ListWebhooks(ctx context.Context) ([]event.Webhook, error)
+
+	// GetWebhookAttempt returns an attempt of a webhook, or record.ErrNotFound.
+	GetWebhookAttempt(ctx context.Context, webhookID, id string) (event.Attempt, error)
+
+	// ListWebhookAttempts returns a page of the attempts of a webhook, newest first, and the
+	// total number.
+	ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) (page []event.Attempt, total int64, err error)
+}
+
+// WebhookStore stores webhook configurations and delivery attempts.
+type WebhookStore interface {
+	WebhookReader
+
+	// InsertWebhook inserts a webhook.
+	InsertWebhook(ctx context.Context, webhook event.Webhook) error
+
+	// LockWebhook returns a webhook and locks it until the transaction ends.
+	LockWebhook(ctx context.Context, id string) (event.Webhook, error)
 
 	// UpdateWebhook updates a webhook, including its health.
 	UpdateWebhook(ctx context.Context, webhook event.Webhook) error
@@ -37,13 +49,6 @@ type WebhookStore interface {
 
 	// InsertWebhookAttempts inserts attempts. It ignores attempts of deleted webhooks.
 	InsertWebhookAttempts(ctx context.Context, attempts []event.Attempt) error
-
-	// GetWebhookAttempt returns an attempt of a webhook, or record.ErrNotFound.
-	GetWebhookAttempt(ctx context.Context, webhookID, id string) (event.Attempt, error)
-
-	// ListWebhookAttempts returns a page of the attempts of a webhook, newest first, and the
-	// total number.
-	ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) (page []event.Attempt, total int64, err error)
 
 	// DeleteWebhookAttempts deletes at most atMost attempts from before a time and returns
 	// how many.

@@ -18,7 +18,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
@@ -34,7 +33,7 @@ var ErrDisabled = errors.New("the webhook configuration is disabled because its 
 // Service manages the webhook configurations of an instance. All fields are required.
 // Methods return record.ErrNotFound for unknown ids.
 type Service struct {
-	Storage storage.Transactor
+	Storage Storage
 	Keyring Keyring
 	Now     func() time.Time
 	// OnChange is called after the set of receivers has changed.
@@ -76,7 +75,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (
 	if err := r.encryptSecrets(&made, secrets); err != nil {
 		return Webhook{}, err
 	}
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		before, err := tx.ListWebhooks(ctx)
 		if err != nil {
 			return err
@@ -119,7 +118,7 @@ func isUUID(id string) bool { return uuid.Validate(id) == nil }
 // contain no patient data, and an operator polls every minute.
 func (r *Service) List(ctx context.Context) ([]Webhook, error) {
 	var kept []event.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.View(ctx, func(tx Reader) (err error) {
 		kept, err = tx.ListWebhooks(ctx)
 		return err
 	})
@@ -136,7 +135,7 @@ func (r *Service) Get(ctx context.Context, id string) (Webhook, error) {
 		return Webhook{}, record.ErrNotFound
 	}
 	var kept event.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.View(ctx, func(tx Reader) (err error) {
 		kept, err = tx.GetWebhook(ctx, id)
 		return err
 	})
@@ -163,7 +162,7 @@ func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply f
 	if !isUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockWebhook(ctx, id)
 		if err != nil {
 			return err
@@ -195,7 +194,7 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhoo
 		return Webhook{}, record.ErrNotFound
 	}
 	var kept event.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.LockWebhook(ctx, id); err != nil {
 			return err
 		}
@@ -249,7 +248,7 @@ func (r *Service) encryptSecrets(webhook *event.Webhook, secrets event.Secrets) 
 // ones, and returns the number of webhooks updated. It is safe to call at any time and
 // on several replicas concurrently.
 func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		renewed = 0
 		all, err := tx.ListWebhooks(ctx)
 		if err != nil {
@@ -269,7 +268,7 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 	return renewed, err
 }
 
-func (r *Service) reencrypt(ctx context.Context, tx storage.Tx, id string) error {
+func (r *Service) reencrypt(ctx context.Context, tx Tx, id string) error {
 	kept, err := tx.LockWebhook(ctx, id)
 	if errors.Is(err, record.ErrNotFound) {
 		return nil

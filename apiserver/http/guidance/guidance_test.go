@@ -86,8 +86,8 @@ func newFixture(t testing.TB, change ...func(*guidance.Options)) *fixture {
 	}
 	options := guidance.Options{
 		Limiter: newUnlimitedLimiter(), Meter: &r.meter, TokenIssuer: r.tokenIssuer, Usage: store, Feedback: store, Scheme: "http", Now: clock,
-		Users:    &users.Service{Storage: store, Keyring: sealed, Now: clock},
-		Webhooks: &webhook.Service{Storage: store, Keyring: sealed, Now: clock, OnChange: func() {}},
+		Users:    &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Keyring: sealed, Now: clock},
+		Webhooks: &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: sealed, Now: clock, OnChange: func() {}},
 		Log:      slog.New(slog.NewTextHandler(r.log, nil)),
 	}
 	for _, change := range change {

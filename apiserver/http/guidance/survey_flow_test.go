@@ -88,10 +88,10 @@ func (f *httpFlow) start(dir string) {
 	f.must(err)
 	o := f.options
 	o.Usage, o.Feedback = f.store, f.store
-	o.Users = &users.Service{Storage: f.store, Keyring: f.options.Users.Keyring, Now: o.Now}
+	o.Users = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: f.store}, Keyring: f.options.Users.Keyring, Now: o.Now}
 	features := f.world.Features
 	o.Surveys = &service.Service{
-		Storage: f.store, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: f.store}, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
 		Features: func() section.Features { return features }, Now: func() time.Time { return *f.now.Load() },
 	}
 	f.server = httptest.NewServer(middleware.WithRequestInfo(guidance.New(o)))

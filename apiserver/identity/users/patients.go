@@ -9,7 +9,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // CreatePatient creates a patient with a new id. It returns record.ErrReferenceNotFound
@@ -19,7 +18,7 @@ func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient rec
 		return record.Patient{}, record.ErrReferenceNotFound
 	}
 	patient.ID, patient.CreatedAt = uuid.NewString(), r.Now()
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertPatient(ctx, patient); err != nil {
 			return err
 		}
@@ -34,7 +33,7 @@ func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (re
 		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if patient, err = visibleTo(by)(tx.GetPatient(ctx, id)); err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID strin
 	if by.UserID != "" {
 		userID = by.UserID
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if userID == "" || isUUID(userID) {
 			patients, total, err = tx.ListPatients(ctx, userID, page.Offset, page.Limit)
 		}
@@ -81,7 +80,7 @@ func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, 
 		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if patient, err = visibleTo(by)(tx.LockPatient(ctx, id)); err != nil {
 			return err
 		}
@@ -101,7 +100,7 @@ func (r *Service) DeletePatient(ctx context.Context, by audit.Actor, id string) 
 	if !isUUID(id) {
 		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeletePatient(ctx, id); err != nil {
 			return err
 		}

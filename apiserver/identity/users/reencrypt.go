@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // reencryptBatchSize limits the users per query.
@@ -22,7 +21,7 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 	var failed error
 	for after := ""; ; {
 		var ids []string
-		err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		err := r.Storage.View(ctx, func(tx Reader) (err error) {
 			ids, err = tx.ListUserIDsToReencrypt(ctx, r.Keyring.KeyVersion(), after, reencryptBatchSize)
 			return err
 		})
@@ -43,7 +42,7 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 
 // reencryptUser re-encrypts one user, unless the user was deleted.
 func (r *Service) reencryptUser(ctx context.Context, id string) error {
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return err

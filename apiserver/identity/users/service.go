@@ -17,14 +17,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // Service manages the users and patients of an instance. All fields except the last are
 // required. Methods return record.ErrNotFound for users that do not exist or are not
 // visible to the end user.
 type Service struct {
-	Storage storage.Transactor
+	Storage Storage
 	Keyring *encryption.Keyring
 	Now     func() time.Time
 	// Deliver sends a one-time password to a user. It must not block and may drop messages;
@@ -43,7 +42,7 @@ func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource a
 // ListAuditRecords returns a page of the audit records, newest first, and the total
 // count.
 func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page Page) (records []audit.Record, total int64, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.View(ctx, func(tx Reader) (err error) {
 		records, total, err = tx.ListAuditRecords(ctx, filter, page.Offset, page.Limit)
 		return err
 	})

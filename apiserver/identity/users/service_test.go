@@ -25,6 +25,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -56,7 +57,7 @@ func newHarness(t *testing.T) *harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	r.Service = &users.Service{Storage: store, Now: func() time.Time { return now }}
+	r.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: func() time.Time { return now }}
 	r.Keyring, r.source = r.loadKeyring()
 	return r
 }

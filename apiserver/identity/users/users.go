@@ -10,7 +10,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // CreateUser creates a user. It returns an already-exists error if another user has the
@@ -21,7 +20,7 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 	if err != nil {
 		return record.User{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
 			return err
 		}
@@ -36,7 +35,7 @@ func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (recor
 		return record.User{}, record.ErrNotFound
 	}
 	var kept record.EncryptedUser
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
@@ -56,7 +55,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 		return nil, 0, err
 	}
 	var kept []record.EncryptedUser
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
 			return err
 		}
@@ -75,7 +74,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 }
 
 // findUsers returns a page of all users, or the user that the hashes identify.
-func findUsers(ctx context.Context, tx storage.Tx, wanted []record.ContactHash, page Page) ([]record.EncryptedUser, int64, error) {
+func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page Page) ([]record.EncryptedUser, int64, error) {
 	if len(wanted) == 0 {
 		return tx.ListUsers(ctx, page.Offset, page.Limit)
 	}
@@ -98,7 +97,7 @@ func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, cha
 		return record.User{}, record.ErrNotFound
 	}
 	var user record.User
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return err
@@ -115,7 +114,7 @@ func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, cha
 	return user, err
 }
 
-func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User) error {
+func (r *Service) storeUser(ctx context.Context, tx Tx, user record.User) error {
 	sealed, hashes, err := r.encryptUser(user)
 	if err != nil {
 		return err
@@ -128,7 +127,7 @@ func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) err
 	if !isUUID(id) {
 		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeleteUser(ctx, id); err != nil {
 			return err
 		}
@@ -160,7 +159,7 @@ func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (Us
 		export UserExport
 		kept   record.EncryptedUser
 	)
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ type ExportedSurvey struct {
 	Assessment *record.Assessment // nil if not assessed
 }
 
-func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]ExportedSurvey, error) {
+func exportSurveys(ctx context.Context, tx Tx, userID string) ([]ExportedSurvey, error) {
 	all, _, err := tx.ListSurveys(ctx, record.SurveyFilter{UserID: userID}, 0, noLimit)
 	if err != nil {
 		return nil, err
@@ -203,7 +202,7 @@ func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]Exporte
 	return exported, nil
 }
 
-func exportSurvey(ctx context.Context, tx storage.Tx, survey record.Survey) (ExportedSurvey, error) {
+func exportSurvey(ctx context.Context, tx Tx, survey record.Survey) (ExportedSurvey, error) {
 	steps, err := tx.ListSteps(ctx, survey.ID)
 	if err != nil {
 		return ExportedSurvey{}, err

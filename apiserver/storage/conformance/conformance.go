@@ -80,6 +80,7 @@ func Run(t *testing.T, fresh NewDatabase) {
 		"AuditOfUser":       testUserAuditRecords,
 		"TransactFails":     testTransactionRollback,
 		"TransactCancelled": testTransactionCanceled,
+		"View":              testView,
 
 		"Feedback":              testFeedback,
 		"FeedbackText":          testFeedbackText,

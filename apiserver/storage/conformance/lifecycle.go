@@ -205,6 +205,7 @@ func testNotOpen(t *testing.T, fresh NewDatabase) {
 		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffledBatch(1)), "Usage": usage, "UsageTotals": totals,
 		"PutFeedback": store.PutFeedback(t.Context(), newInterview("a", "label", 0)), "Feedback": feedback,
 		"Transact": store.Transact(t.Context(), func(storage.Tx) error { return nil }),
+		"View":     store.View(t.Context(), func(storage.Reader) error { return nil }),
 	} {
 		if !errors.Is(err, record.ErrNotOpen) {
 			t.Errorf("%s: got error %v, want one that wraps ErrNotOpen", what, err)
@@ -244,5 +245,8 @@ func testClosed(t *testing.T, fresh NewDatabase) {
 	}
 	if err := store.Transact(t.Context(), func(storage.Tx) error { return nil }); err == nil {
 		t.Error("Transact: no error")
+	}
+	if err := store.View(t.Context(), func(storage.Reader) error { return nil }); err == nil {
+		t.Error("View: no error")
 	}
 }

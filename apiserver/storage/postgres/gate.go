@@ -44,12 +44,12 @@ func (g *gate) QueryRow(ctx context.Context, sql string, arguments ...any) pgx.R
 	return g.pool.QueryRow(ctx, sql, arguments...)
 }
 
-// Begin wraps pgxpool.Pool.Begin.
-func (g *gate) Begin(ctx context.Context) (pgx.Tx, error) {
+// BeginTx wraps pgxpool.Pool.BeginTx.
+func (g *gate) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
 	if !g.ready.Load() {
 		return nil, record.ErrNotOpen
 	}
-	return g.pool.Begin(ctx)
+	return g.pool.BeginTx(ctx, options)
 }
 
 // WrapError implements sqlstore.Driver.

@@ -19,18 +19,29 @@ import (
 // others.
 const maxTransactionAttempts = 4
 
+// View implements storage.Transactor.
+func (s *Store) View(ctx context.Context, work func(storage.Reader) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return s.retry(ctx, options, func(tx *sqlstore.Tx) error { return work(tx) })
+}
+
 // Transact implements storage.Transactor.
-func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) (err error) {
+func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
+	return s.retry(ctx, pgx.TxOptions{}, func(tx *sqlstore.Tx) error { return work(tx) })
+}
+
+// retry runs a transaction until it does not conflict with others.
+func (s *Store) retry(ctx context.Context, options pgx.TxOptions, work func(*sqlstore.Tx) error) (err error) {
 	for range maxTransactionAttempts {
-		if err = s.transact(ctx, work); !errors.Is(err, record.ErrConflict) {
+		if err = s.transact(ctx, options, work); !errors.Is(err, record.ErrConflict) {
 			return err
 		}
 	}
 	return err
 }
 
-func (s *Store) transact(ctx context.Context, work func(storage.Tx) error) error {
-	begun, err := s.gate.Begin(ctx)
+func (s *Store) transact(ctx context.Context, options pgx.TxOptions, work func(*sqlstore.Tx) error) error {
+	begun, err := s.gate.BeginTx(ctx, options)
 	if err != nil {
 		return wrapError(ctx, "beginning transaction", err)
 	}

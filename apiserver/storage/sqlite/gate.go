@@ -32,7 +32,7 @@ func (g gate) Query(ctx context.Context, query string, args ...any) (pgx.Rows, e
 	if db == nil {
 		return nil, record.ErrNotOpen
 	}
-	return conn{db}.Query(ctx, query, args...)
+	return conn{db.readers}.Query(ctx, query, args...)
 }
 
 // QueryRow implements sqlstore.Driver.
@@ -41,7 +41,7 @@ func (g gate) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
 	if db == nil {
 		return notOpenRow{}
 	}
-	return conn{db}.QueryRow(ctx, query, args...)
+	return conn{db.readers}.QueryRow(ctx, query, args...)
 }
 
 // notOpenRow is the row returned before the database is open.

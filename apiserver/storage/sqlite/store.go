@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	driver "modernc.org/sqlite"
 
@@ -37,6 +38,20 @@ var connectionParams = url.Values{
 	"_pragma":       {"secure_delete(on)"},
 }
 
+// readerParams are the connection parameters of read-only connections.
+var readerParams = url.Values{
+	"_busy_timeout": {"5000"},
+	"_dqs":          {"false"},
+	"_error_rc":     {"true"},
+	"_pragma":       {"query_only(on)"},
+}
+
+// maxReaders limits the read-only connections. They close after readerIdleTime.
+const (
+	maxReaders     = 4
+	readerIdleTime = time.Minute
+)
+
 // Store is a storage.Store in one SQLite file.
 type Store struct {
 	sqlstore.DB
@@ -49,8 +64,13 @@ type Store struct {
 type openDatabase struct {
 	fileInfo os.FileInfo
 	outbox   *outbox.Inserter[*sql.Tx]
-	*sql.DB
+	readers  *sql.DB // read-only connections
+	*sql.DB          // the connection that writes
 }
+
+// Close closes all connections. The last one removes the write-ahead log, for which it
+// must be able to write.
+func (d *openDatabase) Close() error { return errors.Join(d.readers.Close(), d.DB.Close()) }
 
 var _ storage.Store = (*Store)(nil)
 
@@ -86,7 +106,7 @@ func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
 }
 
 func openLocked(ctx context.Context, path string, owner storage.Owner) (*openDatabase, error) {
-	db, err := openHandle(path, connectionParams)
+	db, err := openHandle(path, connectionParams, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +121,12 @@ func openLocked(ctx context.Context, path string, owner storage.Owner) (*openDat
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &openDatabase{fileInfo: file, outbox: inserter, DB: db}, nil
+	readers, err := openHandle(path, readerParams, maxReaders)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	readers.SetConnMaxIdleTime(readerIdleTime)
+	return &openDatabase{fileInfo: file, outbox: inserter, readers: readers, DB: db}, nil
 }
 
 // prepare checks the owner of the database, migrates it and marks it. The caller must
@@ -142,7 +167,7 @@ func (s *Store) readQueries() (*queries.Queries, error) {
 	if db == nil {
 		return nil, record.ErrNotOpen
 	}
-	return queries.New(db), nil
+	return queries.New(db.readers), nil
 }
 
 // writableDB returns the database for writing, after checking that path still names the
@@ -164,21 +189,21 @@ func (s *Store) writableDB() (*openDatabase, error) {
 
 // withQueries runs work in a transaction.
 func (s *Store) withQueries(ctx context.Context, work func(*queries.Queries) error) error {
-	return s.withTx(ctx, func(_ *openDatabase, begun *sql.Tx) error { return work(queries.New(begun)) })
-}
-
-// withTx runs work in a transaction with access to the transaction itself.
-func (s *Store) withTx(ctx context.Context, work func(*openDatabase, *sql.Tx) error) error {
 	db, err := s.writableDB()
 	if err != nil {
 		return err
 	}
+	return inTx(ctx, db.DB, func(begun *sql.Tx) error { return work(queries.New(begun)) })
+}
+
+// inTx runs work in a transaction.
+func inTx(ctx context.Context, db *sql.DB, work func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	if err := work(db, tx); err != nil {
+	if err := work(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -194,15 +219,15 @@ func ensureFile(path string) error {
 	return file.Close()
 }
 
-// openHandle opens the single connection to the file at path.
-func openHandle(path string, settings url.Values) (*sql.DB, error) {
+// openHandle returns a handle that opens at most maxOpen connections to the file at path.
+func openHandle(path string, settings url.Values, maxOpen int) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}
 	connector, err := driver.NewConnector(name.String())
 	if err != nil {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(maxOpen)
 	return db, nil
 }
 

@@ -12,25 +12,44 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
+// View implements storage.Transactor. It does not wait for other transactions.
+func (s *Store) View(ctx context.Context, work func(storage.Reader) error) error {
+	db, err := s.writableDB() // or reads would return the data of a deleted file
+	if err != nil {
+		return wrapError("beginning transaction", err)
+	}
+	return transact(ctx, db.readers, db.outbox, func(tx *sqlstore.Tx) error { return work(tx) })
+}
+
 // Transact implements storage.Transactor.
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
-	var refused error
+	db, err := s.writableDB()
+	if err != nil {
+		return wrapError("beginning transaction", err)
+	}
 	enqueued := false
-	err := s.withTx(ctx, func(db *openDatabase, begun *sql.Tx) error {
-		tx := sqlstore.NewTx(txDriver{conn{begun}, db.outbox.WithTx(begun)})
-		refused = work(tx)
+	err = transact(ctx, db.DB, db.outbox, func(tx *sqlstore.Tx) error {
+		err := work(tx)
 		enqueued = tx.Enqueued()
-		return refused
+		return err
 	})
-	switch {
-	case refused != nil:
-		return refused
-	case err != nil:
-		return wrapError("running transaction", err)
-	case enqueued:
+	if err == nil && enqueued {
 		s.signalEnqueued()
 	}
-	return nil
+	return err
+}
+
+// transact runs work in a transaction and returns its errors unchanged.
+func transact(ctx context.Context, db *sql.DB, jobs *outbox.Inserter[*sql.Tx], work func(*sqlstore.Tx) error) error {
+	var failed error
+	err := inTx(ctx, db, func(begun *sql.Tx) error {
+		failed = work(sqlstore.NewTx(txDriver{conn{begun}, jobs.WithTx(begun)}))
+		return failed
+	})
+	if failed != nil || err == nil {
+		return failed
+	}
+	return wrapError("running transaction", err)
 }
 
 // signalEnqueued wakes the reader of Enqueued.

@@ -11,7 +11,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
@@ -55,7 +54,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 	if err != nil {
 		return record.Survey{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertSurvey(ctx, made.Survey); err != nil {
 			return err
 		}
@@ -85,7 +84,7 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 	if !isUUID(patientID) {
 		return patient, earlier, patientNotFoundError(patientID)
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.View(ctx, func(tx Reader) (err error) {
 		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, record.ErrNotFound) {
 			return patientNotFoundError(patientID)
 		} else if err != nil {
@@ -100,7 +99,7 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 	return patient, earlier, err
 }
 
-func loadLastCompleted(ctx context.Context, tx storage.Tx, patientID string) (flow.Progress, error) {
+func loadLastCompleted(ctx context.Context, tx Reader, patientID string) (flow.Progress, error) {
 	last, err := tx.GetLastCompletedSurvey(ctx, patientID)
 	if errors.Is(err, record.ErrNotFound) {
 		return flow.Progress{}, nil

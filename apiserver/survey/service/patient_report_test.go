@@ -48,7 +48,7 @@ func createWoman(t *testing.T, r *service.Service) (record.Patient, audit.Actor)
 	t.Helper()
 	patient := createPatient(t, r)
 	patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
-	if err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+	if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 		t.Fatal(err)
 	}
 	return patient, audit.Actor{UserID: patient.UserID}

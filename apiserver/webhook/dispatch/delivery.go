@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
@@ -78,7 +77,7 @@ func (d *Dispatcher) handleUnavailable(ctx context.Context, id string) outbox.Ou
 	limited, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	var kept event.Webhook
-	err := d.Storage.Transact(limited, func(tx storage.Tx) (err error) {
+	err := d.Storage.View(limited, func(tx Reader) (err error) {
 		kept, err = tx.GetWebhook(limited, id)
 		return err
 	})

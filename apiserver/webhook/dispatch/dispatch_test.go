@@ -131,7 +131,7 @@ func newHarness(t testing.TB, url string) *harness {
 		t.Fatal(err)
 	}
 	r := &harness{t: t, store: store}
-	r.service = &webhook.Service{Storage: store, Keyring: keys, Now: r.now, OnChange: func() {}}
+	r.service = &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: r.now, OnChange: func() {}}
 	t.Cleanup(func() { _ = store.Close() })
 	return r
 }
@@ -155,7 +155,7 @@ func (r *harness) start() (stop func()) {
 		Now: time.Now, Timeout: r.timeout,
 	}
 	d := dispatch.New(dispatch.Options{
-		Storage: r.store, Sender: sender, DecryptSecrets: r.decryptSecrets, PublishNotification: r.service.PublishNotification, Now: r.now,
+		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: r.store}, Queue: r.store, Sender: sender, DecryptSecrets: r.decryptSecrets, PublishNotification: r.service.PublishNotification, Now: r.now,
 		Retention: func() time.Duration { return time.Hour }, Observer: &r.observer,
 		Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 	})

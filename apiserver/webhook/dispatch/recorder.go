@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
@@ -72,7 +71,7 @@ func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) erro
 		attempts[i], results[m.attempt.ID] = m.attempt, m.result
 	}
 	var health map[string]event.ReceiverHealth
-	err := d.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := d.Storage.Transact(ctx, func(tx Tx) (err error) {
 		health = map[string]event.ReceiverHealth{}
 		for id, attempts := range event.GroupByWebhook(attempts) {
 			is, err := d.writeReceiverAttempts(ctx, tx, id, attempts, results)
@@ -100,7 +99,7 @@ func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) erro
 
 // writeReceiverAttempts writes the attempts of one receiver and returns its resulting
 // health.
-func (d *Dispatcher) writeReceiverAttempts(ctx context.Context, tx storage.Tx, id string, attempts []event.Attempt, results map[string]event.DeliveryResult) (event.ReceiverHealth, error) {
+func (d *Dispatcher) writeReceiverAttempts(ctx context.Context, tx Tx, id string, attempts []event.Attempt, results map[string]event.DeliveryResult) (event.ReceiverHealth, error) {
 	webhook, err := tx.LockWebhook(ctx, id)
 	if err != nil {
 		return event.ReceiverHealth{}, err
