@@ -16,10 +16,8 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
 	part := webhook.Page{Offset: wanted.offset(), Limit: wanted.limit}
-	attempts, total, err := h.Webhooks.ListAttempts(limited, request.WebhookID, part)
+	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, part)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -51,9 +49,7 @@ func encodeDelivery(attempt event.Attempt) contract.Delivery {
 
 // ReplayDelivery implements contract.StrictServerInterface.
 func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDeliveryRequestObject) (contract.ReplayDeliveryResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	event, err := h.Webhooks.Redeliver(limited, actorFrom(ctx), request.WebhookID, request.DeliveryID)
+	event, err := h.Webhooks.Redeliver(ctx, actorFrom(ctx), request.WebhookID, request.DeliveryID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -62,9 +58,7 @@ func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDel
 
 // TestWebhook implements contract.StrictServerInterface.
 func (h handlers) TestWebhook(ctx context.Context, request contract.TestWebhookRequestObject) (contract.TestWebhookResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	event, err := h.Webhooks.SendPing(limited, actorFrom(ctx), request.WebhookID)
+	event, err := h.Webhooks.SendPing(ctx, actorFrom(ctx), request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}

@@ -226,7 +226,8 @@ func (h handlers) internalError(w http.ResponseWriter, r *http.Request, err erro
 }
 
 const (
-	// storageTimeout limits how long reading from storage may take.
+	// storageTimeout limits how long an operation may take, most of which it waits for
+	// storage.
 	storageTimeout = 10 * time.Second
 
 	// retryAfterSeconds is the Retry-After value, in seconds, when storage is down.
@@ -235,7 +236,7 @@ const (
 
 // storageUnavailable returns the response to a failed read from storage, and logs it.
 func (h handlers) storageUnavailable(ctx context.Context, what string, err error) contract.UnavailableJSONResponse {
-	if ctx.Err() == nil { // otherwise the caller has disconnected
+	if !errors.Is(ctx.Err(), context.Canceled) { // otherwise the caller has disconnected
 		h.Log.ErrorContext(ctx, "failed to access storage", "resource", what, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
 	}
 	return contract.UnavailableJSONResponse{

@@ -58,7 +58,7 @@ func New(options Options) Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
-	strict := contract.NewStrictHandlerWithOptions(h, nil, contract.StrictHTTPServerOptions{
+	strict := contract.NewStrictHandlerWithOptions(h, []contract.StrictMiddlewareFunc{limitTime}, contract.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  rejectBody,
 		ResponseErrorHandlerFunc: h.handleError,
 	})
@@ -104,6 +104,15 @@ func (h handlers) limitConcurrency(next http.Handler) http.Handler {
 		}
 		admitted.ServeHTTP(w, r)
 	})
+}
+
+// limitTime limits the time of an operation, from when its request has been read.
+func limitTime(next contract.StrictHandlerFunc, _ string) contract.StrictHandlerFunc {
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
+		ctx, cancel := context.WithTimeout(ctx, storageTimeout)
+		defer cancel()
+		return next(ctx, w, r, request)
+	}
 }
 
 // A Handler serves the contract and can report its routes.
