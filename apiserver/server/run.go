@@ -80,7 +80,7 @@ func run(ctx context.Context, o options) (err error) {
 		CertificateExpiry: p.settings.certificateExpiry,
 	})
 	p.limits = limiter.LimitsForMemory(memoryLimit(), runtime.GOMAXPROCS(0))
-	p.limiter = limiter.New(p.limits, p.metrics.RecordRejection)
+	p.limiter = limiter.New(p.limits, func(reason limiter.Reason) { p.metrics.RecordRejection(string(reason)) })
 	p.notifier = p.newNotifier()
 	if p.store, err = o.newStore(o.Database); err != nil {
 		return fmt.Errorf("--database: %w", err)

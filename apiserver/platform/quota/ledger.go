@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // Recorder counts calls for storage. *usage.Recorder implements it.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // ErrInvalid indicates that usage counts cannot be stored. Retrying does not help.
