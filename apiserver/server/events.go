@@ -13,11 +13,11 @@ import (
 // setUpWebhooks sets up the webhook service and delivery on the process's storage.
 func (p *process) setUpWebhooks() {
 	p.webhooks = &webhook.Service{
-		Storage: p.store, Keyring: p.settings.encryptionKeys, Now: time.Now, OnChange: func() { p.events.Wake() },
+		Storage: webhookStorage{Store: p.store}, Keyring: p.settings.encryptionKeys, Now: time.Now, OnChange: func() { p.events.Wake() },
 	}
 	p.sender = &delivery.Sender{Settings: p.settings.deliverySettings, Now: time.Now}
 	p.events = dispatch.New(dispatch.Options{
-		Storage: p.store, Sender: p.sender, DecryptSecrets: p.webhooks.DecryptSecrets, PublishNotification: p.webhooks.PublishNotification,
+		Storage: dispatchStorage{Store: p.store}, Queue: p.store, Sender: p.sender, DecryptSecrets: p.webhooks.DecryptSecrets, PublishNotification: p.webhooks.PublishNotification,
 		Retention: func() time.Duration { return p.settings.config.Load().deliveryRetention },
 		Now:       time.Now, Observer: p.metrics, Log: p.log,
 	})

@@ -75,7 +75,7 @@ func (p *process) listenAll(ctx context.Context) (tenant, admin *listeningServer
 	}
 	tenant.server.HTTP2.MaxConcurrentStreams = p.limits.StreamsPerConnection
 	tenant.listener = connlimit.WrapListener(tenant.server, tenant.listener, p.limits.Connections,
-		func() { p.metrics.RecordRejection(limiter.TooManyConnections) })
+		func() { p.metrics.RecordRejection(string(limiter.TooManyConnections)) })
 	if p.settings.certificate != nil {
 		tenant.listener, tenant.connections = drain.WrapListener(tenant.server, tenant.listener, p.settings.certificate.tlsConfig())
 	}

@@ -80,13 +80,13 @@ func run(ctx context.Context, o options) (err error) {
 		CertificateExpiry: p.settings.certificateExpiry,
 	})
 	p.limits = limiter.LimitsForMemory(memoryLimit(), runtime.GOMAXPROCS(0))
-	p.limiter = limiter.New(p.limits, p.metrics.RecordRejection)
+	p.limiter = limiter.New(p.limits, func(reason limiter.Reason) { p.metrics.RecordRejection(string(reason)) })
 	p.notifier = p.newNotifier()
 	if p.store, err = o.newStore(o.Database); err != nil {
 		return fmt.Errorf("--database: %w", err)
 	}
 	p.storageMonitor = newStorageMonitor(p.store, p.settings.owner, p.log, p.metrics.SetStorageUp, p.onStorageUp)
-	p.users = &users.Service{Storage: p.store, Keyring: p.settings.encryptionKeys, Now: time.Now, Deliver: p.oneTimePasswordSender(ctx)}
+	p.users = &users.Service{Storage: usersStorage{Store: p.store}, Keyring: p.settings.encryptionKeys, Now: time.Now, Deliver: p.oneTimePasswordSender(ctx)}
 	p.ledger = quota.NewLedger(quota.Options{
 		Recorder: p.recorder, Store: p.store, PlanFor: p.settings.plan, Now: time.Now,
 		OnRejected: p.metrics.RecordOverLimit, OnTotalsRead: p.usageTotalsObserver(ctx),

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -44,7 +45,7 @@ type openPinger interface {
 
 func newStorageMonitor(store openPinger, owner func() storage.Owner, log *slog.Logger, tell func(bool), cameUp func(context.Context)) *storageMonitor {
 	k := &storageMonitor{store: store, owner: owner, log: log, reportUp: tell, onUp: cameUp}
-	notOpen := storage.ErrNotOpen
+	notOpen := record.ErrNotOpen
 	k.lastErr.Store(&notOpen)
 	tell(false)
 	return k

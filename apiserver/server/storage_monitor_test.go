@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
@@ -39,7 +41,7 @@ func (m *flakyStore) setError(err error) {
 
 func (m *flakyStore) err() error {
 	if !m.isOpen.Load() {
-		return storage.ErrNotOpen
+		return record.ErrNotOpen
 	}
 	if failure := m.currentErr.Load(); failure != nil {
 		return *failure
@@ -58,16 +60,17 @@ func (m *flakyStore) Open(context.Context, storage.Owner) error {
 	return nil
 }
 
-func (m *flakyStore) Ping(context.Context) error                         { return m.err() }
-func (m *flakyStore) AddUsage(context.Context, storage.UsageBatch) error { return m.err() }
-func (m *flakyStore) Close() error                                       { return nil }
-func (m *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]storage.UsageCount, error) {
-	return []storage.UsageCount{{Calls: 7}}, m.err()
+func (m *flakyStore) Ping(context.Context) error                  { return m.err() }
+func (m *flakyStore) AddUsage(context.Context, usage.Batch) error { return m.err() }
+func (m *flakyStore) Close() error                                { return nil }
+func (m *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
+	return []usage.Count{{Calls: 7}}, m.err()
 }
 
-func (m *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]storage.UsageTotal, error) {
+func (m *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]usage.Total, error) {
 	return nil, m.err()
 }
+func (m *flakyStore) View(context.Context, func(storage.Reader) error) error  { return m.err() }
 func (m *flakyStore) Transact(context.Context, func(storage.Tx) error) error  { return m.err() }
 func (m *flakyStore) QueueStats(context.Context) ([]outbox.QueueStats, error) { return nil, m.err() }
 func (m *flakyStore) Enqueued() <-chan struct{}                               { return nil }

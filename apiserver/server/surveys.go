@@ -18,7 +18,7 @@ func (p *process) newSurveyService() (*service.Service, error) {
 		return nil, fmt.Errorf("reading survey messages: %w", err)
 	}
 	return &service.Service{
-		Storage: p.store, Models: p.library, Engine: inference.New(), Texts: words,
+		Storage: surveysStorage{Store: p.store}, Models: p.library, Engine: inference.New(), Texts: words,
 		Features: p.settings.features, Now: time.Now, Observer: p.metrics,
 		LimiterFor: func(findings int) service.Limiter { return p.limiter.Assessments(findings) },
 	}, nil

@@ -8,15 +8,16 @@ import (
 	"fmt"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // ValidateFeedback returns an error that wraps ErrInvalidFeedback if a store cannot hold
 // the feedback. It does not interpret the intents.
 func ValidateFeedback(interview feedback.InterviewFeedback) error {
-	if !isStorable(interview.Application) {
+	if !record.IsStorable(interview.Application) {
 		return fmt.Errorf("%w: application %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.Application)
 	}
-	if !isStorable(interview.ID) {
+	if !record.IsStorable(interview.ID) {
 		return fmt.Errorf("%w: id %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.ID)
 	}
 	return nil

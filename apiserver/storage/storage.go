@@ -6,29 +6,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // ErrInvalidURL indicates that a database URL is invalid. Retrying does not help, unlike
 // for all other errors of opening a store.
 var ErrInvalidURL = errors.New("invalid database URL")
-
-// ErrNotOpen indicates that a store was used before it was opened.
-var ErrNotOpen = errors.New("storage is not open yet")
-
-// Errors caused by data already in the store.
-var (
-	// ErrAlreadyExists indicates that a unique value is already in use.
-	ErrAlreadyExists = errors.New("already exists")
-	// ErrReferenceNotFound indicates that a referenced object does not exist.
-	ErrReferenceNotFound = errors.New("referenced object does not exist")
-	// ErrConflict indicates a conflict with a concurrent transaction. Retrying may help.
-	ErrConflict = errors.New("conflict with a concurrent transaction")
-)
-
-// ErrInvalidUsage indicates that usage counts cannot be stored. Retrying does not help.
-var ErrInvalidUsage = errors.New("invalid usage count")
 
 // ErrInvalidFeedback indicates that the feedback of an interview cannot be stored.
 // Retrying does not help.
@@ -38,7 +23,7 @@ var ErrInvalidFeedback = errors.New("invalid interview feedback")
 //
 // A store exists before it is open, so that it can be passed to its users while the
 // server is still starting. Until Open succeeds, all methods except Close return an
-// error that wraps ErrNotOpen.
+// error that wraps record.ErrNotOpen.
 //
 // Errors of a Store never contain connection strings, hosts or passwords.
 type Store interface {
@@ -70,19 +55,19 @@ type UsageStore interface {
 	// after any error and is added once, as long as the store remembers the recorder: for
 	// one month after its last batch.
 	//
-	// An error that wraps ErrInvalidUsage describes the invalid value. After any other error
+	// An error that wraps usage.ErrInvalid describes the invalid value. After any other error
 	// nothing was added, unless ctx ended or the connection broke during the commit: then
 	// the batch may have been added.
-	AddUsage(ctx context.Context, batch UsageBatch) error
+	AddUsage(ctx context.Context, batch usage.Batch) error
 
 	// ListUsage returns the counts of the days from through to, both inclusive, ordered by
 	// date, application and endpoint (bytewise). It returns no counts if from is after to.
-	ListUsage(ctx context.Context, from, to civil.Date) ([]UsageCount, error)
+	ListUsage(ctx context.Context, from, to civil.Date) ([]usage.Count, error)
 
 	// ListUsageTotals returns how often each application called each of the endpoints on the
 	// days from through to, both inclusive, ordered by application and endpoint. It omits
 	// pairs without calls.
-	ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]UsageTotal, error)
+	ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error)
 }
 
 // FeedbackStore stores what patients intended to do before and after their interviews.

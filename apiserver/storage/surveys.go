@@ -4,55 +4,49 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// ErrVersionMismatch indicates that an object changed after it was read, so the update
-// is based on stale data.
-var ErrVersionMismatch = errors.New("modified since it was read")
-
-// SurveyFilter selects surveys by patient or user and by status. If neither patient nor
-// user is set, it selects all; an empty status selects every status.
-type SurveyFilter struct {
-	PatientID, UserID string // at most one is set
-	Status            record.Status
-}
-
-// SurveyStore stores surveys: questions, answers and results.
-type SurveyStore interface {
-	// InsertSurvey inserts a survey with its version. It returns ErrReferenceNotFound if the
-	// patient does not exist.
-	InsertSurvey(ctx context.Context, survey record.Survey) error
-
-	// GetSurvey returns a survey, or ErrNotFound.
+// SurveyReader reads surveys: questions, answers and results.
+type SurveyReader interface {
+	// GetSurvey returns a survey, or record.ErrNotFound.
 	GetSurvey(ctx context.Context, id string) (record.Survey, error)
 
 	// GetSurveyWithSteps returns a survey and its steps in order, as one consistent
-	// snapshot, or ErrNotFound.
+	// snapshot, or record.ErrNotFound.
 	GetSurveyWithSteps(ctx context.Context, id string) (record.Survey, []record.Step, error)
 
 	// ListSurveys returns a page of the surveys that match a filter, in creation order, and
 	// the total number. Its cost does not depend on the offset.
-	ListSurveys(ctx context.Context, filter SurveyFilter, skipped, atMost int64) (page []record.Survey, total int64, err error)
+	ListSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (page []record.Survey, total int64, err error)
 
 	// GetLastCompletedSurvey returns the patient's most recently completed survey, or
-	// ErrNotFound.
+	// record.ErrNotFound.
 	GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error)
 
-	// UpdateSurvey updates a survey, except for its patient. It returns ErrVersionMismatch
+	// ListSteps returns the steps of a survey in order.
+	ListSteps(ctx context.Context, surveyID string) ([]record.Step, error)
+
+	// GetResult returns the result of a survey, or record.ErrNotFound.
+	GetResult(ctx context.Context, surveyID string) (record.Result, error)
+}
+
+// SurveyStore stores surveys.
+type SurveyStore interface {
+	SurveyReader
+
+	// InsertSurvey inserts a survey with its version. It returns record.ErrReferenceNotFound if the
+	// patient does not exist.
+	InsertSurvey(ctx context.Context, survey record.Survey) error
+
+	// UpdateSurvey updates a survey, except for its patient. It returns record.ErrVersionMismatch
 	// unless the stored version is the preceding one.
 	UpdateSurvey(ctx context.Context, survey record.Survey) error
 
 	// DeleteSurvey deletes a survey with all its data and magic codes. It returns
-	// ErrNotFound if the survey does not exist.
+	// record.ErrNotFound if the survey does not exist.
 	DeleteSurvey(ctx context.Context, id string) error
-
-	// ListSteps returns the steps of a survey in order.
-	ListSteps(ctx context.Context, surveyID string) ([]record.Step, error)
 
 	// PutSteps stores steps of a survey starting at number from, replacing existing steps
 	// with the same numbers.
@@ -63,48 +57,4 @@ type SurveyStore interface {
 
 	// PutResult stores the result of a survey.
 	PutResult(ctx context.Context, surveyID string, result record.Result) error
-
-	// GetResult returns the result of a survey, or ErrNotFound.
-	GetResult(ctx context.Context, surveyID string) (record.Result, error)
-}
-
-// blockBits is the number of low bits of a survey's position that its block omits.
-// Migration 8 uses the same number.
-const blockBits = 10
-
-// BlockCount is the number of matching surveys whose positions are in a block.
-type BlockCount struct{ Block, Count int64 }
-
-// LocatePage converts the offset skipped into the position to start from and the number
-// of rows left to skip from there. It also returns the total. counts must be ordered by
-// block.
-func LocatePage(counts []BlockCount, skipped int64) (position, left, total int64) {
-	left = skipped
-	for _, block := range counts {
-		if total+block.Count <= skipped {
-			position, left = (block.Block+1)<<blockBits, skipped-total-block.Count
-		}
-		total += block.Count
-	}
-	return position, left, total
-}
-
-// MarshalDocument marshals a value that a store keeps as a JSON document.
-func MarshalDocument(what string, document any) (string, error) {
-	text, err := json.Marshal(document)
-	if err != nil {
-		return "", fmt.Errorf("encoding %s: %w", what, err)
-	}
-	return string(text), nil
-}
-
-// UnmarshalDocuments unmarshals stored documents. Errors contain none of their content.
-func UnmarshalDocuments[T any](what string, texts ...string) ([]T, error) {
-	documents := make([]T, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &documents[i]); err != nil {
-			return nil, fmt.Errorf("decoding stored %s: unexpected format", what)
-		}
-	}
-	return documents, nil
 }

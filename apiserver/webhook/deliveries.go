@@ -8,18 +8,18 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	apiserverevent "github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
 // ListAttempts returns a page of the delivery attempts for a webhook, newest first, and
 // the total count.
-func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attempts []storage.WebhookAttempt, total int64, err error) {
+func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attempts []apiserverevent.Attempt, total int64, err error) {
 	if !isUUID(id) {
-		return nil, 0, storage.ErrNotFound
+		return nil, 0, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.View(ctx, func(tx Reader) (err error) {
 		attempts, total, err = tx.ListWebhookAttempts(ctx, id, page.Offset, page.Limit)
 		return err
 	})
@@ -29,9 +29,9 @@ func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attem
 // Redeliver enqueues the event of an earlier attempt again and returns it.
 func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID string) (event apiserverevent.Event, err error) {
 	if !isUUID(attemptID) {
-		return apiserverevent.Event{}, storage.ErrNotFound
+		return apiserverevent.Event{}, record.ErrNotFound
 	}
-	err = r.enqueueEvent(ctx, by, id, func(tx storage.Tx) (apiserverevent.Event, error) {
+	err = r.enqueueEvent(ctx, by, id, func(tx Tx) (apiserverevent.Event, error) {
 		attempt, err := tx.GetWebhookAttempt(ctx, id, attemptID)
 		event = attempt.Event
 		return event, err
@@ -42,15 +42,15 @@ func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID s
 // SendPing enqueues a ping event for one receiver and returns it.
 func (r *Service) SendPing(ctx context.Context, by audit.Actor, id string) (apiserverevent.Event, error) {
 	event := apiserverevent.NewPing(uuid.NewString())
-	return event, r.enqueueEvent(ctx, by, id, func(storage.Tx) (apiserverevent.Event, error) { return event, nil })
+	return event, r.enqueueEvent(ctx, by, id, func(Tx) (apiserverevent.Event, error) { return event, nil })
 }
 
 // enqueueEvent adds an event to the outbox for one receiver.
-func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, what func(storage.Tx) (apiserverevent.Event, error)) error {
+func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, what func(Tx) (apiserverevent.Event, error)) error {
 	if !isUUID(id) {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		webhook, err := tx.GetWebhook(ctx, id)
 		if err != nil {
 			return err

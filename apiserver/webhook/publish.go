@@ -9,14 +9,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	apiserverevent "github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
 // Publish adds an event to the outbox for every subscribed receiver. The event is sent
 // if and only if the transaction commits.
-func Publish(ctx context.Context, tx storage.Tx, event apiserverevent.Event) error {
+func Publish(ctx context.Context, tx PublishTx, event apiserverevent.Event) error {
 	webhooks, err := tx.ListWebhooks(ctx)
 	if err != nil {
 		return err
@@ -31,14 +30,14 @@ func Publish(ctx context.Context, tx storage.Tx, event apiserverevent.Event) err
 }
 
 // PublishSurveyFinished publishes the event for a completed survey.
-func PublishSurveyFinished(ctx context.Context, tx storage.Tx, survey record.Survey) error {
+func PublishSurveyFinished(ctx context.Context, tx PublishTx, survey record.Survey) error {
 	return Publish(ctx, tx, apiserverevent.NewSurveyFinished(uuid.NewString(), survey.ID))
 }
 
 // ScheduleNotification schedules the notification of a survey at its notification date,
 // exactly once, replacing any earlier schedule. It does nothing for surveys without a
 // date and for completed surveys.
-func ScheduleNotification(ctx context.Context, tx storage.Tx, survey record.Survey) error {
+func ScheduleNotification(ctx context.Context, tx PublishTx, survey record.Survey) error {
 	if survey.NotificationDate.IsZero() || survey.Status == record.StatusCompleted {
 		return tx.DeleteNotification(ctx, survey.ID)
 	}
@@ -48,13 +47,13 @@ func ScheduleNotification(ctx context.Context, tx storage.Tx, survey record.Surv
 // PublishNotification publishes the event of a due notification, unless the notification
 // was moved, sent or cancelled, or its survey is completed or expired.
 func (r *Service) PublishNotification(ctx context.Context, due outbox.Notification) error {
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		taken, err := tx.ClaimNotification(ctx, due.SurveyID, due.DueAt)
 		if err != nil || !taken {
 			return err
 		}
 		survey, err := tx.GetSurvey(ctx, due.SurveyID)
-		if errors.Is(err, storage.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(r.Now())) {
+		if errors.Is(err, record.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(r.Now())) {
 			return nil
 		} else if err != nil {
 			return err

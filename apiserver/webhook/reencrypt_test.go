@@ -32,7 +32,7 @@ func TestReencryptUsesNewKeysOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &webhook.Service{Storage: store, Keyring: keys, Now: time.Now, OnChange: func() {}}
+	r := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
 	url, token := "https://portal.example", "the-token"
 	made, err := r.Create(t.Context(), audit.Actor{}, webhook.Settings{URL: &url, Token: &token})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
@@ -31,9 +31,9 @@ var ErrTooMany = errors.New("the instance has reached the limit of 50 webhook co
 var ErrDisabled = errors.New("the webhook configuration is disabled because its receiver answered 410; change url to enable it again")
 
 // Service manages the webhook configurations of an instance. All fields are required.
-// Methods return storage.ErrNotFound for unknown ids.
+// Methods return record.ErrNotFound for unknown ids.
 type Service struct {
-	Storage storage.Transactor
+	Storage Storage
 	Keyring Keyring
 	Now     func() time.Time
 	// OnChange is called after the set of receivers has changed.
@@ -69,13 +69,13 @@ type Page struct{ Offset, Limit int64 }
 
 // Create creates a webhook configuration.
 func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (Webhook, error) {
-	made := storage.Webhook{ID: uuid.NewString()}
+	made := event.Webhook{ID: uuid.NewString()}
 	secrets := event.Secrets{SigningSecret: newSigningSecret()}
 	wanted.applyTo(&made, &secrets)
 	if err := r.encryptSecrets(&made, secrets); err != nil {
 		return Webhook{}, err
 	}
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		before, err := tx.ListWebhooks(ctx)
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (
 }
 
 // applyTo applies the settings to a stored webhook and its secrets.
-func (s Settings) applyTo(webhook *storage.Webhook, secrets *event.Secrets) {
+func (s Settings) applyTo(webhook *event.Webhook, secrets *event.Secrets) {
 	if s.URL != nil && *s.URL != webhook.Settings.URL { // the new receiver has not answered 410
 		webhook.Settings.URL, webhook.Health = *s.URL, event.ReceiverHealth{}
 	}
@@ -117,8 +117,8 @@ func isUUID(id string) bool { return uuid.Validate(id) == nil }
 // List returns all webhook configurations in creation order. Reads are not audited: they
 // contain no patient data, and an operator polls every minute.
 func (r *Service) List(ctx context.Context) ([]Webhook, error) {
-	var kept []storage.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var kept []event.Webhook
+	err := r.Storage.View(ctx, func(tx Reader) (err error) {
 		kept, err = tx.ListWebhooks(ctx)
 		return err
 	})
@@ -132,10 +132,10 @@ func (r *Service) List(ctx context.Context) ([]Webhook, error) {
 // Get returns a webhook configuration without its secrets.
 func (r *Service) Get(ctx context.Context, id string) (Webhook, error) {
 	if !isUUID(id) {
-		return Webhook{}, storage.ErrNotFound
+		return Webhook{}, record.ErrNotFound
 	}
-	var kept storage.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var kept event.Webhook
+	err := r.Storage.View(ctx, func(tx Reader) (err error) {
 		kept, err = tx.GetWebhook(ctx, id)
 		return err
 	})
@@ -144,7 +144,7 @@ func (r *Service) Get(ctx context.Context, id string) (Webhook, error) {
 
 // Update updates a webhook configuration.
 func (r *Service) Update(ctx context.Context, by audit.Actor, id string, wanted Settings) (Webhook, error) {
-	return r.update(ctx, by, id, func(webhook *storage.Webhook, secrets *event.Secrets) {
+	return r.update(ctx, by, id, func(webhook *event.Webhook, secrets *event.Secrets) {
 		wanted.applyTo(webhook, secrets)
 	})
 }
@@ -152,17 +152,17 @@ func (r *Service) Update(ctx context.Context, by audit.Actor, id string, wanted 
 // RotateSigningSecret replaces the signing secret. The previous secret keeps signing for
 // event.RotationOverlap.
 func (r *Service) RotateSigningSecret(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
-	return r.update(ctx, by, id, func(_ *storage.Webhook, secrets *event.Secrets) {
+	return r.update(ctx, by, id, func(_ *event.Webhook, secrets *event.Secrets) {
 		*secrets = secrets.Rotate(newSigningSecret(), r.Now())
 	})
 }
 
 // update applies a change to a webhook configuration while holding its lock.
-func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply func(*storage.Webhook, *event.Secrets)) (changed Webhook, err error) {
+func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply func(*event.Webhook, *event.Secrets)) (changed Webhook, err error) {
 	if !isUUID(id) {
-		return Webhook{}, storage.ErrNotFound
+		return Webhook{}, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockWebhook(ctx, id)
 		if err != nil {
 			return err
@@ -191,10 +191,10 @@ func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply f
 // returns its last state.
 func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
 	if !isUUID(id) {
-		return Webhook{}, storage.ErrNotFound
+		return Webhook{}, record.ErrNotFound
 	}
-	var kept storage.Webhook
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var kept event.Webhook
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.LockWebhook(ctx, id); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhoo
 }
 
 // toWebhook converts a stored webhook to the client's view.
-func toWebhook(webhook storage.Webhook, secrets event.Secrets) Webhook {
+func toWebhook(webhook event.Webhook, secrets event.Secrets) Webhook {
 	subscribed := webhook.Settings.Events
 	if subscribed == nil {
 		subscribed = event.SubscribableTypes()
@@ -222,7 +222,7 @@ func toWebhook(webhook storage.Webhook, secrets event.Secrets) Webhook {
 }
 
 // DecryptSecrets decrypts the secrets of a webhook.
-func (r *Service) DecryptSecrets(webhook storage.Webhook) (event.Secrets, error) {
+func (r *Service) DecryptSecrets(webhook event.Webhook) (event.Secrets, error) {
 	text, err := r.Keyring.Decrypt(webhook.EncryptedSecrets, webhook.ID)
 	if err != nil {
 		return event.Secrets{}, err
@@ -234,7 +234,7 @@ func (r *Service) DecryptSecrets(webhook storage.Webhook) (event.Secrets, error)
 	return secrets, nil
 }
 
-func (r *Service) encryptSecrets(webhook *storage.Webhook, secrets event.Secrets) error {
+func (r *Service) encryptSecrets(webhook *event.Webhook, secrets event.Secrets) error {
 	text, err := json.Marshal(secrets)
 	if err != nil {
 		return fmt.Errorf("encoding secrets of webhook configuration: %w", err)
@@ -248,7 +248,7 @@ func (r *Service) encryptSecrets(webhook *storage.Webhook, secrets event.Secrets
 // ones, and returns the number of webhooks updated. It is safe to call at any time and
 // on several replicas concurrently.
 func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		renewed = 0
 		all, err := tx.ListWebhooks(ctx)
 		if err != nil {
@@ -268,9 +268,9 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 	return renewed, err
 }
 
-func (r *Service) reencrypt(ctx context.Context, tx storage.Tx, id string) error {
+func (r *Service) reencrypt(ctx context.Context, tx Tx, id string) error {
 	kept, err := tx.LockWebhook(ctx, id)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err

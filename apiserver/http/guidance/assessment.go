@@ -31,9 +31,7 @@ func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessm
 	if err := wrong.errorOrNil(); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	found, err := h.Surveys.Assessment(limited, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Assessment(ctx, actorFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -54,9 +52,7 @@ func (r *validationError) readBool(field string, text *string) bool {
 
 // GetSummary implements contract.StrictServerInterface.
 func (h handlers) GetSummary(ctx context.Context, request contract.GetSummaryRequestObject) (contract.GetSummaryResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	summary, err := h.Surveys.Summary(limited, actorFrom(ctx), request.SurveyID)
+	summary, err := h.Surveys.Summary(ctx, actorFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -95,9 +91,7 @@ func (b bundleResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
 
 // GetFhir implements contract.StrictServerInterface.
 func (h handlers) GetFhir(ctx context.Context, request contract.GetFhirRequestObject) (contract.GetFhirResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	summary, assessment, err := h.Surveys.Outcome(limited, actorFrom(ctx), request.SurveyID)
+	summary, assessment, err := h.Surveys.Outcome(ctx, actorFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}

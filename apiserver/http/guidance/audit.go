@@ -19,9 +19,7 @@ func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditReque
 	if err := joinValidationErrors(wrong, err); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	records, total, err := h.Users.ListAuditRecords(limited, filter, wanted.usersPage())
+	records, total, err := h.Users.ListAuditRecords(ctx, filter, wanted.usersPage())
 	if err != nil {
 		return nil, wrapStorageError("audit records", err)
 	}

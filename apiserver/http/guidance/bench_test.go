@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
@@ -61,7 +62,9 @@ func BenchmarkPeople(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { _ = store.Close() })
-		r := newUsersClient(b, func(o *guidance.Options) { o.Users.Storage, o.Usage, o.Feedback = store, store, store })
+		r := newUsersClient(b, func(o *guidance.Options) {
+			o.Users.Storage, o.Usage, o.Feedback = storage.Scope[users.Reader, users.Tx]{Store: store}, store, store
+		})
 		r.client.Transport = http.DefaultTransport // do not time the contract checks
 		go func() {
 			for range r.endpoints { // drain the unused channel

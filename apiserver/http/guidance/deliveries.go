@@ -6,8 +6,8 @@ import (
 	"context"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
 // ListDeliveries implements contract.StrictServerInterface.
@@ -16,10 +16,8 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
 	part := webhook.Page{Offset: wanted.offset(), Limit: wanted.limit}
-	attempts, total, err := h.Webhooks.ListAttempts(limited, request.WebhookID, part)
+	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, part)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -37,7 +35,7 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	return answer, nil
 }
 
-func encodeDelivery(attempt storage.WebhookAttempt) contract.Delivery {
+func encodeDelivery(attempt event.Attempt) contract.Delivery {
 	shown := contract.Delivery{
 		ID: attempt.ID, EventType: contract.DeliveryEventType(attempt.Event.Type), WebhookID: attempt.Event.ID,
 		Attempt: attempt.Number, Error: nilIfEmpty(attempt.Error), AttemptedAt: *formatTime(attempt.At),
@@ -51,9 +49,7 @@ func encodeDelivery(attempt storage.WebhookAttempt) contract.Delivery {
 
 // ReplayDelivery implements contract.StrictServerInterface.
 func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDeliveryRequestObject) (contract.ReplayDeliveryResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	event, err := h.Webhooks.Redeliver(limited, actorFrom(ctx), request.WebhookID, request.DeliveryID)
+	event, err := h.Webhooks.Redeliver(ctx, actorFrom(ctx), request.WebhookID, request.DeliveryID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -62,9 +58,7 @@ func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDel
 
 // TestWebhook implements contract.StrictServerInterface.
 func (h handlers) TestWebhook(ctx context.Context, request contract.TestWebhookRequestObject) (contract.TestWebhookResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	event, err := h.Webhooks.SendPing(limited, actorFrom(ctx), request.WebhookID)
+	event, err := h.Webhooks.SendPing(ctx, actorFrom(ctx), request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
@@ -180,7 +180,7 @@ func wrapStorageError(what string, err error) error {
 func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	var (
 		wrong validationError
-		taken *storage.AlreadyExistsError
+		taken *record.AlreadyExistsError
 		down  *storageError
 		soon  throttledError
 		users forbiddenError
@@ -201,7 +201,7 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 		writeBusy(w, r)
 	case errors.As(err, &soon):
 		tooManyAttempts(w, r, time.Duration(soon))
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		writeError(w, http.StatusNotFound, "no resource has this id")
 	case errors.As(err, &taken):
 		writeError(w, http.StatusConflict, taken.Error())
@@ -226,7 +226,8 @@ func (h handlers) internalError(w http.ResponseWriter, r *http.Request, err erro
 }
 
 const (
-	// storageTimeout limits how long reading from storage may take.
+	// storageTimeout limits how long an operation may take, most of which it waits for
+	// storage.
 	storageTimeout = 10 * time.Second
 
 	// retryAfterSeconds is the Retry-After value, in seconds, when storage is down.
@@ -235,7 +236,7 @@ const (
 
 // storageUnavailable returns the response to a failed read from storage, and logs it.
 func (h handlers) storageUnavailable(ctx context.Context, what string, err error) contract.UnavailableJSONResponse {
-	if ctx.Err() == nil { // otherwise the caller has disconnected
+	if !errors.Is(ctx.Err(), context.Canceled) { // otherwise the caller has disconnected
 		h.Log.ErrorContext(ctx, "failed to access storage", "resource", what, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
 	}
 	return contract.UnavailableJSONResponse{

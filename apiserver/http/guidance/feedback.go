@@ -20,9 +20,7 @@ func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.Li
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	interviews, total, err := h.Feedback.ListFeedback(limited, wanted.offset(), wanted.limit)
+	interviews, total, err := h.Feedback.ListFeedback(ctx, wanted.offset(), wanted.limit)
 	if err != nil {
 		return nil, wrapStorageError("interview feedback", err)
 	}

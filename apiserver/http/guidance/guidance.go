@@ -20,15 +20,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
 // A UsageStore reads usage counts. Every storage.Store implements it.
 type UsageStore interface {
-	ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error)
+	ListUsage(ctx context.Context, from, to civil.Date) ([]usage.Count, error)
 }
 
 // Options are the dependencies of the handlers. All but Throttle are required.
@@ -58,7 +58,7 @@ func New(options Options) Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
-	strict := contract.NewStrictHandlerWithOptions(h, nil, contract.StrictHTTPServerOptions{
+	strict := contract.NewStrictHandlerWithOptions(h, []contract.StrictMiddlewareFunc{limitTime}, contract.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  rejectBody,
 		ResponseErrorHandlerFunc: h.handleError,
 	})
@@ -104,6 +104,15 @@ func (h handlers) limitConcurrency(next http.Handler) http.Handler {
 		}
 		admitted.ServeHTTP(w, r)
 	})
+}
+
+// limitTime limits the time of an operation, from when its request has been read.
+func limitTime(next contract.StrictHandlerFunc, _ string) contract.StrictHandlerFunc {
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
+		ctx, cancel := context.WithTimeout(ctx, storageTimeout)
+		defer cancel()
+		return next(ctx, w, r, request)
+	}
 }
 
 // A Handler serves the contract and can report its routes.

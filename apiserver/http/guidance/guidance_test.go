@@ -31,8 +31,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
@@ -85,8 +86,8 @@ func newFixture(t testing.TB, change ...func(*guidance.Options)) *fixture {
 	}
 	options := guidance.Options{
 		Limiter: newUnlimitedLimiter(), Meter: &r.meter, TokenIssuer: r.tokenIssuer, Usage: store, Feedback: store, Scheme: "http", Now: clock,
-		Users:    &users.Service{Storage: store, Keyring: sealed, Now: clock},
-		Webhooks: &webhook.Service{Storage: store, Keyring: sealed, Now: clock, OnChange: func() {}},
+		Users:    &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Keyring: sealed, Now: clock},
+		Webhooks: &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: sealed, Now: clock, OnChange: func() {}},
 		Log:      slog.New(slog.NewTextHandler(r.log, nil)),
 	}
 	for _, change := range change {
@@ -340,7 +341,7 @@ func requiredScopes(operation *openapi3.Operation) []string {
 // failingStore is a store whose operations fail.
 type failingStore struct{ err error }
 
-func (b failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]storage.UsageCount, error) {
+func (b failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
 	return nil, b.err
 }
 
@@ -362,22 +363,22 @@ func TestUsageStorageDown(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	on := func(date, application string, calls int64) storage.UsageCount {
+	on := func(date, application string, calls int64) usage.Count {
 		parsed, err := civil.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return storage.UsageCount{Date: parsed, Application: application, Endpoint: "POST /v3/diagnosis", Calls: calls}
+		return usage.Count{Date: parsed, Application: application, Endpoint: "POST /v3/diagnosis", Calls: calls}
 	}
 	first, oct21, oct22, nov20 := on("0001-01-01", "portal", 1), on("2026-10-21", "portal", 2), on("2026-10-22", "portal", 3), on("2026-11-20", "kiosk", 4)
 	kiosk, portal, nov22, last := on("2026-11-21", "kiosk", 6), on("2026-11-21", "portal", 1<<53), on("2026-11-22", "portal", 7), on("9999-12-31", "portal", 8)
-	if err := r.store.AddUsage(t.Context(), storage.UsageBatch{Recorder: "test", Sequence: 1, Counts: []storage.UsageCount{
+	if err := r.store.AddUsage(t.Context(), usage.Batch{Recorder: "test", Sequence: 1, Counts: []usage.Count{
 		last, first, oct21, oct22, nov20, portal, kiosk, nov22,
 	}}); err != nil {
 		t.Fatal(err)
 	}
 	access := r.token("portal", "portal-key", "config:read")
-	for query, want := range map[string][]storage.UsageCount{
+	for query, want := range map[string][]usage.Count{
 		"":                                   {oct22, nov20, kiosk, portal},
 		"?from=&to=":                         {oct22, nov20, kiosk, portal},
 		"?from=2026-11-21":                   {kiosk, portal},
@@ -394,7 +395,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
 			continue
 		}
-		if diff := cmp.Diff(want, decode[[]storage.UsageCount](t, text)); diff != "" {
+		if diff := cmp.Diff(want, decode[[]usage.Count](t, text)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", query, diff)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/search"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
@@ -17,7 +16,7 @@ import (
 func (h handlers) ListKnowledge(ctx context.Context, request contract.ListKnowledgeRequestObject) (contract.ListKnowledgeResponseObject, error) {
 	list, err := search.ParseList(request.List)
 	if err != nil {
-		return nil, storage.ErrNotFound
+		return nil, record.ErrNotFound
 	}
 	params := request.Params
 	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)

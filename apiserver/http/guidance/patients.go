@@ -7,9 +7,8 @@ import (
 	"errors"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // today returns the current date.
@@ -21,11 +20,9 @@ func (h handlers) CreatePatient(ctx context.Context, request contract.CreatePati
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	patient, err = h.Users.CreatePatient(limited, actorFrom(ctx), patient)
+	patient, err = h.Users.CreatePatient(ctx, actorFrom(ctx), patient)
 	switch {
-	case errors.Is(err, storage.ErrReferenceNotFound):
+	case errors.Is(err, record.ErrReferenceNotFound):
 		return nil, validationError{{Field: "user_id", Message: "no user has this id"}}
 	case err != nil:
 		return nil, wrapStorageError("patients", err)
@@ -62,9 +59,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	patients, total, err := h.Users.ListPatients(limited, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.usersPage())
+	patients, total, err := h.Users.ListPatients(ctx, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.usersPage())
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -84,9 +79,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 
 // GetPatient implements contract.StrictServerInterface.
 func (h handlers) GetPatient(ctx context.Context, request contract.GetPatientRequestObject) (contract.GetPatientResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	patient, err := h.Users.GetPatient(limited, actorFrom(ctx), request.PatientID)
+	patient, err := h.Users.GetPatient(ctx, actorFrom(ctx), request.PatientID)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -99,9 +92,7 @@ func (h handlers) ChangePatient(ctx context.Context, request contract.ChangePati
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	patient, err := h.Users.UpdatePatient(limited, actorFrom(ctx), request.PatientID, change)
+	patient, err := h.Users.UpdatePatient(ctx, actorFrom(ctx), request.PatientID, change)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -139,9 +130,7 @@ func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.
 
 // DeletePatient implements contract.StrictServerInterface.
 func (h handlers) DeletePatient(ctx context.Context, request contract.DeletePatientRequestObject) (contract.DeletePatientResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	if err := h.Users.DeletePatient(limited, actorFrom(ctx), request.PatientID); err != nil {
+	if err := h.Users.DeletePatient(ctx, actorFrom(ctx), request.PatientID); err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
 	return contract.DeletePatient204Response{}, nil

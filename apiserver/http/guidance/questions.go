@@ -20,9 +20,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	steps, total, err := h.Surveys.ListAnswers(limited, actorFrom(ctx), request.SurveyID, wanted.surveysPage())
+	steps, total, err := h.Surveys.ListAnswers(ctx, actorFrom(ctx), request.SurveyID, wanted.surveysPage())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -44,9 +42,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 
 // GetCurrentQuestion implements contract.StrictServerInterface.
 func (h handlers) GetCurrentQuestion(ctx context.Context, request contract.GetCurrentQuestionRequestObject) (contract.GetCurrentQuestionResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	step, err := h.Surveys.Current(limited, actorFrom(ctx), request.SurveyID)
+	step, err := h.Surveys.Current(ctx, actorFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -67,9 +63,7 @@ func (h handlers) AnswerCurrentQuestion(ctx context.Context, request contract.An
 		}
 		answer.Index = &index
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	next, err := h.Surveys.Answer(limited, actorFrom(ctx), request.SurveyID, answer)
+	next, err := h.Surveys.Answer(ctx, actorFrom(ctx), request.SurveyID, answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)
@@ -86,9 +80,7 @@ func (h handlers) GetQuestion(ctx context.Context, request contract.GetQuestionR
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	step, err := h.Surveys.StepAt(limited, actorFrom(ctx), request.SurveyID, index)
+	step, err := h.Surveys.StepAt(ctx, actorFrom(ctx), request.SurveyID, index)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -102,9 +94,7 @@ func (h handlers) ChangeAnswer(ctx context.Context, request contract.ChangeAnswe
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	next, err := h.Surveys.ChangeAnswer(limited, actorFrom(ctx), request.SurveyID, index, request.Body.Answer)
+	next, err := h.Surveys.ChangeAnswer(ctx, actorFrom(ctx), request.SurveyID, index, request.Body.Answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)

@@ -36,9 +36,7 @@ func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswor
 		return nil, throttledError(wait)
 	}
 	h.Throttle.RecordFailure(ask) // a request for a code proves nothing, so it counts as a failure
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	if err := h.Users.SendOneTimePassword(limited, to, stringOrEmpty(request.Params.AcceptLanguage)); err != nil {
+	if err := h.Users.SendOneTimePassword(ctx, to, stringOrEmpty(request.Params.AcceptLanguage)); err != nil {
 		return nil, wrapStorageError("users", err)
 	}
 	return contract.SendPassword204Response{}, nil
@@ -75,9 +73,7 @@ func (h handlers) SignInByPassword(ctx context.Context, request contract.SignInB
 	if wait := h.Throttle.Wait(guess); wait > 0 {
 		return nil, throttledError(wait)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	userID, err := h.Users.SignInWithPassword(limited, who, *request.Body.Otp)
+	userID, err := h.Users.SignInWithPassword(ctx, who, *request.Body.Otp)
 	if errors.Is(err, users.ErrInvalidCode) {
 		h.Throttle.RecordFailure(guess)
 	}
@@ -97,9 +93,7 @@ func (h handlers) SignInByMagicCode(ctx context.Context, request contract.SignIn
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	session, _, err := h.Users.SignInWithMagicCode(limited, code, survey)
+	session, _, err := h.Users.SignInWithMagicCode(ctx, code, survey)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
-	asking "github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
@@ -88,10 +88,10 @@ func (f *httpFlow) start(dir string) {
 	f.must(err)
 	o := f.options
 	o.Usage, o.Feedback = f.store, f.store
-	o.Users = &users.Service{Storage: f.store, Keyring: f.options.Users.Keyring, Now: o.Now}
+	o.Users = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: f.store}, Keyring: f.options.Users.Keyring, Now: o.Now}
 	features := f.world.Features
 	o.Surveys = &service.Service{
-		Storage: f.store, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: f.store}, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
 		Features: func() section.Features { return features }, Now: func() time.Time { return *f.now.Load() },
 	}
 	f.server = httptest.NewServer(middleware.WithRequestInfo(guidance.New(o)))
@@ -178,7 +178,7 @@ func (b *alternatingPrefixes) RoundTrip(request *http.Request) (*http.Response, 
 
 func (f *httpFlow) Create(creation flow.CreateOptions) error {
 	patient := creation.Patient
-	user := storage.User{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: testNow}
+	user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: testNow}
 	patient.ID, patient.UserID, patient.CreatedAt = uuid.NewString(), user.ID, testNow
 	f.must(f.store.Transact(f.t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertUser(f.t.Context(), user, nil); err != nil {
@@ -200,7 +200,7 @@ func (f *httpFlow) Create(creation flow.CreateOptions) error {
 	return err
 }
 
-func (f *httpFlow) Answer(given flow.Submission) (*asking.Question, error) {
+func (f *httpFlow) Answer(given flow.Submission) (*record.Question, error) {
 	query := ""
 	if given.Index != nil {
 		query = fmt.Sprintf("?index=%d", *given.Index)
@@ -208,12 +208,12 @@ func (f *httpFlow) Answer(given flow.Submission) (*asking.Question, error) {
 	return f.question("POST", "current"+query, map[string]any{"answer": given.Answer})
 }
 
-func (f *httpFlow) ChangeAnswer(index int, answer json.RawMessage) (*asking.Question, error) {
+func (f *httpFlow) ChangeAnswer(index int, answer json.RawMessage) (*record.Question, error) {
 	return f.question("PUT", fmt.Sprint(index), map[string]any{"answer": answer})
 }
 
-func (f *httpFlow) question(method, rest string, body any) (*asking.Question, error) {
-	var next asking.Question
+func (f *httpFlow) question(method, rest string, body any) (*record.Question, error) {
+	var next record.Question
 	var shown struct {
 		ID    string
 		Index int
@@ -242,7 +242,7 @@ func (f *httpFlow) Update(patch flow.Patch) error {
 	return err
 }
 
-func (f *httpFlow) Current() (*asking.Question, error) {
+func (f *httpFlow) Current() (*record.Question, error) {
 	question, err := f.question("GET", "current", nil)
 	if told, ok := err.(*surveytest.ResponseError); ok && told.Detail == (&flow.ClosedError{}).Error() { //nolint:errorlint // as it was made
 		return nil, nil

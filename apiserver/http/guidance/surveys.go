@@ -26,9 +26,7 @@ func (h handlers) CreateSurvey(ctx context.Context, request contract.CreateSurve
 		return nil, err
 	}
 	wanted.AcceptLanguage = stringOrEmpty(request.Params.AcceptLanguage)
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	made, err := h.Surveys.Create(limited, actorFrom(ctx), wanted)
+	made, err := h.Surveys.Create(ctx, actorFrom(ctx), wanted)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -74,9 +72,7 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	list, total, err := h.Surveys.List(limited, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.surveysPage())
+	list, total, err := h.Surveys.List(ctx, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.surveysPage())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -101,9 +97,7 @@ func (p pagination) surveysPage() service.Page {
 
 // GetSurvey implements contract.StrictServerInterface.
 func (h handlers) GetSurvey(ctx context.Context, request contract.GetSurveyRequestObject) (contract.GetSurveyResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	found, err := h.Surveys.Get(limited, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Get(ctx, actorFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -116,9 +110,7 @@ func (h handlers) ChangeSurvey(ctx context.Context, request contract.ChangeSurve
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	changed, err := h.Surveys.Update(limited, actorFrom(ctx), request.SurveyID, change)
+	changed, err := h.Surveys.Update(ctx, actorFrom(ctx), request.SurveyID, change)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -152,9 +144,7 @@ func nonEmpty(text *string) *string { return nilIfEmpty(stringOrEmpty(text)) }
 
 // DeleteSurvey implements contract.StrictServerInterface.
 func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurveyRequestObject) (contract.DeleteSurveyResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	if err := h.Surveys.Delete(limited, actorFrom(ctx), request.SurveyID); err != nil {
+	if err := h.Surveys.Delete(ctx, actorFrom(ctx), request.SurveyID); err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
 	return contract.DeleteSurvey204Response{}, nil
@@ -166,17 +156,15 @@ func (h handlers) GetMagicLink(ctx context.Context, request contract.GetMagicLin
 	if by.UserID != "" {
 		return nil, forbiddenError("end users cannot create magic links")
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	found, err := h.Surveys.Get(limited, by, request.SurveyID)
+	found, err := h.Surveys.Get(ctx, by, request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	patient, err := h.Users.GetPatient(limited, by, found.PatientID)
+	patient, err := h.Users.GetPatient(ctx, by, found.PatientID)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
-	code, err := h.Users.CreateMagicCode(limited, identity.Session{UserID: patient.UserID, SurveyID: found.ID}, found.ExpirationDate)
+	code, err := h.Users.CreateMagicCode(ctx, identity.Session{UserID: patient.UserID, SurveyID: found.ID}, found.ExpirationDate)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

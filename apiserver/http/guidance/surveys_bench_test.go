@@ -16,6 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	domain "github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -80,9 +81,9 @@ func newSurveyBenchmark(b *testing.B, url string) *surveyBenchmark {
 	library, words := contentLibrary(b)
 	p := &surveyBenchmark{store: store}
 	p.usersClient = newUsersClient(b, func(o *guidance.Options) {
-		o.Users.Storage, o.Usage, o.Feedback = store, store, store
+		o.Users.Storage, o.Usage, o.Feedback = storage.Scope[users.Reader, users.Tx]{Store: store}, store, store
 		o.Surveys = &service.Service{
-			Storage: store, Models: library, Engine: inference.New(), Texts: words, Now: o.Now,
+			Storage: storage.Scope[service.Reader, service.Tx]{Store: store}, Models: library, Engine: inference.New(), Texts: words, Now: o.Now,
 			Features:   func() section.Features { return section.Features{Prefill: true} },
 			LimiterFor: func(int) service.Limiter { return &timedSlot{timingLimiter: &p.computed} },
 		}

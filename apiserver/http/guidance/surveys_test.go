@@ -19,8 +19,10 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
@@ -70,7 +72,7 @@ func newSurveyService(t testing.TB, o *guidance.Options, features *section.Featu
 		t.Fatal(err)
 	}
 	return &service.Service{
-		Storage: o.Users.Storage, Models: library, Engine: inference.New(), Texts: words,
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: o.Users.Storage.(storage.Scope[users.Reader, users.Tx]).Store}, Models: library, Engine: inference.New(), Texts: words,
 		Features: func() section.Features { return *features }, Now: o.Now,
 	}
 }

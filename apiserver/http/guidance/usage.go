@@ -7,7 +7,7 @@ import (
 	"time"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // ListUsage implements contract.StrictServerInterface.
@@ -16,9 +16,7 @@ func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageReque
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	counts, err := h.Usage.ListUsage(limited, from, to)
+	counts, err := h.Usage.ListUsage(ctx, from, to)
 	if err != nil {
 		return nil, wrapStorageError("usage counts", err)
 	}

@@ -19,9 +19,7 @@ func (h handlers) CreateUser(ctx context.Context, request contract.CreateUserReq
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	user, err := h.Users.CreateUser(limited, actorFrom(ctx), contact)
+	user, err := h.Users.CreateUser(ctx, actorFrom(ctx), contact)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -53,9 +51,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 	if err := joinValidationErrors(wrong, err); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	users, total, err := h.Users.ListUsers(limited, actorFrom(ctx), find, wanted.usersPage())
+	users, total, err := h.Users.ListUsers(ctx, actorFrom(ctx), find, wanted.usersPage())
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -75,9 +71,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 
 // GetUser implements contract.StrictServerInterface.
 func (h handlers) GetUser(ctx context.Context, request contract.GetUserRequestObject) (contract.GetUserResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	user, err := h.Users.GetUser(limited, actorFrom(ctx), request.UserID)
+	user, err := h.Users.GetUser(ctx, actorFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -90,9 +84,7 @@ func (h handlers) ChangeUser(ctx context.Context, request contract.ChangeUserReq
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	user, err := h.Users.UpdateUser(limited, actorFrom(ctx), request.UserID, func(now *record.Contact) {
+	user, err := h.Users.UpdateUser(ctx, actorFrom(ctx), request.UserID, func(now *record.Contact) {
 		setIfSpecified(&now.Email, request.Body.Email, contact.Email)
 		setIfSpecified(&now.Phone, request.Body.Phone, contact.Phone)
 	})
@@ -118,9 +110,7 @@ func setIfSpecified(kept *string, field nullable.Nullable[string], value string)
 
 // DeleteUser implements contract.StrictServerInterface.
 func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserRequestObject) (contract.DeleteUserResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	if err := h.Users.DeleteUser(limited, actorFrom(ctx), request.UserID); err != nil {
+	if err := h.Users.DeleteUser(ctx, actorFrom(ctx), request.UserID); err != nil {
 		return nil, wrapStorageError("users", err)
 	}
 	return contract.DeleteUser204Response{}, nil
@@ -128,9 +118,7 @@ func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserReq
 
 // ExportUser implements contract.StrictServerInterface.
 func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserRequestObject) (contract.ExportUserResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	export, err := h.Users.ExportUser(limited, actorFrom(ctx), request.UserID)
+	export, err := h.Users.ExportUser(ctx, actorFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 const (
@@ -299,7 +298,11 @@ func TestAudit(t *testing.T) {
 // unavailableStore is a store that cannot be reached.
 type unavailableStore struct{}
 
-func (unavailableStore) Transact(context.Context, func(storage.Tx) error) error {
+func (s unavailableStore) View(ctx context.Context, _ func(users.Reader) error) error {
+	return s.Transact(ctx, nil)
+}
+
+func (unavailableStore) Transact(context.Context, func(users.Tx) error) error {
 	return fmt.Errorf("beginning transaction: connection to the server failed: connection refused")
 }
 

@@ -17,9 +17,7 @@ func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebh
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	made, err := h.Webhooks.Create(limited, actorFrom(ctx), settings)
+	made, err := h.Webhooks.Create(ctx, actorFrom(ctx), settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -61,9 +59,7 @@ func (h handlers) readWebhook(url, token, reference *string, subscribed *[]strin
 
 // ListWebhooks implements contract.StrictServerInterface.
 func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksRequestObject) (contract.ListWebhooksResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	all, err := h.Webhooks.List(limited)
+	all, err := h.Webhooks.List(ctx)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -76,9 +72,7 @@ func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksReque
 
 // GetWebhook implements contract.StrictServerInterface.
 func (h handlers) GetWebhook(ctx context.Context, request contract.GetWebhookRequestObject) (contract.GetWebhookResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	webhook, err := h.Webhooks.Get(limited, request.WebhookID)
+	webhook, err := h.Webhooks.Get(ctx, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -97,9 +91,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	changed, err := h.Webhooks.Update(limited, actorFrom(ctx), request.WebhookID, settings)
+	changed, err := h.Webhooks.Update(ctx, actorFrom(ctx), request.WebhookID, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -115,9 +107,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 
 // DeleteWebhook implements contract.StrictServerInterface.
 func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebhookRequestObject) (contract.DeleteWebhookResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	deleted, err := h.Webhooks.Delete(limited, actorFrom(ctx), request.WebhookID)
+	deleted, err := h.Webhooks.Delete(ctx, actorFrom(ctx), request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -126,9 +116,7 @@ func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebh
 
 // RotateWebhookSecret implements contract.StrictServerInterface.
 func (h handlers) RotateWebhookSecret(ctx context.Context, request contract.RotateWebhookSecretRequestObject) (contract.RotateWebhookSecretResponseObject, error) {
-	limited, cancel := context.WithTimeout(ctx, storageTimeout)
-	defer cancel()
-	rotated, err := h.Webhooks.RotateSigningSecret(limited, actorFrom(ctx), request.WebhookID)
+	rotated, err := h.Webhooks.RotateSigningSecret(ctx, actorFrom(ctx), request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}

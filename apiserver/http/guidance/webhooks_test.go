@@ -17,7 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	apiserverevent "github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
+	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
 const webhooksPath = "/api/mgp/v1/config/webhook"
@@ -140,11 +140,11 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
 	webhook := decode[struct{ ID string }](t, r.send("POST", webhooksPath, `{"url": "https://one.example", "authorization_token": "t"}`, 201)).ID
-	event := apiserverevent.NewSurveyFinished(uuid.NewString(), uuid.NewString())
-	failed := storage.WebhookAttempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow, Event: event, Number: 1, Error: "the receiver refused the connection", NextAttemptAt: testNow.Add(time.Minute)}
-	told := storage.WebhookAttempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow.Add(time.Minute), Event: event, Number: 2, StatusCode: 204}
+	finished := event.NewSurveyFinished(uuid.NewString(), uuid.NewString())
+	failed := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow, Event: finished, Number: 1, Error: "the receiver refused the connection", NextAttemptAt: testNow.Add(time.Minute)}
+	told := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow.Add(time.Minute), Event: finished, Number: 2, StatusCode: 204}
 	err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
-		return tx.InsertWebhookAttempts(t.Context(), []storage.WebhookAttempt{failed, told})
+		return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{failed, told})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,8 +161,8 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	if diff := cmp.Diff(shown, maskIDs(string(page.Items[0]))); diff != "" {
 		t.Errorf("the latest attempt (-want +got):\n%s", diff)
 	}
-	if again := r.send("POST", path+"/"+failed.ID+"/replay", "", 202); !strings.Contains(again, event.ID) {
-		t.Errorf("sent again is %s, want %s", again, event.ID)
+	if again := r.send("POST", path+"/"+failed.ID+"/replay", "", 202); !strings.Contains(again, finished.ID) {
+		t.Errorf("sent again is %s, want %s", again, finished.ID)
 	}
 	r.send("POST", path+"/"+uuid.NewString()+"/replay", "", 404)
 	waiting, err := r.store.QueueStats(t.Context())
@@ -170,7 +170,7 @@ func TestDeliveriesAndReplay(t *testing.T) {
 		t.Errorf("in the outbox are %+v, %v; want one delivery", waiting, err)
 	}
 	err = r.store.Transact(t.Context(), func(tx storage.Tx) error {
-		return tx.UpdateWebhookHealth(t.Context(), webhook, apiserverevent.ReceiverHealth{Disabled: true})
+		return tx.UpdateWebhookHealth(t.Context(), webhook, event.ReceiverHealth{Disabled: true})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
@@ -95,10 +94,10 @@ func TestInternalErrorPages(t *testing.T) {
 		says   string
 	}{
 		{errors.New("the disk is gone"), http.StatusInternalServerError, "Something went wrong"},
-		{storage.ErrNotFound, http.StatusNotFound, "This page does not exist"},
+		{record.ErrNotFound, http.StatusNotFound, "This page does not exist"},
 		{limiter.ErrBusy, http.StatusServiceUnavailable, "Please try again in a moment"},
-		{storage.ErrNotOpen, http.StatusServiceUnavailable, "Please try again in a moment"},
-		{storage.ErrConflict, http.StatusServiceUnavailable, "Please try again in a moment"},
+		{record.ErrNotOpen, http.StatusServiceUnavailable, "Please try again in a moment"},
+		{record.ErrConflict, http.StatusServiceUnavailable, "Please try again in a moment"},
 		{context.Canceled, http.StatusServiceUnavailable, "Please try again in a moment"},
 	} {
 		broken := c.handlerWith(func(o *page.Options) { o.Surveys = failingSurveys{c.surveys, test.err} })

@@ -112,10 +112,10 @@ func newFixtureOver(t testing.TB, url string) *fixture {
 	c.must(err)
 	words, err := section.LoadCatalog()
 	c.must(err)
-	c.users = &users.Service{Storage: store, Keyring: keys, Now: c.now, Deliver: func(p users.OneTimePassword) { c.sentPasswords <- p }}
+	c.users = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Keyring: keys, Now: c.now, Deliver: func(p users.OneTimePassword) { c.sentPasswords <- p }}
 	c.features.Store(&section.Features{PatientResults: true})
 	c.surveys = &service.Service{
-		Storage: store, Models: models, Engine: inference.New(), Texts: words, Now: c.now,
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: store}, Models: models, Engine: inference.New(), Texts: words, Now: c.now,
 		Features: func() section.Features { return *c.features.Load() },
 	}
 	c.sessions = &identity.TokenIssuer{InstanceID: "clinic", SigningKeys: signing, Now: c.now}

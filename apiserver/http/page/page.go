@@ -105,7 +105,7 @@ const (
 	// maxFormBytes limits the size of a form, in bytes: a few thousand characters of text and
 	// the IDs of the chosen items.
 	maxFormBytes = 64 << 10
-	// storageTimeout limits how long a page waits for storage.
+	// storageTimeout limits how long a page may take, most of which it waits for storage.
 	storageTimeout = 10 * time.Second
 	// compressionLevel is fast, and as good as higher levels for texts this short.
 	compressionLevel = 5
@@ -131,10 +131,19 @@ func (h *handlers) router() http.Handler {
 		r.Get(logoPath+"{version}", h.serveLogo)
 	})
 	router.Group(func(r chi.Router) {
-		r.Use(middleware.RecordEndpoint, middleware.LimitConcurrency(h.Limiter.Calls, h.renderBusy))
+		r.Use(middleware.RecordEndpoint, middleware.LimitConcurrency(h.Limiter.Calls, h.renderBusy), limitTime)
 		h.mount(r)
 	})
 	return router
+}
+
+// limitTime limits the time of a request.
+func limitTime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // mount adds the routes of users and surveys.

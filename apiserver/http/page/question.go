@@ -4,7 +4,6 @@ package page
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -42,9 +41,7 @@ type startView struct{ Type, Next string }
 
 // loadView loads the survey in the URL. If ok is false, it has already responded.
 func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (sight flow.View, ok bool) {
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	sight, err := h.Surveys.View(ctx, actorFrom(r), surveyID(r))
+	sight, err := h.Surveys.View(r.Context(), actorFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&sight)
 	}
@@ -163,8 +160,7 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 // saveAnswer saves an answer and redirects the browser. It returns a formError if the answer
 // is invalid.
 func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *record.Step, answer json.RawMessage) *formError {
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
+	ctx := r.Context()
 	index, id := step.Question.Index, surveyID(r)
 	var next *record.Question
 	var err error
@@ -214,9 +210,7 @@ func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, s
 
 // showReason renders why the current question is asked.
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	why, err := h.Surveys.Explain(ctx, actorFrom(r), surveyID(r))
+	why, err := h.Surveys.Explain(r.Context(), actorFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&why.View)
 	}

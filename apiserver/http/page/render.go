@@ -17,7 +17,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
@@ -188,11 +187,11 @@ func (h *handlers) handleError(w http.ResponseWriter, r *http.Request, err error
 		return
 	}
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		h.renderNotice(w, r, http.StatusNotFound, "missing")
 	case errors.Is(err, service.ErrNotCompleted):
 		seeOther(w, r, path)
-	case errors.Is(err, limiter.ErrBusy), errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotOpen),
+	case errors.Is(err, limiter.ErrBusy), errors.Is(err, record.ErrConflict), errors.Is(err, record.ErrNotOpen),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		middleware.SetBusyRetryAfter(w)
 		h.renderBusy(w, r)

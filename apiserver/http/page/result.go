@@ -3,7 +3,6 @@
 package page
 
 import (
-	"context"
 	"math"
 	"net/http"
 	"time"
@@ -42,9 +41,7 @@ type conditionView struct {
 
 // showResult renders the result of a survey on one printable page.
 func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	advice, err := h.Surveys.PatientReport(ctx, actorFrom(r), surveyID(r))
+	advice, err := h.Surveys.PatientReport(r.Context(), actorFrom(r), surveyID(r))
 	if err != nil {
 		h.handleError(w, r, err)
 		return
@@ -98,9 +95,7 @@ func isEmergency(level string) bool {
 
 // showArticle renders the article on a condition of a result.
 func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	article, advice, err := h.Surveys.Article(ctx, actorFrom(r), surveyID(r), chi.URLParam(r, "condition"))
+	article, advice, err := h.Surveys.Article(r.Context(), actorFrom(r), surveyID(r), chi.URLParam(r, "condition"))
 	if err != nil {
 		h.handleError(w, r, err)
 		return

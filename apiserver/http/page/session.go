@@ -92,9 +92,7 @@ type linkView struct{ Code, Path string }
 // exchangeMagicCode exchanges the code of a magic link for a session.
 func (h *handlers) exchangeMagicCode(w http.ResponseWriter, r *http.Request) {
 	id := surveyID(r)
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	session, until, err := h.Users.SignInWithMagicCode(ctx, r.PostFormValue("code"), id)
+	session, until, err := h.Users.SignInWithMagicCode(r.Context(), r.PostFormValue("code"), id)
 	if errors.Is(err, users.ErrInvalidCode) {
 		h.renderNotice(w, r, http.StatusUnauthorized, "gone")
 		return

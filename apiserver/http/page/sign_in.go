@@ -3,7 +3,6 @@
 package page
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -25,9 +24,7 @@ func (h *handlers) showSurveys(w http.ResponseWriter, r *http.Request) {
 		h.render(w, r, http.StatusOK, "sign-in", words, signInView{Demo: h.CreateDemoSurvey != nil})
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	found, _, err := h.Surveys.List(ctx, audit.Actor{UserID: session.UserID}, "", "", firstSurveys)
+	found, _, err := h.Surveys.List(r.Context(), audit.Actor{UserID: session.UserID}, "", "", firstSurveys)
 	if err != nil {
 		h.handleError(w, r, err)
 		return
@@ -63,9 +60,7 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 		h.renderSignIn(w, r, view)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	userID, err := h.Users.SignInWithPassword(ctx, who, codeSeparators.Replace(code[0]))
+	userID, err := h.Users.SignInWithPassword(r.Context(), who, codeSeparators.Replace(code[0]))
 	switch {
 	case errors.Is(err, users.ErrInvalidCode):
 		h.Throttle.RecordFailure(guess)
@@ -90,9 +85,7 @@ func (h *handlers) sendCode(w http.ResponseWriter, r *http.Request, to record.Co
 		return
 	}
 	h.Throttle.RecordFailure(ask) // a request for a code proves nothing, so it counts as a failure
-	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
-	defer cancel()
-	if err := h.Users.SendOneTimePassword(ctx, to, r.Header.Get("Accept-Language")); err != nil {
+	if err := h.Users.SendOneTimePassword(r.Context(), to, r.Header.Get("Accept-Language")); err != nil {
 		h.handleError(w, r, err)
 		return
 	}

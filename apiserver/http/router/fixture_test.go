@@ -104,7 +104,7 @@ func newTestServer(t testing.TB, edits ...func(*limiter.Limiter)) *testServer {
 		Instance: "test", Releases: r.library.Releases, BufferedUsage: func() int64 { return 7 },
 		CertificateExpiry: func() time.Time { return time.Unix(1_800_000_000, 0) },
 	})
-	r.limiter = limiter.New(limiter.LimitsForMemory(0, 2), r.metrics.RecordRejection)
+	r.limiter = limiter.New(limiter.LimitsForMemory(0, 2), func(reason limiter.Reason) { r.metrics.RecordRejection(string(reason)) })
 	for _, edit := range edits {
 		edit(r.limiter)
 	}

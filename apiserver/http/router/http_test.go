@@ -468,7 +468,7 @@ func TestMetrics(t *testing.T) {
 	r.metrics.RecordReload("tls", nil)
 	r.metrics.RecordReload("tls", errors.New("rubbish"))
 	r.metrics.RecordUsageFlush(nil)
-	r.metrics.RecordRejection(limiter.TooManyConnections)
+	r.metrics.RecordRejection(string(limiter.TooManyConnections))
 	r.metrics.RecordNotification(notify.TextMessage, notify.Dropped)
 	recorder := httptest.NewRecorder()
 	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))

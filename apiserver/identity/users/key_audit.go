@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // AuditedKey is a key that protects an instance: an application key, a signing key or an
@@ -36,7 +35,7 @@ const keysStateName = "keys"
 // AuditKeyChanges records which keys were added and removed since the last call by any
 // replica. The first call of an instance records nothing.
 func (r *Service) AuditKeyChanges(ctx context.Context, keys []AuditedKey) error {
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		text, err := tx.LockState(ctx, keysStateName, "")
 		if err != nil {
 			return err
@@ -97,7 +96,7 @@ func (r *Service) storedForms(key AuditedKey) ([]storedKey, error) {
 	return forms, nil
 }
 
-func (r *Service) auditKeys(ctx context.Context, tx storage.Tx, came, went []storedKey) error {
+func (r *Service) auditKeys(ctx context.Context, tx Tx, came, went []storedKey) error {
 	for _, turned := range []struct {
 		action audit.Action
 		keys   []storedKey
@@ -111,7 +110,7 @@ func (r *Service) auditKeys(ctx context.Context, tx storage.Tx, came, went []sto
 	return nil
 }
 
-func storeKeys(ctx context.Context, tx storage.Tx, keys []storedKey) error {
+func storeKeys(ctx context.Context, tx Tx, keys []storedKey) error {
 	text, err := json.Marshal(keys)
 	if err != nil {
 		return fmt.Errorf("encoding key state: %w", err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 func (r *harness) auditKeyChanges(keys ...users.AuditedKey) {
@@ -59,7 +58,7 @@ func TestAuditedKeysAreStoredAsKeyedHashes(t *testing.T) {
 	r := newHarness(t)
 	r.auditKeyChanges(users.AuditedKey{Resource: audit.ApplicationKey, ID: "portal", Digest: []byte("digest-of-the-key")})
 	var kept string
-	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(t.Context(), func(tx users.Tx) (err error) {
 		kept, err = tx.LockState(t.Context(), "keys", "")
 		return err
 	})

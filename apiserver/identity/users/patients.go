@@ -9,17 +9,16 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// CreatePatient creates a patient with a new id. It returns storage.ErrReferenceNotFound
+// CreatePatient creates a patient with a new id. It returns record.ErrReferenceNotFound
 // if the user does not exist.
 func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient record.Patient) (record.Patient, error) {
 	if !isUUID(patient.UserID) {
-		return record.Patient{}, storage.ErrReferenceNotFound
+		return record.Patient{}, record.ErrReferenceNotFound
 	}
 	patient.ID, patient.CreatedAt = uuid.NewString(), r.Now()
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertPatient(ctx, patient); err != nil {
 			return err
 		}
@@ -31,10 +30,10 @@ func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient rec
 // GetPatient returns a patient.
 func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (record.Patient, error) {
 	if !isUUID(id) {
-		return record.Patient{}, storage.ErrNotFound
+		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if patient, err = visibleTo(by)(tx.GetPatient(ctx, id)); err != nil {
 			return err
 		}
@@ -47,7 +46,7 @@ func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (re
 func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, error) {
 	return func(patient record.Patient, err error) (record.Patient, error) {
 		if err == nil && by.UserID != "" && by.UserID != patient.UserID {
-			return record.Patient{}, storage.ErrNotFound
+			return record.Patient{}, record.ErrNotFound
 		}
 		return patient, err
 	}
@@ -57,12 +56,12 @@ func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, erro
 // for one. End users see only their own.
 func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID string, page Page) (patients []record.Patient, total int64, err error) {
 	if by.UserID != "" && userID != "" && userID != by.UserID {
-		return nil, 0, storage.ErrNotFound
+		return nil, 0, record.ErrNotFound
 	}
 	if by.UserID != "" {
 		userID = by.UserID
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if userID == "" || isUUID(userID) {
 			patients, total, err = tx.ListPatients(ctx, userID, page.Offset, page.Limit)
 		}
@@ -78,10 +77,10 @@ func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID strin
 // update.
 func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, change func(*record.Patient) error) (record.Patient, error) {
 	if !isUUID(id) {
-		return record.Patient{}, storage.ErrNotFound
+		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if patient, err = visibleTo(by)(tx.LockPatient(ctx, id)); err != nil {
 			return err
 		}
@@ -99,9 +98,9 @@ func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, 
 // DeletePatient deletes a patient and all their data.
 func (r *Service) DeletePatient(ctx context.Context, by audit.Actor, id string) error {
 	if !isUUID(id) {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeletePatient(ctx, id); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // reencryptBatchSize limits the users per query.
@@ -21,7 +21,7 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 	var failed error
 	for after := ""; ; {
 		var ids []string
-		err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		err := r.Storage.View(ctx, func(tx Reader) (err error) {
 			ids, err = tx.ListUserIDsToReencrypt(ctx, r.Keyring.KeyVersion(), after, reencryptBatchSize)
 			return err
 		})
@@ -42,7 +42,7 @@ func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
 
 // reencryptUser re-encrypts one user, unless the user was deleted.
 func (r *Service) reencryptUser(ctx context.Context, id string) error {
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (r *Service) reencryptUser(ctx context.Context, id string) error {
 		}
 		return r.storeUser(ctx, tx, user)
 	})
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	}
 	return err

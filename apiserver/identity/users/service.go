@@ -17,14 +17,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // Service manages the users and patients of an instance. All fields except the last are
-// required. Methods return storage.ErrNotFound for users that do not exist or are not
+// required. Methods return record.ErrNotFound for users that do not exist or are not
 // visible to the end user.
 type Service struct {
-	Storage storage.Transactor
+	Storage Storage
 	Keyring *encryption.Keyring
 	Now     func() time.Time
 	// Deliver sends a one-time password to a user. It must not block and may drop messages;
@@ -43,7 +42,7 @@ func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource a
 // ListAuditRecords returns a page of the audit records, newest first, and the total
 // count.
 func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page Page) (records []audit.Record, total int64, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.View(ctx, func(tx Reader) (err error) {
 		records, total, err = tx.ListAuditRecords(ctx, filter, page.Offset, page.Limit)
 		return err
 	})
@@ -61,26 +60,26 @@ const (
 )
 
 // encryptUser converts a user to the stored form.
-func (r *Service) encryptUser(user record.User) (storage.User, []storage.ContactHash, error) {
+func (r *Service) encryptUser(user record.User) (record.EncryptedUser, []record.ContactHash, error) {
 	generation := r.Keyring.KeyVersion() // read before encrypting, so that a concurrent key change is noticed later
 	text, err := json.Marshal(user.Contact)
 	if err != nil {
-		return storage.User{}, nil, fmt.Errorf("encoding contact data: %w", err)
+		return record.EncryptedUser{}, nil, fmt.Errorf("encoding contact data: %w", err)
 	}
 	sealed, err := r.Keyring.Encrypt(text, user.ID)
 	if err != nil {
-		return storage.User{}, nil, err
+		return record.EncryptedUser{}, nil, err
 	}
 	hashes, err := r.contactHashes(user.Contact)
 	if err != nil {
-		return storage.User{}, nil, err
+		return record.EncryptedUser{}, nil, err
 	}
-	return storage.User{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
+	return record.EncryptedUser{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
 }
 
 // contactHashes returns the hashes by which a user with this contact data is found.
-func (r *Service) contactHashes(contact record.Contact) ([]storage.ContactHash, error) {
-	var all []storage.ContactHash
+func (r *Service) contactHashes(contact record.Contact) ([]record.ContactHash, error) {
+	var all []record.ContactHash
 	for _, part := range []struct{ kind, text string }{
 		{emailHashKind, record.NormalizeEmail(contact.Email)}, {phoneHashKind, contact.Phone},
 	} {
@@ -92,14 +91,14 @@ func (r *Service) contactHashes(contact record.Contact) ([]storage.ContactHash, 
 			return nil, err
 		}
 		for _, hash := range hashes {
-			all = append(all, storage.ContactHash{Kind: part.kind, KeyID: hash.KeyID, Sum: hash.Sum})
+			all = append(all, record.ContactHash{Kind: part.kind, KeyID: hash.KeyID, Sum: hash.Sum})
 		}
 	}
 	return all, nil
 }
 
 // decryptUser decrypts a stored user.
-func (r *Service) decryptUser(kept storage.User) (record.User, error) {
+func (r *Service) decryptUser(kept record.EncryptedUser) (record.User, error) {
 	user := record.User{ID: kept.ID, CreatedAt: kept.CreatedAt}
 	text, err := r.Keyring.Decrypt(kept.EncryptedContact, kept.ID)
 	if err != nil {

@@ -57,7 +57,7 @@ func newHarness(t *testing.T) *harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	r.Service = &users.Service{Storage: store, Now: func() time.Time { return now }}
+	r.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: func() time.Time { return now }}
 	r.Keyring, r.source = r.loadKeyring()
 	return r
 }
@@ -137,7 +137,7 @@ func TestContactIsUnique(t *testing.T) {
 	r := newHarness(t)
 	r.createUser(ada)
 	eve := r.createUser(record.Contact{Email: "eve@portal.example"})
-	var taken *storage.AlreadyExistsError
+	var taken *record.AlreadyExistsError
 	if _, err := r.CreateUser(t.Context(), portal, record.Contact{Email: "ada@PORTAL.example"}); !errors.As(err, &taken) || taken.Kind != "email" {
 		t.Errorf("got %v", err)
 	}
@@ -267,7 +267,7 @@ func TestEndUserAccessesOnlyOwnPatients(t *testing.T) {
 	_, changed := r.UpdatePatient(ctx, self, foreign.ID, func(*record.Patient) error { t.Error("changed"); return nil })
 	_, _, listed := r.ListPatients(ctx, self, other.ID, firstPage)
 	for what, err := range map[string]error{"another's": read, "nobody's": none, "change": changed, "list of another's": listed} {
-		if !errors.Is(err, storage.ErrNotFound) || err.Error() != none.Error() {
+		if !errors.Is(err, record.ErrNotFound) || err.Error() != none.Error() {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
@@ -356,7 +356,7 @@ func TestReplicasWithDifferentKeysFindSameUsers(t *testing.T) {
 			if diff := cmp.Diff([]record.User{user}, replica.findUsers(record.Contact{Email: user.Email})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if _, err := replica.CreateUser(t.Context(), portal, user.Contact); !errors.Is(err, storage.ErrAlreadyExists) {
+			if _, err := replica.CreateUser(t.Context(), portal, user.Contact); !errors.Is(err, record.ErrAlreadyExists) {
 				t.Errorf("%s was given away twice: %v", user.Email, err)
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // OneTimePassword is a message that sends a user a one-time password.
@@ -36,7 +35,7 @@ var ErrInvalidCode = errors.New("the code is wrong or has expired")
 // same work and store nothing about the requester.
 type recipient struct {
 	stateName   string // name of the stored state
-	user        storage.User
+	user        record.EncryptedUser
 	contactKind string
 }
 
@@ -44,11 +43,11 @@ type recipient struct {
 func (r recipient) exists() bool { return r.user.ID != "" }
 
 // findRecipient finds the recipient for contact data with one part set.
-func (r *Service) findRecipient(ctx context.Context, tx storage.Tx, hashes []storage.ContactHash) (recipient, error) {
+func (r *Service) findRecipient(ctx context.Context, tx Tx, hashes []record.ContactHash) (recipient, error) {
 	first := hashes[0]
 	user, err := tx.GetUserByHash(ctx, hashes)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return recipient{stateName: fmt.Sprintf("nobody/%d", first.Sum[0]), contactKind: first.Kind}, nil
 	case err != nil:
 		return recipient{}, err
@@ -72,7 +71,7 @@ func (r *Service) SendOneTimePassword(ctx context.Context, to record.Contact, la
 		whom   recipient
 		issued bool
 	)
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if whom, err = r.findRecipient(ctx, tx, hashes); err != nil {
 			return err
 		}
@@ -106,7 +105,7 @@ func (r *Service) deliver(password OneTimePassword) {
 
 // issueCode makes code the recipient's valid code and reports whether to send it. It
 // writes to storage in any case.
-func (r *Service) issueCode(ctx context.Context, tx storage.Tx, whom recipient, code string) (issued bool, err error) {
+func (r *Service) issueCode(ctx context.Context, tx Tx, whom recipient, code string) (issued bool, err error) {
 	hashes, err := r.codeHashes(whom, code)
 	if err != nil {
 		return false, err
@@ -137,7 +136,7 @@ func (r *Service) codeHashes(whom recipient, code string) ([]identity.KeyedHash,
 }
 
 // updateState updates a named state.
-func updateState[S any](ctx context.Context, tx storage.Tx, name, userID string, how func(*S)) error {
+func updateState[S any](ctx context.Context, tx Tx, name, userID string, how func(*S)) error {
 	kept, err := tx.LockState(ctx, name, userID)
 	if err != nil {
 		return err
@@ -164,7 +163,7 @@ func (r *Service) SignInWithPassword(ctx context.Context, who record.Contact, co
 		return "", err
 	}
 	var good bool
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		whom, err := r.findRecipient(ctx, tx, hashes)
 		if err != nil {
 			return err
@@ -182,7 +181,7 @@ func (r *Service) SignInWithPassword(ctx context.Context, who record.Contact, co
 }
 
 // verifyCode reports whether code is the valid code of an existing recipient.
-func (r *Service) verifyCode(ctx context.Context, tx storage.Tx, whom recipient, code string) (good bool, err error) {
+func (r *Service) verifyCode(ctx context.Context, tx Tx, whom recipient, code string) (good bool, err error) {
 	hashes, err := r.codeHashes(whom, code)
 	if err != nil {
 		return false, err
@@ -213,8 +212,8 @@ func (r *Service) CreateMagicCode(ctx context.Context, session identity.Session,
 	if !surveyEnds.IsZero() && surveyEnds.Before(expires) {
 		expires = surveyEnds
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
-		return tx.InsertMagicCode(ctx, storage.MagicCode{
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
+		return tx.InsertMagicCode(ctx, record.MagicCode{
 			Hash: hash[:], UserID: session.UserID, SurveyID: session.SurveyID, ExpiresAt: expires,
 		}, r.Now())
 	})
@@ -226,9 +225,9 @@ func (r *Service) CreateMagicCode(ctx context.Context, session identity.Session,
 func (r *Service) SignInWithMagicCode(ctx context.Context, code, surveyID string) (session identity.Session, until time.Time, err error) {
 	hash := sha256.Sum256([]byte(code))
 	var good bool
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.GetMagicCode(ctx, hash[:])
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
 		good = err == nil && kept.SurveyID == surveyID && r.Now().Before(kept.ExpiresAt)

@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 
@@ -80,7 +81,7 @@ func (s signInHarness) newReplica() signInHarness {
 	}
 	s.t.Cleanup(func() { _ = store.Close() })
 	other := *s.harness
-	other.Service = &users.Service{Storage: store, Now: s.Now, Deliver: s.Deliver}
+	other.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: s.Now, Deliver: s.Deliver}
 	other.Keyring, _ = s.loadKeyring()
 	return signInHarness{&other, s.sent, s.clock}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // CreateUser creates a user. It returns an already-exists error if another user has the
@@ -21,7 +20,7 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 	if err != nil {
 		return record.User{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
 			return err
 		}
@@ -33,10 +32,10 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 // GetUser returns a user.
 func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (record.User, error) {
 	if !isUUID(id) {
-		return record.User{}, storage.ErrNotFound
+		return record.User{}, record.ErrNotFound
 	}
-	var kept storage.User
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var kept record.EncryptedUser
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
@@ -55,8 +54,8 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 	if err != nil {
 		return nil, 0, err
 	}
-	var kept []storage.User
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var kept []record.EncryptedUser
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
 			return err
 		}
@@ -75,30 +74,30 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 }
 
 // findUsers returns a page of all users, or the user that the hashes identify.
-func findUsers(ctx context.Context, tx storage.Tx, wanted []storage.ContactHash, page Page) ([]storage.User, int64, error) {
+func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page Page) ([]record.EncryptedUser, int64, error) {
 	if len(wanted) == 0 {
 		return tx.ListUsers(ctx, page.Offset, page.Limit)
 	}
 	user, err := tx.GetUserByHash(ctx, wanted)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return nil, 0, nil
 	case err != nil:
 		return nil, 0, err
 	case page.Offset > 0:
 		return nil, 1, nil
 	}
-	return []storage.User{user}, 1, nil
+	return []record.EncryptedUser{user}, 1, nil
 }
 
 // UpdateUser changes the contact data of a user with change. It returns an
 // already-exists error if another user has the email address or phone number.
 func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, change func(*record.Contact)) (record.User, error) {
 	if !isUUID(id) {
-		return record.User{}, storage.ErrNotFound
+		return record.User{}, record.ErrNotFound
 	}
 	var user record.User
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err := r.Storage.Transact(ctx, func(tx Tx) error {
 		kept, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return err
@@ -115,7 +114,7 @@ func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, cha
 	return user, err
 }
 
-func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User) error {
+func (r *Service) storeUser(ctx context.Context, tx Tx, user record.User) error {
 	sealed, hashes, err := r.encryptUser(user)
 	if err != nil {
 		return err
@@ -126,9 +125,9 @@ func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User
 // DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
 func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) error {
 	if !isUUID(id) {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeleteUser(ctx, id); err != nil {
 			return err
 		}
@@ -154,13 +153,13 @@ const (
 // ExportUser returns all data stored about a user.
 func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (UserExport, error) {
 	if !isUUID(id) {
-		return UserExport{}, storage.ErrNotFound
+		return UserExport{}, record.ErrNotFound
 	}
 	var (
 		export UserExport
-		kept   storage.User
+		kept   record.EncryptedUser
 	)
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
@@ -189,8 +188,8 @@ type ExportedSurvey struct {
 	Assessment *record.Assessment // nil if not assessed
 }
 
-func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]ExportedSurvey, error) {
-	all, _, err := tx.ListSurveys(ctx, storage.SurveyFilter{UserID: userID}, 0, noLimit)
+func exportSurveys(ctx context.Context, tx Tx, userID string) ([]ExportedSurvey, error) {
+	all, _, err := tx.ListSurveys(ctx, record.SurveyFilter{UserID: userID}, 0, noLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +202,14 @@ func exportSurveys(ctx context.Context, tx storage.Tx, userID string) ([]Exporte
 	return exported, nil
 }
 
-func exportSurvey(ctx context.Context, tx storage.Tx, survey record.Survey) (ExportedSurvey, error) {
+func exportSurvey(ctx context.Context, tx Tx, survey record.Survey) (ExportedSurvey, error) {
 	steps, err := tx.ListSteps(ctx, survey.ID)
 	if err != nil {
 		return ExportedSurvey{}, err
 	}
 	exported := ExportedSurvey{Summary: record.Summarize(survey, steps)}
 	result, err := tx.GetResult(ctx, survey.ID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return exported, nil
 	}
 	exported.Assessment = result.Assessment

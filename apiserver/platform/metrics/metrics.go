@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/quota"
@@ -149,8 +148,8 @@ func (m *Metrics) RecordOverLimit(plan string, service quota.Operation) {
 }
 
 // RecordRejection counts a call or connection rejected for lack of capacity.
-func (m *Metrics) RecordRejection(reason limiter.Reason) {
-	m.rejections.WithLabelValues(string(reason)).Inc()
+func (m *Metrics) RecordRejection(reason string) {
+	m.rejections.WithLabelValues(reason).Inc()
 }
 
 // RecordNotification counts a message to a person.

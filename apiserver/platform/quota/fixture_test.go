@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 var errDown = errors.New("connection refused")
@@ -26,12 +25,12 @@ type fakeStore struct {
 	failAfterWrite bool   // err comes after the counts are taken
 	totalsErr      error  // of totals only
 	onAddUsage     func() // is called while counts are taken, if set
-	counts         []storage.UsageCount
+	counts         []usage.Count
 	lastBatch      map[string]int64 // the number of the last batch, by recorder
 	reads          int
 }
 
-func (m *fakeStore) AddUsage(_ context.Context, batch storage.UsageBatch) error {
+func (m *fakeStore) AddUsage(_ context.Context, batch usage.Batch) error {
 	if m.onAddUsage != nil {
 		m.onAddUsage()
 	}
@@ -58,7 +57,7 @@ func (m *fakeStore) triageCalls(date civil.Date) (calls int) {
 	return calls
 }
 
-func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reads++
@@ -71,9 +70,9 @@ func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endp
 			sums[[2]string{c.Application, c.Endpoint}] += c.Calls
 		}
 	}
-	var totals []storage.UsageTotal
+	var totals []usage.Total
 	for names, calls := range sums {
-		totals = append(totals, storage.UsageTotal{Application: names[0], Endpoint: names[1], Calls: calls})
+		totals = append(totals, usage.Total{Application: names[0], Endpoint: names[1], Calls: calls})
 	}
 	return totals, nil
 }

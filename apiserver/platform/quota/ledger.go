@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // Recorder counts calls for storage. *usage.Recorder implements it.
@@ -29,8 +29,8 @@ type Recorder interface {
 
 // Store stores counts and returns totals. Every storage.Store implements it.
 type Store interface {
-	AddUsage(ctx context.Context, batch storage.UsageBatch) error
-	ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error)
+	AddUsage(ctx context.Context, batch usage.Batch) error
+	ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error)
 }
 
 // Options configure a Ledger. All fields are required.
@@ -146,7 +146,7 @@ func (l *Ledger) end(begun *account, application, endpoint string, counts, count
 // AddUsage passes a batch to storage. It then reads the totals of the month if any
 // count is limited or the totals are stale. The error is storage's for the batch; the
 // caller must send the batch again until it succeeds.
-func (l *Ledger) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (l *Ledger) AddUsage(ctx context.Context, batch usage.Batch) error {
 	l.storeMu.Lock()
 	defer l.storeMu.Unlock()
 	if err := l.Store.AddUsage(ctx, batch); err != nil {
@@ -172,7 +172,7 @@ func (l *Ledger) Refresh(ctx context.Context) {
 }
 
 // recordStored records what storage now has, and reports whether any of it is limited.
-func (l *Ledger) recordStored(counts []storage.UsageCount) (limited bool) {
+func (l *Ledger) recordStored(counts []usage.Count) (limited bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, count := range counts {

@@ -16,15 +16,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // Store stores counts. Every storage.Store implements it.
 type Store interface {
 	// AddUsage adds a batch exactly once, however often it is sent. Its errors are
-	// temporary, except those that wrap storage.ErrInvalidUsage.
-	AddUsage(ctx context.Context, batch storage.UsageBatch) error
+	// temporary, except those that wrap ErrInvalid.
+	AddUsage(ctx context.Context, batch Batch) error
 }
 
 // Recorder holds the counts not yet written to storage. It is safe for concurrent use.
@@ -38,7 +37,7 @@ type Recorder struct {
 	// batchNumber is the number of batches so far. pendingBatch is the last batch until a
 	// store is known to have it.
 	batchNumber  int64
-	pendingBatch *storage.UsageBatch
+	pendingBatch *Batch
 	// pendingCalls is the number of calls in the pending batch.
 	pendingCalls atomic.Int64
 	// today caches the current day, so that counting does not compute it.
@@ -93,7 +92,7 @@ func (r *Recorder) Flush(ctx context.Context, store Store) error {
 		return invalid
 	}
 	r.batchNumber++
-	r.pendingBatch = &storage.UsageBatch{Recorder: r.id, Sequence: r.batchNumber, Counts: counts}
+	r.pendingBatch = &Batch{Recorder: r.id, Sequence: r.batchNumber, Counts: counts}
 	r.pendingCalls.Store(totalCalls(counts))
 	return errors.Join(invalid, r.sendBatch(ctx, store))
 }
@@ -151,13 +150,13 @@ func (r *Recorder) counter(k key) *atomic.Int64 {
 
 // drain empties the counters. It removes counters of past days after a full day, when
 // no call can still hold one.
-func (r *Recorder) drain() []storage.UsageCount {
-	var counts []storage.UsageCount
+func (r *Recorder) drain() []Count {
+	var counts []Count
 	yesterday := r.currentDate().AddDays(-1)
 	r.counts.Range(func(k, counter any) bool {
 		key := k.(key)
 		if calls := counter.(*atomic.Int64).Swap(0); calls > 0 {
-			counts = append(counts, storage.UsageCount{
+			counts = append(counts, Count{
 				Date: key.date, Application: key.application, Endpoint: key.endpoint, Calls: calls,
 			})
 		} else if key.date.Compare(yesterday) < 0 {
@@ -170,7 +169,7 @@ func (r *Recorder) drain() []storage.UsageCount {
 
 // dropInvalid removes counts that every store rejects, so that they do not block the
 // others.
-func dropInvalid(counts []storage.UsageCount) (kept []storage.UsageCount, dropped error) {
+func dropInvalid(counts []Count) (kept []Count, dropped error) {
 	for _, c := range counts {
 		if err := c.Validate(); err != nil {
 			dropped = errors.Join(dropped, fmt.Errorf("dropping invalid usage count: %w", err))
@@ -181,7 +180,7 @@ func dropInvalid(counts []storage.UsageCount) (kept []storage.UsageCount, droppe
 	return kept, dropped
 }
 
-func totalCalls(counts []storage.UsageCount) (calls int64) {
+func totalCalls(counts []Count) (calls int64) {
 	for _, c := range counts {
 		calls += c.Calls
 	}

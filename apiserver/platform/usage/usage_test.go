@@ -17,8 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // fakeStore stores counts. It fails while err is set: before accepting a batch or, if
@@ -27,12 +26,12 @@ type fakeStore struct {
 	mu             sync.Mutex
 	err            error
 	failAfterWrite bool
-	counts         map[storage.UsageCount]int64 // by the count without its calls
-	lastBatch      map[string]int64             // the number of the last batch, by recorder
+	counts         map[Count]int64  // by the count without its calls
+	lastBatch      map[string]int64 // the number of the last batch, by recorder
 	calls          int
 }
 
-func (m *fakeStore) AddUsage(_ context.Context, batch storage.UsageBatch) error {
+func (m *fakeStore) AddUsage(_ context.Context, batch Batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
@@ -43,7 +42,7 @@ func (m *fakeStore) AddUsage(_ context.Context, batch storage.UsageBatch) error 
 		return err
 	}
 	if m.counts == nil {
-		m.counts, m.lastBatch = map[storage.UsageCount]int64{}, map[string]int64{}
+		m.counts, m.lastBatch = map[Count]int64{}, map[string]int64{}
 	}
 	if batch.Sequence <= m.lastBatch[batch.Recorder] {
 		return m.err
@@ -170,9 +169,9 @@ func TestFlushKeepsCountsOnFailure(t *testing.T) {
 }
 
 // storeFunc is a function that implements Store.
-type storeFunc func(batch storage.UsageBatch) error
+type storeFunc func(batch Batch) error
 
-func (f storeFunc) AddUsage(_ context.Context, batch storage.UsageBatch) error { return f(batch) }
+func (f storeFunc) AddUsage(_ context.Context, batch Batch) error { return f(batch) }
 
 // While a store is slow, the counts stay buffered. A batch that it did not accept is
 // sent again unchanged, before any other.
@@ -185,7 +184,7 @@ func TestBufferedDuringFlush(t *testing.T) {
 	recorder.Count("kiosk", "GET /v3/info")
 	var sent []string
 	for _, outcome := range []error{errors.New("connection refused"), nil} {
-		err := recorder.Flush(t.Context(), storeFunc(func(batch storage.UsageBatch) error {
+		err := recorder.Flush(t.Context(), storeFunc(func(batch Batch) error {
 			recorder.Count("portal", "GET /v3/info")
 			sent = append(sent, fmt.Sprintf("batch %d of %d calls, %d buffered", batch.Sequence, totalCalls(batch.Counts), recorder.Buffered()))
 			return outcome
@@ -240,7 +239,7 @@ func TestFlushDropsInvalidCounts(t *testing.T) {
 	recorder.Count("portal\x00", "GET /v3/info")
 	recorder.Count("portal", "GET /v3/info")
 	err := recorder.Flush(t.Context(), store)
-	if !errors.Is(err, storage.ErrInvalidUsage) || !strings.Contains(err.Error(), "dropping") {
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "dropping") {
 		t.Errorf("got %v, expected to be told of the count that was dropped", err)
 	}
 	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 1"}, store.lines()); diff != "" {
@@ -389,7 +388,7 @@ type slowStore struct {
 	ctxErr error
 }
 
-func (s *slowStore) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (s *slowStore) AddUsage(ctx context.Context, batch Batch) error {
 	select {
 	case <-time.After(s.delay):
 		return s.fakeStore.AddUsage(ctx, batch)

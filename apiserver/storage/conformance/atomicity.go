@@ -18,6 +18,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -45,8 +47,8 @@ func testConcurrentAddUsage(t *testing.T, fresh NewDatabase) {
 }
 
 // shuffledBatch returns a batch with one call to each endpoint, in random order.
-func shuffledBatch(endpoints int) storage.UsageBatch {
-	counts := make([]storage.UsageCount, 0, endpoints)
+func shuffledBatch(endpoints int) usage.Batch {
+	counts := make([]usage.Count, 0, endpoints)
 	for _, i := range rand.Perm(endpoints) { //nolint:gosec // an order is no secret
 		counts = append(counts, newCount("portal", fmt.Sprintf("endpoint %03d", i), 1))
 	}
@@ -55,7 +57,7 @@ func shuffledBatch(endpoints int) storage.UsageBatch {
 
 // expectEqualCalls checks that every endpoint has the same number of calls, at least
 // atLeast, and returns it.
-func expectEqualCalls(t *testing.T, counts []storage.UsageCount, endpoints int, atLeast int64) (calls int64) {
+func expectEqualCalls(t *testing.T, counts []usage.Count, endpoints int, atLeast int64) (calls int64) {
 	t.Helper()
 	if len(counts) == 0 && atLeast == 0 {
 		return 0
@@ -164,7 +166,7 @@ func addUser(store storage.Store) error {
 	}
 	err := store.Transact(ctx, func(tx storage.Tx) error {
 		return errors.Join(
-			tx.InsertUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, newPatient(user.ID)),
+			tx.InsertUser(ctx, user, []record.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, newPatient(user.ID)),
 			tx.InsertAuditRecord(ctx, act(audit.Create)))
 	})
 	if err != nil {
@@ -172,7 +174,7 @@ func addUser(store storage.Store) error {
 	}
 	return store.Transact(ctx, func(tx storage.Tx) error {
 		user.KeyVersion = "g2"
-		return errors.Join(tx.UpdateUser(ctx, user, []storage.ContactHash{emailHash(user.ID)}), tx.InsertAuditRecord(ctx, act(audit.Change)))
+		return errors.Join(tx.UpdateUser(ctx, user, []record.ContactHash{emailHash(user.ID)}), tx.InsertAuditRecord(ctx, act(audit.Change)))
 	})
 }
 
@@ -187,7 +189,7 @@ func expectCompleteUsers(t *testing.T, store storage.Store, atLeast int64) {
 		}
 		changed := int64(0)
 		for _, user := range users {
-			found, hashed := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash(user.ID)})
+			found, hashed := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash(user.ID)})
 			patients, _, listed := tx.ListPatients(t.Context(), user.ID, 0, 10)
 			records, recorded := tx.ListUserAuditRecords(t.Context(), user.ID, 10)
 			if err := errors.Join(hashed, listed, recorded); err != nil {

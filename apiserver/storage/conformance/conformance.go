@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -79,6 +80,7 @@ func Run(t *testing.T, fresh NewDatabase) {
 		"AuditOfUser":       testUserAuditRecords,
 		"TransactFails":     testTransactionRollback,
 		"TransactCancelled": testTransactionCanceled,
+		"View":              testView,
 
 		"Feedback":              testFeedback,
 		"FeedbackText":          testFeedbackText,
@@ -99,13 +101,13 @@ func Run(t *testing.T, fresh NewDatabase) {
 var day = civil.Date{Year: 2026, Month: time.November, Day: 21}
 
 // newCount returns a usage count on day.
-func newCount(application, endpoint string, calls int64) storage.UsageCount {
-	return storage.UsageCount{Date: day, Application: application, Endpoint: endpoint, Calls: calls}
+func newCount(application, endpoint string, calls int64) usage.Count {
+	return usage.Count{Date: day, Application: application, Endpoint: endpoint, Calls: calls}
 }
 
 // newBatch returns the first and only batch of a recorder.
-func newBatch(counts ...storage.UsageCount) storage.UsageBatch {
-	return storage.UsageBatch{Recorder: uuid.NewString(), Sequence: 1, Counts: counts}
+func newBatch(counts ...usage.Count) usage.Batch {
+	return usage.Batch{Recorder: uuid.NewString(), Sequence: 1, Counts: counts}
 }
 
 // openStore opens the store and closes it after the test.
@@ -123,7 +125,7 @@ func openStore(t testing.TB, url string) storage.Store {
 	return store
 }
 
-func addUsage(t testing.TB, store storage.UsageStore, counts ...storage.UsageCount) {
+func addUsage(t testing.TB, store storage.UsageStore, counts ...usage.Count) {
 	t.Helper()
 	if err := store.AddUsage(t.Context(), newBatch(counts...)); err != nil {
 		t.Fatalf("add %v: %v", counts, err)
@@ -131,12 +133,12 @@ func addUsage(t testing.TB, store storage.UsageStore, counts ...storage.UsageCou
 }
 
 // listAllUsage returns all usage in the store.
-func listAllUsage(t testing.TB, store storage.UsageStore) []storage.UsageCount {
+func listAllUsage(t testing.TB, store storage.UsageStore) []usage.Count {
 	t.Helper()
 	return listUsage(t, store, civil.Date{Year: 1, Month: 1, Day: 1}, civil.Date{Year: 9999, Month: 12, Day: 31})
 }
 
-func listUsage(t testing.TB, store storage.UsageStore, from, to civil.Date) []storage.UsageCount {
+func listUsage(t testing.TB, store storage.UsageStore, from, to civil.Date) []usage.Count {
 	t.Helper()
 	counts, err := store.ListUsage(context.WithoutCancel(t.Context()), from, to)
 	if err != nil {
@@ -145,12 +147,12 @@ func listUsage(t testing.TB, store storage.UsageStore, from, to civil.Date) []st
 	return counts
 }
 
-func expectUsage(t testing.TB, store storage.UsageStore, want ...storage.UsageCount) {
+func expectUsage(t testing.TB, store storage.UsageStore, want ...usage.Count) {
 	t.Helper()
 	expectCounts(t, listAllUsage(t, store), want)
 }
 
-func expectCounts(t testing.TB, got, want []storage.UsageCount) {
+func expectCounts(t testing.TB, got, want []usage.Count) {
 	t.Helper()
 	if len(got) == 0 && len(want) == 0 {
 		return

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
@@ -142,7 +143,7 @@ func testOwner(t *testing.T, fresh NewDatabase) {
 			t.Errorf("step %d: %v", i, err)
 		case step.foreign != "" && (!errors.As(err, &foreign) || foreign.OwnerUID != step.foreign || foreign.RequestedUID != step.owner.UID):
 			t.Errorf("step %d: got %v, want that it is %s's", i, err, step.foreign)
-		case step.foreign != "" && !errors.Is(store.Ping(t.Context()), storage.ErrNotOpen):
+		case step.foreign != "" && !errors.Is(store.Ping(t.Context()), record.ErrNotOpen):
 			t.Errorf("step %d: a store that is another's answers", i)
 		}
 		if err := store.Close(); err != nil {
@@ -204,8 +205,9 @@ func testNotOpen(t *testing.T, fresh NewDatabase) {
 		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffledBatch(1)), "Usage": usage, "UsageTotals": totals,
 		"PutFeedback": store.PutFeedback(t.Context(), newInterview("a", "label", 0)), "Feedback": feedback,
 		"Transact": store.Transact(t.Context(), func(storage.Tx) error { return nil }),
+		"View":     store.View(t.Context(), func(storage.Reader) error { return nil }),
 	} {
-		if !errors.Is(err, storage.ErrNotOpen) {
+		if !errors.Is(err, record.ErrNotOpen) {
 			t.Errorf("%s: got error %v, want one that wraps ErrNotOpen", what, err)
 		}
 	}
@@ -243,5 +245,8 @@ func testClosed(t *testing.T, fresh NewDatabase) {
 	}
 	if err := store.Transact(t.Context(), func(storage.Tx) error { return nil }); err == nil {
 		t.Error("Transact: no error")
+	}
+	if err := store.View(t.Context(), func(storage.Reader) error { return nil }); err == nil {
+		t.Error("View: no error")
 	}
 }

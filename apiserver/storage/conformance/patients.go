@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -71,7 +71,7 @@ func testPatients(t *testing.T, fresh NewDatabase) {
 		_, read := tx.GetPatient(t.Context(), child.ID)
 		_, locked := tx.LockPatient(t.Context(), child.ID)
 		for what, err := range map[string]error{"read": read, "lock": locked, "deletion": tx.DeletePatient(t.Context(), child.ID)} {
-			if !errors.Is(err, storage.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s: got %v, want ErrNotFound", what, err)
 			}
 		}
@@ -82,7 +82,7 @@ func testPatients(t *testing.T, fresh NewDatabase) {
 func testPatientOfUnknownUser(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertPatient(t.Context(), newPatient(uuid.NewString())) })
-	if !errors.Is(err, storage.ErrReferenceNotFound) {
+	if !errors.Is(err, record.ErrReferenceNotFound) {
 		t.Errorf("got %v, want ErrReferenceNotFound", err)
 	}
 }

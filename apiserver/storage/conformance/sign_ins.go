@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -42,7 +43,7 @@ func testSignInStates(t *testing.T, fresh NewDatabase) {
 		_, err := tx.LockState(t.Context(), "of somebody", uuid.NewString())
 		return err
 	})
-	if !errors.Is(err, storage.ErrReferenceNotFound) {
+	if !errors.Is(err, record.ErrReferenceNotFound) {
 		t.Errorf("the state of a user that does not exist: got %v", err)
 	}
 }
@@ -81,14 +82,14 @@ func testMagicCodes(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	user := newUser("g1")
 	insertUser(t, store, user)
-	code := func(hash string, expires time.Time) storage.MagicCode {
-		return storage.MagicCode{Hash: []byte(hash), UserID: user.ID, SurveyID: "survey", ExpiresAt: expires}
+	code := func(hash string, expires time.Time) record.MagicCode {
+		return record.MagicCode{Hash: []byte(hash), UserID: user.ID, SurveyID: "survey", ExpiresAt: expires}
 	}
 	early, late := code("early", testTime), code("late", testTime.Add(time.Hour))
-	for _, code := range []storage.MagicCode{early, late} {
+	for _, code := range []record.MagicCode{early, late} {
 		transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), code, testTime) })
 	}
-	read := func(hash string, want storage.MagicCode, wantErr error) {
+	read := func(hash string, want record.MagicCode, wantErr error) {
 		t.Helper()
 		transact(t, store, func(tx storage.Tx) error {
 			got, err := tx.GetMagicCode(t.Context(), []byte(hash))
@@ -100,10 +101,10 @@ func testMagicCodes(t *testing.T, fresh NewDatabase) {
 	}
 	read("early", early, nil)
 	read("late", late, nil)
-	read("none", storage.MagicCode{}, storage.ErrNotFound)
+	read("none", record.MagicCode{}, record.ErrNotFound)
 	another := code("another", testTime.Add(time.Hour))
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertMagicCode(t.Context(), another, testTime.Add(time.Second)) })
-	read("early", storage.MagicCode{}, storage.ErrNotFound)
+	read("early", record.MagicCode{}, record.ErrNotFound)
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), user.ID) })
-	read("late", storage.MagicCode{}, storage.ErrNotFound)
+	read("late", record.MagicCode{}, record.ErrNotFound)
 }

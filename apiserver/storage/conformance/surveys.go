@@ -25,7 +25,7 @@ func newSurvey(patientID string) record.Survey {
 }
 
 // newStoreWithPatient returns a store with a user and a patient.
-func newStoreWithPatient(t *testing.T, url string) (store storage.Store, user storage.User, patient record.Patient) {
+func newStoreWithPatient(t *testing.T, url string) (store storage.Store, user record.EncryptedUser, patient record.Patient) {
 	t.Helper()
 	store = openStore(t, url)
 	user = newUser("g1")
@@ -81,21 +81,21 @@ func testSurveys(t *testing.T, fresh NewDatabase) {
 			t.Errorf("read: %v (-want +got):\n%s", err, diff)
 		}
 		for name, part := range map[string]struct {
-			filter          storage.SurveyFilter
+			filter          record.SurveyFilter
 			skipped, atMost int64
 			want            []record.Survey
 			total           int64
 		}{
-			"all":                  {storage.SurveyFilter{}, 0, 10, []record.Survey{first, second, third}, 3},
-			"a part":               {storage.SurveyFilter{}, 1, 1, []record.Survey{second}, 3},
-			"beyond the last":      {storage.SurveyFilter{}, 3, 10, nil, 3},
-			"of a status":          {storage.SurveyFilter{Status: record.StatusNew}, 1, 10, []record.Survey{third}, 2},
-			"of no status":         {storage.SurveyFilter{Status: record.StatusPending}, 0, 10, nil, 0},
-			"of a patient":         {storage.SurveyFilter{PatientID: patient.ID}, 1, 10, []record.Survey{third}, 2},
-			"of one, by status":    {storage.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
-			"of a user":            {storage.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
-			"of a user, by status": {storage.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
-			"of nobody":            {storage.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
+			"all":                  {record.SurveyFilter{}, 0, 10, []record.Survey{first, second, third}, 3},
+			"a part":               {record.SurveyFilter{}, 1, 1, []record.Survey{second}, 3},
+			"beyond the last":      {record.SurveyFilter{}, 3, 10, nil, 3},
+			"of a status":          {record.SurveyFilter{Status: record.StatusNew}, 1, 10, []record.Survey{third}, 2},
+			"of no status":         {record.SurveyFilter{Status: record.StatusPending}, 0, 10, nil, 0},
+			"of a patient":         {record.SurveyFilter{PatientID: patient.ID}, 1, 10, []record.Survey{third}, 2},
+			"of one, by status":    {record.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
+			"of a user":            {record.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
+			"of a user, by status": {record.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
+			"of nobody":            {record.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
 		} {
 			page, total, err := tx.ListSurveys(t.Context(), part.filter, part.skipped, part.atMost)
 			if diff := cmp.Diff(surveyIDs(part.want), surveyIDs(page)); diff != "" || total != part.total || err != nil {
@@ -110,7 +110,7 @@ func testSurveys(t *testing.T, fresh NewDatabase) {
 	})
 	expectNoSurvey(t, store, uuid.NewString(), other.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertSurvey(t.Context(), newSurvey(uuid.NewString())) })
-	if !errors.Is(err, storage.ErrReferenceNotFound) {
+	if !errors.Is(err, record.ErrReferenceNotFound) {
 		t.Errorf("a survey of nobody: got %v, want ErrReferenceNotFound", err)
 	}
 }
@@ -124,7 +124,7 @@ func expectNoSurvey(t *testing.T, store storage.Store, id, patientID string) {
 		_, last := tx.GetLastCompletedSurvey(t.Context(), patientID)
 		_, result := tx.GetResult(t.Context(), id)
 		for what, err := range map[string]error{"read": read, "last": last, "result": result, "deletion": tx.DeleteSurvey(t.Context(), id)} {
-			if !errors.Is(err, storage.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s: got %v, want ErrNotFound", what, err)
 			}
 		}
@@ -184,7 +184,7 @@ func testSteps(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteSurvey(t.Context(), survey.ID) })
 	expectNoSurvey(t, store, survey.ID, patient.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.PutSteps(t.Context(), survey.ID, 0, steps[:1]) })
-	if !errors.Is(err, storage.ErrReferenceNotFound) {
+	if !errors.Is(err, record.ErrReferenceNotFound) {
 		t.Errorf("a step of a survey that was erased: got %v, want ErrReferenceNotFound", err)
 	}
 }
@@ -201,7 +201,7 @@ func testSurveyDeletion(t *testing.T, fresh NewDatabase) {
 		store, user, patient := newStoreWithPatient(t, url)
 		survey := newSurvey(patient.ID)
 		insertSurveys(t, store, survey)
-		code := storage.MagicCode{Hash: []byte(survey.ID), UserID: user.ID, SurveyID: survey.ID, ExpiresAt: testTime}
+		code := record.MagicCode{Hash: []byte(survey.ID), UserID: user.ID, SurveyID: survey.ID, ExpiresAt: testTime}
 		transact(t, store, func(tx storage.Tx) error {
 			return errors.Join(
 				tx.PutSteps(t.Context(), survey.ID, 0, []record.Step{newStep("first", record.Answer{})}),
@@ -211,10 +211,10 @@ func testSurveyDeletion(t *testing.T, fresh NewDatabase) {
 		transact(t, store, func(tx storage.Tx) error { return erase(tx, user.ID, patient.ID, survey.ID) })
 		expectNoSurvey(t, store, survey.ID, patient.ID)
 		transact(t, store, func(tx storage.Tx) error {
-			if _, err := tx.GetMagicCode(t.Context(), code.Hash); !errors.Is(err, storage.ErrNotFound) {
+			if _, err := tx.GetMagicCode(t.Context(), code.Hash); !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s: the code that led to the survey: %v", what, err)
 			}
-			_, total, err := tx.ListSurveys(t.Context(), storage.SurveyFilter{}, 0, 1)
+			_, total, err := tx.ListSurveys(t.Context(), record.SurveyFilter{}, 0, 1)
 			if total != 0 {
 				t.Errorf("%s: %d surveys are counted", what, total)
 			}
@@ -246,7 +246,7 @@ func testConcurrentSurveyUpdates(t *testing.T, fresh NewDatabase) {
 				switch {
 				case err == nil:
 					won <- next
-				case !errors.Is(err, storage.ErrVersionMismatch):
+				case !errors.Is(err, record.ErrVersionMismatch):
 					t.Errorf("got %v, want ErrVersionMismatch", err)
 				}
 			})
@@ -298,7 +298,7 @@ func testSurveyPagination(t *testing.T, fresh NewDatabase) {
 		})
 		transact(t, store, func(tx storage.Tx) error {
 			for skipped := 0; skipped < len(left)+100; skipped += 97 {
-				page, total, err := tx.ListSurveys(t.Context(), storage.SurveyFilter{Status: status}, int64(skipped), 50)
+				page, total, err := tx.ListSurveys(t.Context(), record.SurveyFilter{Status: status}, int64(skipped), 50)
 				if err != nil {
 					return err
 				}
@@ -355,7 +355,7 @@ func testSurveyWithSteps(t *testing.T, fresh NewDatabase) {
 		_, _, err := tx.GetSurveyWithSteps(t.Context(), uuid.NewString())
 		return err
 	})
-	if !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("of none: got %v, want storage.ErrNotFound", err)
+	if !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("of none: got %v, want record.ErrNotFound", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 func testAddUsage(t *testing.T, fresh NewDatabase) {
@@ -37,11 +37,11 @@ func testAddUsage(t *testing.T, fresh NewDatabase) {
 func testUsageOrder(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	names := []string{"Zebra", "a", "a b", "a-b", "a_b", "ab", "b", "é", "日本", "🙂"}
-	want := make([]storage.UsageCount, 0, 3*len(names)*len(names))
+	want := make([]usage.Count, 0, 3*len(names)*len(names))
 	for _, date := range []civil.Date{day.AddDays(-1), day, day.AddDays(1)} {
 		for _, application := range names {
 			for _, endpoint := range names {
-				want = append(want, storage.UsageCount{Date: date, Application: application, Endpoint: endpoint, Calls: 1})
+				want = append(want, usage.Count{Date: date, Application: application, Endpoint: endpoint, Calls: 1})
 			}
 		}
 	}
@@ -53,25 +53,25 @@ func testUsageOrder(t *testing.T, fresh NewDatabase) {
 
 func testUsageRange(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
-	on := func(date string) storage.UsageCount {
+	on := func(date string) usage.Count {
 		parsed, err := civil.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return storage.UsageCount{Date: parsed, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
+		return usage.Count{Date: parsed, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}
 	}
 	first, leap, march, last := on("0001-01-01"), on("2024-02-29"), on("2024-03-01"), on("9999-12-31")
 	addUsage(t, store, last, march, leap, first)
 	for _, test := range []struct {
 		from, to string
-		want     []storage.UsageCount
+		want     []usage.Count
 	}{
-		{"0001-01-01", "9999-12-31", []storage.UsageCount{first, leap, march, last}},
-		{"0001-01-01", "0001-01-01", []storage.UsageCount{first}},
-		{"9999-12-31", "9999-12-31", []storage.UsageCount{last}},
-		{"2024-02-29", "2024-03-01", []storage.UsageCount{leap, march}},
-		{"2024-02-28", "2024-02-29", []storage.UsageCount{leap}},
-		{"2024-03-01", "2024-03-02", []storage.UsageCount{march}},
+		{"0001-01-01", "9999-12-31", []usage.Count{first, leap, march, last}},
+		{"0001-01-01", "0001-01-01", []usage.Count{first}},
+		{"9999-12-31", "9999-12-31", []usage.Count{last}},
+		{"2024-02-29", "2024-03-01", []usage.Count{leap, march}},
+		{"2024-02-28", "2024-02-29", []usage.Count{leap}},
+		{"2024-03-01", "2024-03-02", []usage.Count{march}},
 		{"2024-03-02", "9999-12-30", nil},
 		{"2024-03-01", "2024-02-29", nil},
 	} {
@@ -88,7 +88,7 @@ func testUsageText(t *testing.T, fresh NewDatabase) {
 		"'; DROP TABLE usage_counts; --", `"quoted"`, `back\slash`, `{1,"2",NULL}`, "NULL", "%s", "$1", "?",
 		" leading", "trailing ", "tab\there", "line\nbreak", "e\u0301", "\u00e9", "\u202e", "\ufffd", strings.Repeat("long", 500),
 	}
-	want := make([]storage.UsageCount, 0, len(names))
+	want := make([]usage.Count, 0, len(names))
 	for _, name := range names {
 		want = append(want, newCount(name, name, 1))
 	}
@@ -100,7 +100,7 @@ func testUsageText(t *testing.T, fresh NewDatabase) {
 func testInvalidUsage(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	good := newCount("portal", "GET /v3/info", 1)
-	for name, bad := range map[string]storage.UsageCount{
+	for name, bad := range map[string]usage.Count{
 		"no date":                 {Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 		"no such date":            {Date: civil.Date{Year: 2026, Month: 2, Day: 30}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 		"no application":          newCount("", "GET /v3/info", 1),
@@ -116,8 +116,8 @@ func testInvalidUsage(t *testing.T, fresh NewDatabase) {
 		"a year that is too late": {Date: civil.Date{Year: 10000, Month: 1, Day: 1}, Application: "portal", Endpoint: "GET /v3/info", Calls: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, counts := range [][]storage.UsageCount{{bad}, {good, bad}, {bad, good}} {
-				if err := store.AddUsage(t.Context(), newBatch(counts...)); !errors.Is(err, storage.ErrInvalidUsage) {
+			for _, counts := range [][]usage.Count{{bad}, {good, bad}, {bad, good}} {
+				if err := store.AddUsage(t.Context(), newBatch(counts...)); !errors.Is(err, usage.ErrInvalid) {
 					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", counts, err)
 				}
 			}
@@ -132,7 +132,7 @@ func testUsageOverflow(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	full := newCount("portal", "m", math.MaxInt64)
 	addUsage(t, store, full)
-	for _, counts := range [][]storage.UsageCount{
+	for _, counts := range [][]usage.Count{
 		{newCount("portal", "m", 1)},
 		{newCount("portal", "a", 1), newCount("portal", "m", 1), newCount("portal", "z", 1)},
 		{newCount("portal", "z", math.MaxInt64), newCount("portal", "z", 1)},
@@ -151,10 +151,10 @@ func testUsageOverflow(t *testing.T, fresh NewDatabase) {
 func testUsageModel(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	store := openStore(t, url)
-	sums := map[storage.UsageCount]int64{} // keyed by counts with zero calls
+	sums := map[usage.Count]int64{} // keyed by counts with zero calls
 	name := rapid.SampledFrom([]string{"a", "B", "c-d", "é"})
-	drawn := rapid.Custom(func(t *rapid.T) storage.UsageCount {
-		return storage.UsageCount{
+	drawn := rapid.Custom(func(t *rapid.T) usage.Count {
+		return usage.Count{
 			Date:        day.AddDays(rapid.IntRange(-3, 3).Draw(t, "day")),
 			Application: name.Draw(t, "application"),
 			Endpoint:    name.Draw(t, "endpoint"),
@@ -177,8 +177,8 @@ func testUsageModel(t *testing.T, fresh NewDatabase) {
 	})
 }
 
-func expectedUsage(sums map[storage.UsageCount]int64, from, to civil.Date) []storage.UsageCount {
-	var counts []storage.UsageCount
+func expectedUsage(sums map[usage.Count]int64, from, to civil.Date) []usage.Count {
+	var counts []usage.Count
 	for _, key := range slices.SortedFunc(maps.Keys(sums), compareCounts) {
 		if key.Date.Compare(from) >= 0 && key.Date.Compare(to) <= 0 {
 			key.Calls = sums[key]
@@ -188,7 +188,7 @@ func expectedUsage(sums map[storage.UsageCount]int64, from, to civil.Date) []sto
 	return counts
 }
 
-func compareCounts(a, b storage.UsageCount) int {
+func compareCounts(a, b usage.Count) int {
 	return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Endpoint, b.Endpoint))
 }
 

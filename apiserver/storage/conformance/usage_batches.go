@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 )
 
 // newNumberedBatch returns a batch with one call to an endpoint.
-func newNumberedBatch(recorder string, number int64, endpoint string) storage.UsageBatch {
-	return storage.UsageBatch{Recorder: recorder, Sequence: number, Counts: []storage.UsageCount{newCount("portal", endpoint, 1)}}
+func newNumberedBatch(recorder string, number int64, endpoint string) usage.Batch {
+	return usage.Batch{Recorder: recorder, Sequence: number, Counts: []usage.Count{newCount("portal", endpoint, 1)}}
 }
 
 // testBatchIsAddedOnce checks that a batch is added once however often it is sent, and
@@ -26,7 +26,7 @@ func newNumberedBatch(recorder string, number int64, endpoint string) storage.Us
 func testBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	store := openStore(t, url)
-	for _, sent := range []storage.UsageBatch{
+	for _, sent := range []usage.Batch{
 		newNumberedBatch("a", 1, "a1"), newNumberedBatch("a", 1, "a1"), newNumberedBatch("b", 1, "b1"), newNumberedBatch("a", 2, "a2"), newNumberedBatch("a", 1, "a1"),
 		newNumberedBatch("A", 7, "A7"), newNumberedBatch("b", 1, "b1"), newNumberedBatch("a", math.MaxInt64, "a max"), newNumberedBatch("a", 3, "a3"),
 	} {
@@ -37,13 +37,13 @@ func testBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 	}
 	expectUsage(t, store,
 		newCount("portal", "A7", 1), newCount("portal", "a max", 1), newCount("portal", "a1", 1), newCount("portal", "a2", 1), newCount("portal", "b1", 1))
-	for _, bad := range []storage.UsageBatch{newNumberedBatch("", 1, "x"), newNumberedBatch("a\x00", 1, "x"), newNumberedBatch("c", 0, "x"), newNumberedBatch("c", -1, "x")} {
-		if err := store.AddUsage(t.Context(), bad); !errors.Is(err, storage.ErrInvalidUsage) {
+	for _, bad := range []usage.Batch{newNumberedBatch("", 1, "x"), newNumberedBatch("a\x00", 1, "x"), newNumberedBatch("c", 0, "x"), newNumberedBatch("c", -1, "x")} {
+		if err := store.AddUsage(t.Context(), bad); !errors.Is(err, usage.ErrInvalid) {
 			t.Errorf("%v: got error %v, want one that wraps ErrInvalidUsage", bad, err)
 		}
 	}
 	// A failed batch does not use up its sequence number.
-	failing := storage.UsageBatch{Recorder: "d", Sequence: 1, Counts: []storage.UsageCount{newCount("portal", "a1", math.MaxInt64)}}
+	failing := usage.Batch{Recorder: "d", Sequence: 1, Counts: []usage.Count{newCount("portal", "a1", math.MaxInt64)}}
 	if err := store.AddUsage(t.Context(), failing); err == nil {
 		t.Errorf("%v: no error", failing)
 	}

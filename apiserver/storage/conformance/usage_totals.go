@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 )
 
 func testUsageTotals(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
-	on := func(days int, application, endpoint string, calls int64) storage.UsageCount {
+	on := func(days int, application, endpoint string, calls int64) usage.Count {
 		counted := newCount(application, endpoint, calls)
 		counted.Date = day.AddDays(days)
 		return counted
@@ -24,16 +24,16 @@ func testUsageTotals(t *testing.T, fresh NewDatabase) {
 		on(0, "portal", "explain", 1), on(1, "portal", "explain", 2), on(2, "portal", "explain", 4),
 		on(1, "portal", "Triage", 8), on(1, "portal", "diagnosis", 16), on(2, "Kiosk", "explain", 32),
 		on(3, "portal", "explain", 1000))
-	total := func(application, endpoint string, calls int64) storage.UsageTotal {
-		return storage.UsageTotal{Application: application, Endpoint: endpoint, Calls: calls}
+	total := func(application, endpoint string, calls int64) usage.Total {
+		return usage.Total{Application: application, Endpoint: endpoint, Calls: calls}
 	}
 	for _, test := range []struct {
 		from, to  int
 		endpoints string
-		want      []storage.UsageTotal
+		want      []usage.Total
 	}{
-		{0, 2, "explain Triage", []storage.UsageTotal{total("Kiosk", "explain", 32), total("portal", "Triage", 8), total("portal", "explain", 7)}},
-		{0, 0, "explain explain Triage", []storage.UsageTotal{total("portal", "explain", 1)}},
+		{0, 2, "explain Triage", []usage.Total{total("Kiosk", "explain", 32), total("portal", "Triage", 8), total("portal", "explain", 7)}},
+		{0, 0, "explain explain Triage", []usage.Total{total("portal", "explain", 1)}},
 		{0, 2, "never called", nil},
 		{0, 2, "", nil},
 		{2, 0, "explain", nil},

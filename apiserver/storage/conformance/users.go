@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
@@ -28,19 +29,19 @@ func transact(t testing.TB, store storage.Store, work func(storage.Tx) error) {
 }
 
 // newUser returns a user with a new id, encrypted with the keys of a version.
-func newUser(generation string) storage.User {
-	return storage.User{ID: uuid.NewString(), EncryptedContact: []byte{0, 1, 255}, KeyVersion: generation, CreatedAt: testTime}
+func newUser(generation string) record.EncryptedUser {
+	return record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{0, 1, 255}, KeyVersion: generation, CreatedAt: testTime}
 }
 
-func emailHash(sum string) storage.ContactHash {
-	return storage.ContactHash{Kind: "email", KeyID: 4294967295, Sum: []byte(sum)}
+func emailHash(sum string) record.ContactHash {
+	return record.ContactHash{Kind: "email", KeyID: 4294967295, Sum: []byte(sum)}
 }
 
-func phoneHash(sum string) storage.ContactHash {
-	return storage.ContactHash{Kind: "phone", KeyID: 7, Sum: []byte(sum)}
+func phoneHash(sum string) record.ContactHash {
+	return record.ContactHash{Kind: "phone", KeyID: 7, Sum: []byte(sum)}
 }
 
-func insertUser(t testing.TB, store storage.Store, user storage.User, hashes ...storage.ContactHash) {
+func insertUser(t testing.TB, store storage.Store, user record.EncryptedUser, hashes ...record.ContactHash) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error { return tx.InsertUser(t.Context(), user, hashes) })
 }
@@ -59,24 +60,24 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 		if diff := cmp.Diff(ada, locked); diff != "" || err != nil {
 			t.Errorf("locked (-want +got): %v\n%s", err, diff)
 		}
-		return tx.UpdateUser(t.Context(), changed, []storage.ContactHash{phoneHash("ada"), emailHash("lovelace")})
+		return tx.UpdateUser(t.Context(), changed, []record.ContactHash{phoneHash("ada"), emailHash("lovelace")})
 	})
 	transact(t, openStore(t, url), func(tx storage.Tx) error {
 		for name, try := range map[string]struct {
-			read func() (storage.User, error)
-			want storage.User
+			read func() (record.EncryptedUser, error)
+			want record.EncryptedUser
 			err  error
 		}{
-			"by id":                 {func() (storage.User, error) { return tx.GetUser(t.Context(), ada.ID) }, changed, nil},
-			"no such id":            {func() (storage.User, error) { return tx.GetUser(t.Context(), "x") }, storage.User{}, storage.ErrNotFound},
-			"no such id to lock":    {func() (storage.User, error) { return tx.LockUser(t.Context(), "x") }, storage.User{}, storage.ErrNotFound},
+			"by id":                 {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), ada.ID) }, changed, nil},
+			"no such id":            {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
+			"no such id to lock":    {func() (record.EncryptedUser, error) { return tx.LockUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
 			"by hash":               {getUserByHash(t, tx, emailHash("lovelace")), changed, nil},
 			"by the second hash":    {getUserByHash(t, tx, emailHash("none"), phoneHash("ada")), changed, nil},
-			"by the former hash":    {getUserByHash(t, tx, emailHash("ada")), storage.User{}, storage.ErrNotFound},
+			"by the former hash":    {getUserByHash(t, tx, emailHash("ada")), record.EncryptedUser{}, record.ErrNotFound},
 			"by one of another":     {getUserByHash(t, tx, emailHash("eve")), eve, nil},
-			"by one of other kind":  {getUserByHash(t, tx, phoneHash("lovelace")), storage.User{}, storage.ErrNotFound},
-			"by one of another key": {getUserByHash(t, tx, storage.ContactHash{Kind: "email", KeyID: 1, Sum: []byte("eve")}), storage.User{}, storage.ErrNotFound},
-			"by none":               {getUserByHash(t, tx), storage.User{}, storage.ErrNotFound},
+			"by one of other kind":  {getUserByHash(t, tx, phoneHash("lovelace")), record.EncryptedUser{}, record.ErrNotFound},
+			"by one of another key": {getUserByHash(t, tx, record.ContactHash{Kind: "email", KeyID: 1, Sum: []byte("eve")}), record.EncryptedUser{}, record.ErrNotFound},
+			"by none":               {getUserByHash(t, tx), record.EncryptedUser{}, record.ErrNotFound},
 		} {
 			got, err := try.read()
 			if diff := cmp.Diff(try.want, got); diff != "" || !errors.Is(err, try.err) {
@@ -85,8 +86,8 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 		}
 		for _, part := range []struct {
 			skipped, atMost int64
-			want            []storage.User
-		}{{0, 10, []storage.User{changed, eve, bare}}, {1, 1, []storage.User{eve}}, {3, 1, []storage.User{}}} {
+			want            []record.EncryptedUser
+		}{{0, 10, []record.EncryptedUser{changed, eve, bare}}, {1, 1, []record.EncryptedUser{eve}}, {3, 1, []record.EncryptedUser{}}} {
 			page, total, err := tx.ListUsers(t.Context(), part.skipped, part.atMost)
 			if diff := cmp.Diff(part.want, page); diff != "" || total != 3 || err != nil {
 				t.Errorf("%d users, %v, (-want +got):\n%s", total, err, diff)
@@ -96,8 +97,8 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 	})
 }
 
-func getUserByHash(t *testing.T, tx storage.Tx, hashes ...storage.ContactHash) func() (storage.User, error) {
-	return func() (storage.User, error) { return tx.GetUserByHash(t.Context(), hashes) }
+func getUserByHash(t *testing.T, tx storage.Tx, hashes ...record.ContactHash) func() (record.EncryptedUser, error) {
+	return func() (record.EncryptedUser, error) { return tx.GetUserByHash(t.Context(), hashes) }
 }
 
 func testUsersToReencrypt(t *testing.T, fresh NewDatabase) {
@@ -141,30 +142,30 @@ func testUserAlreadyExists(t *testing.T, fresh NewDatabase) {
 		kind string
 	}{
 		"email": {func(tx storage.Tx) error {
-			return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("ada")})
+			return tx.InsertUser(t.Context(), newUser("g1"), []record.ContactHash{emailHash("ada")})
 		}, "email"},
 		"phone": {func(tx storage.Tx) error {
-			return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("x"), phoneHash("ada")})
+			return tx.InsertUser(t.Context(), newUser("g1"), []record.ContactHash{emailHash("x"), phoneHash("ada")})
 		}, "phone"},
 		"change": {func(tx storage.Tx) error {
-			return tx.UpdateUser(t.Context(), eve, []storage.ContactHash{emailHash("ada")})
+			return tx.UpdateUser(t.Context(), eve, []record.ContactHash{emailHash("ada")})
 		}, "email"},
 	} {
 		err := store.Transact(t.Context(), test.work)
-		var taken *storage.AlreadyExistsError
-		if !errors.As(err, &taken) || taken.Kind != test.kind || !errors.Is(err, storage.ErrAlreadyExists) {
+		var taken *record.AlreadyExistsError
+		if !errors.As(err, &taken) || taken.Kind != test.kind || !errors.Is(err, record.ErrAlreadyExists) {
 			t.Errorf("%s: got %v, want that the %s is taken", name, err, test.kind)
 		}
 	}
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertUser(t.Context(), ada, nil) })
-	if !errors.Is(err, storage.ErrAlreadyExists) {
+	if !errors.Is(err, record.ErrAlreadyExists) {
 		t.Errorf("the same id: got %v", err)
 	}
 	transact(t, store, func(tx storage.Tx) error {
-		if found, err := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("eve")}); err != nil || found.ID != eve.ID {
+		if found, err := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash("eve")}); err != nil || found.ID != eve.ID {
 			t.Errorf("a change that was refused left %v, %v", found, err)
 		}
-		if _, err := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("x")}); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash("x")}); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("a user that was refused is found: %v", err)
 		}
 		return nil
@@ -183,12 +184,12 @@ func testConcurrentUserInserts(t *testing.T, fresh NewDatabase) {
 		for range writers {
 			group.Go(func() {
 				err := store.Transact(t.Context(), func(tx storage.Tx) error {
-					return tx.InsertUser(t.Context(), newUser("g1"), []storage.ContactHash{emailHash("ada"), phoneHash("ada")})
+					return tx.InsertUser(t.Context(), newUser("g1"), []record.ContactHash{emailHash("ada"), phoneHash("ada")})
 				})
 				switch {
 				case err == nil:
 					got.Add(1)
-				case !errors.Is(err, storage.ErrAlreadyExists):
+				case !errors.Is(err, record.ErrAlreadyExists):
 					t.Errorf("got %v", err)
 				}
 			})
@@ -214,12 +215,12 @@ func testUserDeletion(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), ada.ID) })
 	transact(t, store, func(tx storage.Tx) error {
 		_, byID := tx.GetUser(t.Context(), ada.ID)
-		_, byHash := tx.GetUserByHash(t.Context(), []storage.ContactHash{emailHash("ada")})
+		_, byHash := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash("ada")})
 		_, patient := tx.GetPatient(t.Context(), adas.ID)
 		for what, err := range map[string]error{
 			"user": byID, "hash": byHash, "patient": patient, "deletion again": tx.DeleteUser(t.Context(), ada.ID),
 		} {
-			if !errors.Is(err, storage.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s: got %v, want ErrNotFound", what, err)
 			}
 		}
@@ -246,7 +247,7 @@ func testTransactionRollback(t *testing.T, fresh NewDatabase) {
 		t.Errorf("got %v", err)
 	}
 	transact(t, store, func(tx storage.Tx) error {
-		if _, err := tx.GetUser(t.Context(), ada.ID); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := tx.GetUser(t.Context(), ada.ID); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("a user was kept: %v", err)
 		}
 		return nil

@@ -12,27 +12,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-func newWebhook(url string) storage.Webhook {
-	return storage.Webhook{
-		ID: uuid.NewString(), Settings: storage.WebhookSettings{URL: url, Reference: "r"},
+func newWebhook(url string) event.Webhook {
+	return event.Webhook{
+		ID: uuid.NewString(), Settings: event.WebhookSettings{URL: url, Reference: "r"},
 		EncryptedSecrets: []byte("sealed"), KeyVersion: "g1",
 	}
 }
 
-func newAttempt(webhook storage.Webhook, number int) storage.WebhookAttempt {
-	return storage.WebhookAttempt{
+func newAttempt(webhook event.Webhook, number int) event.Attempt {
+	return event.Attempt{
 		ID: uuid.NewString(), WebhookID: webhook.ID, At: testTime.Add(time.Duration(number) * time.Second), Number: number,
 		Event:      event.Event{ID: uuid.NewString(), Type: "survey_finished", Content: json.RawMessage(`{"survey_id":"s1"}`)},
 		StatusCode: 500, Error: "the receiver answered 500", NextAttemptAt: testTime.Add(time.Hour),
 	}
 }
 
-func insertWebhooks(t *testing.T, store storage.Store, webhooks ...storage.Webhook) {
+func insertWebhooks(t *testing.T, store storage.Store, webhooks ...event.Webhook) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
 		for _, webhook := range webhooks {
@@ -44,7 +45,7 @@ func insertWebhooks(t *testing.T, store storage.Store, webhooks ...storage.Webho
 	})
 }
 
-func expectWebhooks(t *testing.T, store storage.Store, want ...storage.Webhook) {
+func expectWebhooks(t *testing.T, store storage.Store, want ...event.Webhook) {
 	t.Helper()
 	transact(t, store, func(tx storage.Tx) error {
 		got, err := tx.ListWebhooks(t.Context())
@@ -62,7 +63,7 @@ func testWebhooks(t *testing.T, fresh NewDatabase) {
 	insertWebhooks(t, store, all, none)
 	expectWebhooks(t, store, all, none)
 
-	all.Settings = storage.WebhookSettings{URL: "https://three.example", Events: []event.Type{event.Notification}}
+	all.Settings = event.WebhookSettings{URL: "https://three.example", Events: []event.Type{event.Notification}}
 	all.EncryptedSecrets, all.KeyVersion = []byte("sealed anew"), "g2"
 	all.Health = event.ReceiverHealth{Disabled: true, ConsecutiveFailures: 7, CircuitOpenUntil: testTime}
 	transact(t, store, func(tx storage.Tx) error {
@@ -89,8 +90,8 @@ func testWebhooks(t *testing.T, fresh NewDatabase) {
 		},
 		"WebhookAttempts": func(tx storage.Tx) error { _, _, err := tx.ListWebhookAttempts(t.Context(), all.ID, 0, 1); return err },
 	} {
-		if err := store.Transact(t.Context(), read); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%s of what is gone: got %v, want storage.ErrNotFound", name, err)
+		if err := store.Transact(t.Context(), read); !errors.Is(err, record.ErrNotFound) {
+			t.Errorf("%s of what is gone: got %v, want record.ErrNotFound", name, err)
 		}
 	}
 }
@@ -103,9 +104,9 @@ func testWebhookAttempts(t *testing.T, fresh NewDatabase) {
 	third.StatusCode, third.Error, third.NextAttemptAt = 200, "", time.Time{}
 	elsewhere := newAttempt(other, 1)
 	transact(t, store, func(tx storage.Tx) error {
-		return tx.InsertWebhookAttempts(t.Context(), []storage.WebhookAttempt{first, elsewhere, second, newAttempt(gone, 1), third})
+		return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{first, elsewhere, second, newAttempt(gone, 1), third})
 	})
-	wantPage := func(skipped, atMost int64, want ...storage.WebhookAttempt) {
+	wantPage := func(skipped, atMost int64, want ...event.Attempt) {
 		t.Helper()
 		transact(t, store, func(tx storage.Tx) error {
 			got, total, err := tx.ListWebhookAttempts(t.Context(), one.ID, skipped, atMost)
@@ -122,7 +123,7 @@ func testWebhookAttempts(t *testing.T, fresh NewDatabase) {
 		if diff := cmp.Diff(second, got); diff != "" {
 			t.Errorf("attempt differs:\n%s", diff)
 		}
-		if _, err := tx.GetWebhookAttempt(t.Context(), other.ID, second.ID); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := tx.GetWebhookAttempt(t.Context(), other.ID, second.ID); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("an attempt of another's: got %v", err)
 		}
 		return err
@@ -185,7 +186,7 @@ func testNotifications(t *testing.T, fresh NewDatabase) {
 	}
 }
 
-func newDeliveries(webhook storage.Webhook, ids ...string) []outbox.Delivery {
+func newDeliveries(webhook event.Webhook, ids ...string) []outbox.Delivery {
 	deliveries := make([]outbox.Delivery, len(ids))
 	for i, id := range ids {
 		deliveries[i] = outbox.Delivery{ReceiverID: webhook.ID, Event: event.Event{ID: id, Type: "ping", Content: json.RawMessage(`{}`)}}

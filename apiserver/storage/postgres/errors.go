@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // wrapError describes a failed operation in words that are safe to log and show. The
@@ -34,10 +34,10 @@ func wrapError(ctx context.Context, doing string, err error) error {
 
 // sqlStateErrors maps SQLSTATEs to errors of package storage.
 var sqlStateErrors = map[string]error{
-	"23505": storage.ErrAlreadyExists,     // unique_violation
-	"23503": storage.ErrReferenceNotFound, // foreign_key_violation
-	"40001": storage.ErrConflict,          // serialization_failure
-	"40P01": storage.ErrConflict,          // deadlock_detected
+	"23505": record.ErrAlreadyExists,     // unique_violation
+	"23503": record.ErrReferenceNotFound, // foreign_key_violation
+	"40001": record.ErrConflict,          // serialization_failure
+	"40P01": record.ErrConflict,          // deadlock_detected
 }
 
 // storageError returns the error of package storage that corresponds to err, or nil.
@@ -46,7 +46,7 @@ func storageError(err error) error {
 	if errors.As(err, &server) {
 		return sqlStateErrors[server.Code]
 	}
-	for _, ours := range []error{storage.ErrNotOpen, storage.ErrAlreadyExists, storage.ErrReferenceNotFound, storage.ErrConflict} {
+	for _, ours := range []error{record.ErrNotOpen, record.ErrAlreadyExists, record.ErrReferenceNotFound, record.ErrConflict} {
 		if errors.Is(err, ours) {
 			return ours
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 const testPassword = "hunter2"
@@ -70,7 +70,7 @@ func TestWrapErrorHidesSecrets(t *testing.T) {
 func TestWrapErrorMapsConstraints(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]error{
-		"23505": storage.ErrAlreadyExists, "23503": storage.ErrReferenceNotFound, "40001": storage.ErrConflict, "40P01": storage.ErrConflict,
+		"23505": record.ErrAlreadyExists, "23503": record.ErrReferenceNotFound, "40001": record.ErrConflict, "40P01": record.ErrConflict,
 	} {
 		err := wrapError(t.Context(), "try", newDialError(&pgconn.PgError{Code: code, Message: testPassword, ConstraintName: testPassword}))
 		if !errors.Is(err, want) || err.Error() != "try: "+want.Error() {

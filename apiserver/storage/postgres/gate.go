@@ -10,10 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// gate blocks all access to the database until its migrations are complete.
+// gate implements sqlstore.Driver. It blocks all access to the database until its
+// migrations are complete.
 type gate struct {
 	pool  *pgxpool.Pool
 	ready atomic.Bool
@@ -22,7 +23,7 @@ type gate struct {
 // Exec wraps pgxpool.Pool.Exec.
 func (g *gate) Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error) {
 	if !g.ready.Load() {
-		return pgconn.CommandTag{}, storage.ErrNotOpen
+		return pgconn.CommandTag{}, record.ErrNotOpen
 	}
 	return g.pool.Exec(ctx, sql, arguments...)
 }
@@ -30,7 +31,7 @@ func (g *gate) Exec(ctx context.Context, sql string, arguments ...any) (pgconn.C
 // Query wraps pgxpool.Pool.Query.
 func (g *gate) Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error) {
 	if !g.ready.Load() {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	return g.pool.Query(ctx, sql, arguments...)
 }
@@ -43,16 +44,21 @@ func (g *gate) QueryRow(ctx context.Context, sql string, arguments ...any) pgx.R
 	return g.pool.QueryRow(ctx, sql, arguments...)
 }
 
-// Begin wraps pgxpool.Pool.Begin.
-func (g *gate) Begin(ctx context.Context) (pgx.Tx, error) {
+// BeginTx wraps pgxpool.Pool.BeginTx.
+func (g *gate) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
 	if !g.ready.Load() {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
-	return g.pool.Begin(ctx)
+	return g.pool.BeginTx(ctx, options)
+}
+
+// WrapError implements sqlstore.Driver.
+func (*gate) WrapError(ctx context.Context, doing string, err error) error {
+	return wrapError(ctx, doing, err)
 }
 
 // notOpenRow is the row returned before the database is open.
 type notOpenRow struct{}
 
 // Scan implements pgx.Row.
-func (notOpenRow) Scan(...any) error { return storage.ErrNotOpen }
+func (notOpenRow) Scan(...any) error { return record.ErrNotOpen }

@@ -13,14 +13,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
 // Store is a storage.Store on a PostgreSQL server.
 type Store struct {
+	sqlstore.DB
 	pool    *pgxpool.Pool
 	gate    *gate
 	queries *queries.Queries
@@ -46,7 +49,7 @@ func New(url string) (*Store, error) {
 		return nil, err
 	}
 	gate := &gate{pool: pool}
-	return &Store{pool: pool, gate: gate, queries: queries.New(gate), outbox: inserter}, nil
+	return &Store{DB: sqlstore.NewDB(gate), pool: pool, gate: gate, queries: queries.New(gate), outbox: inserter}, nil
 }
 
 // Open implements storage.Store. Replicas may open the store concurrently. Broken
@@ -70,9 +73,9 @@ const sqlStateUndefinedTable = "42P01"
 
 // checkOwner rejects a database owned by another Instance before anything is changed.
 func (s *Store) checkOwner(ctx context.Context, owner storage.Owner) error {
-	marked, err := queries.New(s.pool).Mark(ctx)
+	marked, err := sqlstore.GetOwner(ctx, s.pool)
 	var server *pgconn.PgError
-	if errors.Is(err, pgx.ErrNoRows) || errors.As(err, &server) && server.Code == sqlStateUndefinedTable {
+	if errors.As(err, &server) && server.Code == sqlStateUndefinedTable {
 		return nil
 	}
 	if err != nil {
@@ -92,15 +95,14 @@ func (s *Store) setOwner(ctx context.Context, owner storage.Owner) error {
 		if _, err := begun.Exec(ctx, "LOCK TABLE owner IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
-		q := queries.New(begun)
-		marked, err := q.Mark(ctx)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		marked, err := sqlstore.GetOwner(ctx, begun)
+		if err != nil {
 			return err
 		}
 		if foreign = owner.CheckMarker(marked); foreign != nil || marked == owner.UID {
 			return nil
 		}
-		return q.PutMark(ctx, owner.UID)
+		return sqlstore.PutOwner(ctx, begun, owner.UID)
 	})
 	if err != nil {
 		return wrapError(ctx, "recording database owner", err)
@@ -133,7 +135,7 @@ func parseConfig(url string) (*pgxpool.Config, error) {
 
 // AddUsage implements storage.UsageStore. It runs a single statement, so one transaction
 // and one round trip.
-func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 
 // deleteStaleRecorders deletes recorders that have been inactive for long. It runs on
 // the first batch of a new recorder, which is rare.
-func (s *Store) deleteStaleRecorders(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) deleteStaleRecorders(ctx context.Context, batch usage.Batch) error {
 	if batch.Sequence > 1 {
 		return nil
 	}
@@ -160,7 +162,7 @@ func (s *Store) deleteStaleRecorders(ctx context.Context, batch storage.UsageBat
 }
 
 // usageColumns converts the counts from rows to columns.
-func usageColumns(batch storage.UsageBatch) queries.AddUsageParams {
+func usageColumns(batch usage.Batch) queries.AddUsageParams {
 	params := queries.AddUsageParams{Recorder: batch.Recorder, Batch: batch.Sequence}
 	for _, count := range batch.Counts {
 		params.Dates = append(params.Dates, count.Date)
@@ -171,28 +173,15 @@ func usageColumns(batch storage.UsageBatch) queries.AddUsageParams {
 	return params
 }
 
-// ListUsage implements storage.UsageStore.
-func (s *Store) ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
-	rows, err := s.queries.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
-	if err != nil {
-		return nil, wrapError(ctx, fmt.Sprintf("reading usage from %s to %s", from, to), err)
-	}
-	counts := make([]storage.UsageCount, len(rows))
-	for i, row := range rows {
-		counts[i] = storage.UsageCount(row)
-	}
-	return counts, nil
-}
-
 // ListUsageTotals implements storage.UsageStore.
-func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
 	rows, err := s.queries.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
 	if err != nil {
 		return nil, wrapError(ctx, fmt.Sprintf("reading usage totals from %s to %s", from, to), err)
 	}
-	totals := make([]storage.UsageTotal, len(rows))
+	totals := make([]usage.Total, len(rows))
 	for i, row := range rows {
-		totals[i] = storage.UsageTotal(row)
+		totals[i] = usage.Total(row)
 	}
 	return totals, nil
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -44,12 +45,12 @@ func TestConformanceWithICULocale(t *testing.T) {
 
 var (
 	day      = civil.Date{Year: 2026, Month: time.November, Day: 21}
-	oneCount = []storage.UsageCount{{Date: day, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}}
+	oneCount = []usage.Count{{Date: day, Application: "portal", Endpoint: "GET /v3/info", Calls: 1}}
 )
 
 // newUsageBatch returns a batch with one count and a new recorder.
-func newUsageBatch() storage.UsageBatch {
-	return storage.UsageBatch{Recorder: uuid.NewString(), Sequence: 1, Counts: oneCount}
+func newUsageBatch() usage.Batch {
+	return usage.Batch{Recorder: uuid.NewString(), Sequence: 1, Counts: oneCount}
 }
 
 func openStore(t *testing.T, url string) *postgres.Store {
@@ -274,7 +275,7 @@ func TestStoreRecoversFromOutage(t *testing.T) {
 	if err := store.AddUsage(t.Context(), newUsageBatch()); err != nil {
 		t.Errorf("add after the server is back: %v", err)
 	}
-	want := []storage.UsageCount{oneCount[0]}
+	want := []usage.Count{oneCount[0]}
 	want[0].Calls = 2
 	got, err := store.ListUsage(t.Context(), day, day)
 	if err != nil || cmp.Diff(want, got) != "" {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sqlite implements storage in a single SQLite file, for tenants without a
-// database server. A file has one writer: one process that shares a single connection.
+// database server. A file has one writer: one process, with one connection that writes and
+// a few that read.
 //
 // Commits are durable before they are reported: the file uses write-ahead logging (WAL)
 // with synchronous=FULL.

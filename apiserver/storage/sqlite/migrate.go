@@ -41,7 +41,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 // every platform and is released when the process exits. lockForOpen polls because
 // waiting inside SQLite ignores ctx.
 func lockForOpen(ctx context.Context, path string) (unlock func() error, err error) {
-	guard, err := openHandle(path+".lock", url.Values{"_txlock": {"exclusive"}})
+	guard, err := openHandle(path+".lock", url.Values{"_txlock": {"exclusive"}}, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -19,56 +19,6 @@ func newInserter() (*outbox.Inserter[*sql.Tx], error) {
 	return outbox.NewInserter(riversqlite.New(nil))
 }
 
-// EnqueueDeliveries implements storage.Outbox.
-func (t tx) EnqueueDeliveries(ctx context.Context, deliveries []outbox.Delivery) error {
-	if len(deliveries) == 0 {
-		return nil
-	}
-	if err := t.outbox.InsertDeliveries(ctx, t.sqlTx, deliveries); err != nil {
-		return wrapError("enqueuing deliveries", err)
-	}
-	t.onEnqueue()
-	return nil
-}
-
-// DeleteDeliveries implements storage.Outbox.
-func (t tx) DeleteDeliveries(ctx context.Context, receiver string) error {
-	if err := t.outbox.DeleteDeliveries(ctx, t.sqlTx, receiver); err != nil {
-		return wrapError("deleting deliveries from the outbox", err)
-	}
-	return nil
-}
-
-// ScheduleNotification implements storage.Outbox.
-func (t tx) ScheduleNotification(ctx context.Context, surveyID string, at time.Time) error {
-	err := t.PutNotification(ctx, queries.PutNotificationParams{SurveyID: surveyID, At: at.UnixMicro()})
-	if err != nil {
-		return wrapError("scheduling notification", err)
-	}
-	if err := t.outbox.ScheduleNotification(ctx, t.sqlTx, outbox.Notification{SurveyID: surveyID, DueAt: at}); err != nil {
-		return wrapError("enqueuing notification", err)
-	}
-	t.onEnqueue()
-	return nil
-}
-
-// DeleteNotification implements storage.Outbox. The job stays and does nothing.
-func (t tx) DeleteNotification(ctx context.Context, surveyID string) error {
-	if err := t.Queries.DeleteNotification(ctx, surveyID); err != nil {
-		return wrapError("unscheduling notification", err)
-	}
-	return nil
-}
-
-// ClaimNotification implements storage.Outbox.
-func (t tx) ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error) {
-	taken, err := t.TakeNotification(ctx, queries.TakeNotificationParams{SurveyID: surveyID, At: at.UnixMicro()})
-	if err != nil {
-		return false, wrapError("claiming due notification", err)
-	}
-	return taken > 0, nil
-}
-
 // NewOutboxClient implements storage.JobQueue. No other client uses the file, so jobs
 // still marked as running belong to a killed process and are retried.
 func (s *Store) NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error) {

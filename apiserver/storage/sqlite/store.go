@@ -11,11 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	driver "modernc.org/sqlite"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
@@ -34,8 +38,23 @@ var connectionParams = url.Values{
 	"_pragma":       {"secure_delete(on)"},
 }
 
+// readerParams are the connection parameters of read-only connections.
+var readerParams = url.Values{
+	"_busy_timeout": {"5000"},
+	"_dqs":          {"false"},
+	"_error_rc":     {"true"},
+	"_pragma":       {"query_only(on)"},
+}
+
+// maxReaders limits the read-only connections. They close after readerIdleTime.
+const (
+	maxReaders     = 4
+	readerIdleTime = time.Minute
+)
+
 // Store is a storage.Store in one SQLite file.
 type Store struct {
+	sqlstore.DB
 	path     string
 	db       atomic.Pointer[openDatabase] // nil until opened
 	enqueued chan struct{}                // signals new outbox jobs
@@ -45,13 +64,22 @@ type Store struct {
 type openDatabase struct {
 	fileInfo os.FileInfo
 	outbox   *outbox.Inserter[*sql.Tx]
-	*sql.DB
+	readers  *sql.DB // read-only connections
+	*sql.DB          // the connection that writes
 }
+
+// Close closes all connections. The last one removes the write-ahead log, for which it
+// must be able to write.
+func (d *openDatabase) Close() error { return errors.Join(d.readers.Close(), d.DB.Close()) }
 
 var _ storage.Store = (*Store)(nil)
 
 // New returns a store for the file at path without opening it.
-func New(path string) *Store { return &Store{path: path, enqueued: make(chan struct{}, 1)} }
+func New(path string) *Store {
+	store := &Store{path: path, enqueued: make(chan struct{}, 1)}
+	store.DB = sqlstore.NewDB(gate{store})
+	return store
+}
 
 // Open implements storage.Store. It creates a missing file, readable by the current user
 // only; the directory must exist. SQLite's -wal and -shm files and the empty .lock file
@@ -78,7 +106,7 @@ func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
 }
 
 func openLocked(ctx context.Context, path string, owner storage.Owner) (*openDatabase, error) {
-	db, err := openHandle(path, connectionParams)
+	db, err := openHandle(path, connectionParams, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +121,12 @@ func openLocked(ctx context.Context, path string, owner storage.Owner) (*openDat
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &openDatabase{fileInfo: file, outbox: inserter, DB: db}, nil
+	readers, err := openHandle(path, readerParams, maxReaders)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	readers.SetConnMaxIdleTime(readerIdleTime)
+	return &openDatabase{fileInfo: file, outbox: inserter, readers: readers, DB: db}, nil
 }
 
 // prepare checks the owner of the database, migrates it and marks it. The caller must
@@ -112,7 +145,7 @@ func prepare(ctx context.Context, db *sql.DB, owner storage.Owner) error {
 	if owner.UID == "" || owner.UID == marked {
 		return nil
 	}
-	if err := queries.New(db).PutMark(ctx, owner.UID); err != nil {
+	if err := sqlstore.PutOwner(ctx, conn{db}, owner.UID); err != nil {
 		return fmt.Errorf("recording its owner: %w", err)
 	}
 	return nil
@@ -125,20 +158,16 @@ func readOwner(ctx context.Context, db *sql.DB) (string, error) {
 	if err != nil || tables == 0 {
 		return "", err
 	}
-	marked, err := queries.New(db).Mark(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return marked, err
+	return sqlstore.GetOwner(ctx, conn{db})
 }
 
 // readQueries returns the queries for reading.
 func (s *Store) readQueries() (*queries.Queries, error) {
 	db := s.db.Load()
 	if db == nil {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
-	return queries.New(db), nil
+	return queries.New(db.readers), nil
 }
 
 // writableDB returns the database for writing, after checking that path still names the
@@ -146,7 +175,7 @@ func (s *Store) readQueries() (*queries.Queries, error) {
 func (s *Store) writableDB() (*openDatabase, error) {
 	db := s.db.Load()
 	if db == nil {
-		return nil, storage.ErrNotOpen
+		return nil, record.ErrNotOpen
 	}
 	file, err := os.Stat(s.path)
 	switch {
@@ -160,21 +189,21 @@ func (s *Store) writableDB() (*openDatabase, error) {
 
 // withQueries runs work in a transaction.
 func (s *Store) withQueries(ctx context.Context, work func(*queries.Queries) error) error {
-	return s.withTx(ctx, func(_ *openDatabase, begun *sql.Tx) error { return work(queries.New(begun)) })
-}
-
-// withTx runs work in a transaction with access to the transaction itself.
-func (s *Store) withTx(ctx context.Context, work func(*openDatabase, *sql.Tx) error) error {
 	db, err := s.writableDB()
 	if err != nil {
 		return err
 	}
+	return inTx(ctx, db.DB, func(begun *sql.Tx) error { return work(queries.New(begun)) })
+}
+
+// inTx runs work in a transaction.
+func inTx(ctx context.Context, db *sql.DB, work func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	if err := work(db, tx); err != nil {
+	if err := work(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -190,20 +219,20 @@ func ensureFile(path string) error {
 	return file.Close()
 }
 
-// openHandle opens the single connection to the file at path.
-func openHandle(path string, settings url.Values) (*sql.DB, error) {
+// openHandle returns a handle that opens at most maxOpen connections to the file at path.
+func openHandle(path string, settings url.Values, maxOpen int) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}
 	connector, err := driver.NewConnector(name.String())
 	if err != nil {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(maxOpen)
 	return db, nil
 }
 
 // AddUsage implements storage.UsageStore.
-func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
+func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -217,7 +246,7 @@ func (s *Store) AddUsage(ctx context.Context, batch storage.UsageBatch) error {
 	return nil
 }
 
-func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatch) error {
+func addUsage(ctx context.Context, add *queries.Queries, batch usage.Batch) error {
 	if batch.Sequence == 1 { // infrequent enough for cleanup
 		if err := add.ForgetRecorders(ctx); err != nil {
 			return err
@@ -235,25 +264,8 @@ func addUsage(ctx context.Context, add *queries.Queries, batch storage.UsageBatc
 	return nil
 }
 
-// ListUsage implements storage.UsageStore.
-func (s *Store) ListUsage(ctx context.Context, from, to civil.Date) ([]storage.UsageCount, error) {
-	read, err := s.readQueries()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := read.Usage(ctx, queries.UsageParams{FirstDate: from, LastDate: to})
-	if err != nil {
-		return nil, fmt.Errorf("reading usage from %s to %s: %w", from, to, err)
-	}
-	counts := make([]storage.UsageCount, len(rows))
-	for i, row := range rows {
-		counts[i] = storage.UsageCount(row)
-	}
-	return counts, nil
-}
-
 // ListUsageTotals implements storage.UsageStore.
-func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]storage.UsageTotal, error) {
+func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
 	read, err := s.readQueries()
 	if err != nil {
 		return nil, err
@@ -262,9 +274,9 @@ func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoi
 	if err != nil {
 		return nil, fmt.Errorf("reading usage totals from %s to %s: %w", from, to, err)
 	}
-	totals := make([]storage.UsageTotal, len(rows))
+	totals := make([]usage.Total, len(rows))
 	for i, row := range rows {
-		totals[i] = storage.UsageTotal(row)
+		totals[i] = usage.Total(row)
 	}
 	return totals, nil
 }

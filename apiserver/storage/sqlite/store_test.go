@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/conformance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite"
@@ -31,14 +33,14 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-var oneCount = []storage.UsageCount{{
+var oneCount = []usage.Count{{
 	Date:        civil.Date{Year: 2026, Month: time.November, Day: 21},
 	Application: "portal", Endpoint: "GET /v3/info", Calls: 1,
 }}
 
 // newUsageBatch returns a batch with one count and a new recorder.
-func newUsageBatch() storage.UsageBatch {
-	return storage.UsageBatch{Recorder: uuid.NewString(), Sequence: 1, Counts: oneCount}
+func newUsageBatch() usage.Batch {
+	return usage.Batch{Recorder: uuid.NewString(), Sequence: 1, Counts: oneCount}
 }
 
 func openStore(t *testing.T, path string) *sqlite.Store {
@@ -207,7 +209,7 @@ func TestDeletedDataIsOverwritten(t *testing.T) {
 	const id, contact = "7f1fb3b1-8a6e-4c06-9d1c-0f5f7a0c2a11", "sealed contact data"
 	for _, work := range []func(storage.Tx) error{
 		func(tx storage.Tx) error {
-			return tx.InsertUser(t.Context(), storage.User{ID: id, EncryptedContact: []byte(contact)}, []storage.ContactHash{{Kind: "email", Sum: []byte("hash of it")}})
+			return tx.InsertUser(t.Context(), record.EncryptedUser{ID: id, EncryptedContact: []byte(contact)}, []record.ContactHash{{Kind: "email", Sum: []byte("hash of it")}})
 		},
 		func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), id) },
 	} {

@@ -5,41 +5,51 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// tx implements storage.Tx. A transaction holds the write lock, so every read is a
-// locking read.
-type tx struct {
-	*queries.Queries
-	sqlTx     *sql.Tx
-	outbox    *outbox.Inserter[*sql.Tx]
-	onEnqueue func() // called after commit if the outbox changed
+// View implements storage.Transactor. It does not wait for other transactions.
+func (s *Store) View(ctx context.Context, work func(storage.Reader) error) error {
+	db, err := s.writableDB() // or reads would return the data of a deleted file
+	if err != nil {
+		return wrapError("beginning transaction", err)
+	}
+	return transact(ctx, db.readers, db.outbox, func(tx *sqlstore.Tx) error { return work(tx) })
 }
-
-var _ storage.Tx = tx{}
 
 // Transact implements storage.Transactor.
 func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error {
-	var refused error
-	tells := false
-	err := s.withTx(ctx, func(db *openDatabase, begun *sql.Tx) error {
-		refused = work(tx{queries.New(begun), begun, db.outbox, func() { tells = true }})
-		return refused
+	db, err := s.writableDB()
+	if err != nil {
+		return wrapError("beginning transaction", err)
+	}
+	enqueued := false
+	err = transact(ctx, db.DB, db.outbox, func(tx *sqlstore.Tx) error {
+		err := work(tx)
+		enqueued = tx.Enqueued()
+		return err
 	})
-	switch {
-	case refused != nil:
-		return refused
-	case err != nil:
-		return wrapError("running transaction", err)
-	case tells:
+	if err == nil && enqueued {
 		s.signalEnqueued()
 	}
-	return nil
+	return err
+}
+
+// transact runs work in a transaction and returns its errors unchanged.
+func transact(ctx context.Context, db *sql.DB, jobs *outbox.Inserter[*sql.Tx], work func(*sqlstore.Tx) error) error {
+	var failed error
+	err := inTx(ctx, db, func(begun *sql.Tx) error {
+		failed = work(sqlstore.NewTx(txDriver{conn{begun}, jobs.WithTx(begun)}))
+		return failed
+	})
+	if failed != nil || err == nil {
+		return failed
+	}
+	return wrapError("running transaction", err)
 }
 
 // signalEnqueued wakes the reader of Enqueued.
@@ -50,10 +60,21 @@ func (s *Store) signalEnqueued() {
 	}
 }
 
-// wrapNotFound converts sql.ErrNoRows to storage.ErrNotFound.
-func wrapNotFound(doing string, err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return storage.ErrNotFound
+// txDriver implements sqlstore.TxDriver.
+type txDriver struct {
+	conn
+	outbox.Jobs
+}
+
+// InsertAttempts implements sqlstore.TxDriver.
+func (t txDriver) InsertAttempts(ctx context.Context, attempts []sqlstore.AttemptRow) error {
+	for _, attempt := range attempts {
+		err := queries.New(t.db).InsertWebhookAttempt(ctx, queries.InsertWebhookAttemptParams{
+			ID: attempt.ID, WebhookID: attempt.WebhookID, At: attempt.At.UnixMicro(), Document: attempt.Document,
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return wrapError(doing, err)
+	return nil
 }

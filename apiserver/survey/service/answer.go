@@ -9,7 +9,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
@@ -98,7 +97,7 @@ func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, i
 }
 
 // applyTransition computes the effect of an answer and writes it. It returns
-// storage.ErrVersionMismatch if another write came first.
+// record.ErrVersionMismatch if another write came first.
 func (r *Service) applyTransition(ctx context.Context, by audit.Actor, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
 	w, err := r.envForSurvey(&p.Survey)
 	if err != nil {
@@ -112,7 +111,7 @@ func (r *Service) applyTransition(ctx context.Context, by audit.Actor, p flow.Pr
 	if moved.Duplicate {
 		return moved.NextQuestion(), nil
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error { return r.writeTransition(ctx, tx, by, len(p.Steps), &moved) })
+	err = r.Storage.Transact(ctx, func(tx Tx) error { return r.writeTransition(ctx, tx, by, len(p.Steps), &moved) })
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func withLimiter[T any](ctx context.Context, r *Service, findings int, compute f
 
 // writeTransition stores the effect of an answer to a survey that had the given number
 // of steps.
-func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by audit.Actor, steps int, moved *flow.Transition) error {
+func (r *Service) writeTransition(ctx context.Context, tx Tx, by audit.Actor, steps int, moved *flow.Transition) error {
 	id := moved.Survey.ID
 	if err := tx.UpdateSurvey(ctx, moved.Survey); err != nil {
 		return err
@@ -159,7 +158,7 @@ func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by audit.A
 
 // complete stores the result of a survey, enqueues its event, and fills in missing
 // fields of the patient's record.
-func complete(ctx context.Context, tx storage.Tx, moved *flow.Transition) error {
+func complete(ctx context.Context, tx Tx, moved *flow.Transition) error {
 	if err := tx.PutResult(ctx, moved.Survey.ID, *moved.Result); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
@@ -21,7 +20,7 @@ func isExpectedConflict(err error) bool {
 	_, closed := errors.AsType[*flow.ClosedError](err)
 	_, notAnswered := errors.AsType[*flow.NotAnsweredError](err)
 	_, meantForAnother := errors.AsType[*assessment.FieldError](err)
-	return notCurrent || closed || notAnswered || meantForAnother || errors.Is(err, storage.ErrConflict)
+	return notCurrent || closed || notAnswered || meantForAnother || errors.Is(err, record.ErrConflict)
 }
 
 // answerOrChangeFirst answers the current question of a survey, or changes the first

@@ -133,7 +133,7 @@ func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
 // each question once and in its place, and a matching status.
 func checkConsistent(t *testing.T, r *service.Service, id string, taken int) {
 	t.Helper()
-	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error {
+	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error {
 		// PostgreSQL may still be committing for the process that was killed, so survey and
 		// steps are read at one moment.
 		found, steps, err := tx.GetSurveyWithSteps(t.Context(), id)

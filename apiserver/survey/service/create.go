@@ -11,7 +11,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
@@ -55,7 +54,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 	if err != nil {
 		return record.Survey{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.InsertSurvey(ctx, made.Survey); err != nil {
 			return err
 		}
@@ -69,7 +68,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 		}
 		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Survey, made.Survey.ID))
 	})
-	if errors.Is(err, storage.ErrReferenceNotFound) { // the patient was deleted concurrently
+	if errors.Is(err, record.ErrReferenceNotFound) { // the patient was deleted concurrently
 		err = patientNotFoundError(wanted.PatientID)
 	}
 	if err == nil && r.Observer != nil {
@@ -85,8 +84,8 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 	if !isUUID(patientID) {
 		return patient, earlier, patientNotFoundError(patientID)
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, storage.ErrNotFound) {
+	err = r.Storage.View(ctx, func(tx Reader) (err error) {
+		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, record.ErrNotFound) {
 			return patientNotFoundError(patientID)
 		} else if err != nil {
 			return err
@@ -100,9 +99,9 @@ func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlie
 	return patient, earlier, err
 }
 
-func loadLastCompleted(ctx context.Context, tx storage.Tx, patientID string) (flow.Progress, error) {
+func loadLastCompleted(ctx context.Context, tx Reader, patientID string) (flow.Progress, error) {
 	last, err := tx.GetLastCompletedSurvey(ctx, patientID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return flow.Progress{}, nil
 	} else if err != nil {
 		return flow.Progress{}, err

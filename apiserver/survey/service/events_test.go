@@ -20,8 +20,8 @@ import (
 // subscribe subscribes a receiver to events.
 func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string) {
 	t.Helper()
-	webhook := storage.Webhook{ID: uuid.NewString(), Settings: storage.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
-	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
+	webhook := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
+	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string
 // checkDeliveries checks the number of events waiting for a receiver.
 func checkDeliveries(t *testing.T, r *service.Service, receiver string, want int64) {
 	t.Helper()
-	waiting, err := r.Storage.(storage.JobQueue).QueueStats(t.Context()) //nolint:forcetypeassert // every store has it
+	waiting, err := storeOf(r).QueueStats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestNotificationIsSentOnce(t *testing.T) {
 		r := openService(t, url, writeRelease(t))
 		receiver, patient := subscribe(t, r), createPatient(t, r)
 		clock := now
-		register := &webhook.Service{Storage: r.Storage, Now: func() time.Time { return clock }}
+		register := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: storeOf(r)}, Now: func() time.Time { return clock }}
 		early, late := now.Add(time.Hour), now.Add(2*time.Hour)
 		made := func(notification, expiration time.Time) record.Survey {
 			t.Helper()

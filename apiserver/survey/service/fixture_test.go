@@ -80,7 +80,7 @@ func newService(url, dir string) (r *service.Service, closeAll func(), err error
 	}
 	words, err := section.LoadCatalog()
 	r = &service.Service{
-		Storage: store, Models: library, Engine: inference.New(), Texts: words, Now: func() time.Time { return now },
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: store}, Models: library, Engine: inference.New(), Texts: words, Now: func() time.Time { return now },
 		Features: func() section.Features { return section.Features{Prefill: true, PatientResults: true} },
 	}
 	return r, func() { _ = store.Close(); library.Close() }, err
@@ -97,12 +97,17 @@ func openService(t *testing.T, url, dir string) *service.Service {
 	return r
 }
 
+// storeOf returns the store of a service.
+func storeOf(r *service.Service) storage.Store {
+	return r.Storage.(storage.Scope[service.Reader, service.Tx]).Store.(storage.Store) //nolint:forcetypeassert // set by newService
+}
+
 // createPatient creates a patient with a new user.
 func createPatient(t *testing.T, r *service.Service) record.Patient {
 	t.Helper()
-	user := storage.User{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: now}
+	user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: now}
 	patient := record.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: now}
-	err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error {
+	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertUser(t.Context(), user, nil); err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
 
@@ -61,7 +60,7 @@ func newPatientReport(p flow.Progress, assessment *record.Assessment, w leasedEn
 }
 
 // Article returns the article about a condition in the report of a survey, and the
-// report. It returns storage.ErrNotFound if there is no such article or the report
+// report. It returns record.ErrNotFound if there is no such article or the report
 // does not show the condition.
 func (r *Service) Article(ctx context.Context, by audit.Actor, id, conditionID string) (record.Article, PatientReport, error) {
 	p, assessment, err := r.loadCompleted(ctx, by, id)
@@ -76,7 +75,7 @@ func (r *Service) Article(ctx context.Context, by audit.Actor, id, conditionID s
 	advice := newPatientReport(p, assessment, w)
 	condition, known := w.Release.ConditionByID(conditionID)
 	if !advice.showsCondition(conditionID) || !known || w.Release.Conditions[condition].Article == model.None {
-		return record.Article{}, PatientReport{}, storage.ErrNotFound
+		return record.Article{}, PatientReport{}, record.ErrNotFound
 	}
 	return newArticle(w.Release, &w.Release.Articles[w.Release.Conditions[condition].Article]), advice, nil
 }

@@ -48,7 +48,7 @@ func createWoman(t *testing.T, r *service.Service) (record.Patient, audit.Actor)
 	t.Helper()
 	patient := createPatient(t, r)
 	patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
-	if err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+	if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 		t.Fatal(err)
 	}
 	return patient, audit.Actor{UserID: patient.UserID}
@@ -122,12 +122,12 @@ func TestArticle(t *testing.T) {
 	}{
 		"of nothing to read": {user, "c_2"}, "not of the result": {user, "c_99"}, "of another user": {other, "c_1"},
 	} {
-		if got, _, err := r.Article(t.Context(), test.by, made.ID, test.condition); !errors.Is(err, storage.ErrNotFound) {
+		if got, _, err := r.Article(t.Context(), test.by, made.ID, test.condition); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 	show(false)
-	if got, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+	if got, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("where conditions are hidden: got %+v, %v", got, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestPatientReportErrors(t *testing.T) {
 	if err != nil || advice.Assessment != nil || len(advice.Questions) != 2 {
 		t.Errorf("got %+v, %v", advice, err)
 	}
-	if _, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+	if _, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("without an assessment: %v", err)
 	}
 }
@@ -211,10 +211,10 @@ func TestViewIsLimitedToOwner(t *testing.T) {
 		t.Errorf("after an emergency: %+v, %v", sight, err)
 	}
 	_, other := createWoman(t, r)
-	if _, err := r.View(t.Context(), other, made.ID); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := r.View(t.Context(), other, made.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("another user: %v", err)
 	}
-	if _, err := r.Explain(t.Context(), other, made.ID); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := r.Explain(t.Context(), other, made.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("another user: %v", err)
 	}
 }

@@ -17,22 +17,22 @@ import (
 
 // countingStorage counts reads of a patient's latest completed survey.
 type countingStorage struct {
-	storage.Transactor
+	service.Storage
 	reads *atomic.Int64
 }
 
-func (s countingStorage) Transact(ctx context.Context, work func(storage.Tx) error) error {
-	return s.Transactor.Transact(ctx, func(tx storage.Tx) error { return work(countingTx{tx, s.reads}) })
+func (s countingStorage) View(ctx context.Context, work func(service.Reader) error) error {
+	return s.Storage.View(ctx, func(tx service.Reader) error { return work(countingReader{tx, s.reads}) })
 }
 
-type countingTx struct {
-	storage.Tx
+type countingReader struct {
+	service.Reader
 	reads *atomic.Int64
 }
 
-func (tx countingTx) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
+func (tx countingReader) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
 	tx.reads.Add(1)
-	return tx.Tx.GetLastCompletedSurvey(ctx, patientID)
+	return tx.Reader.GetLastCompletedSurvey(ctx, patientID)
 }
 
 // Only a follow-up created without evidence reads the patient's prior survey.
@@ -42,7 +42,7 @@ func TestPriorSurveyIsReadOnlyWhenNeeded(t *testing.T) {
 		r, looks := openService(t, url, writeRelease(t)), &atomic.Int64{}
 		patient := createPatient(t, r)
 		patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
-		if err := r.Storage.Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+		if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 			t.Fatal(err)
 		}
 		r.Storage = countingStorage{r.Storage, looks}

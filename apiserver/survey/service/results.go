@@ -8,7 +8,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
 
@@ -24,9 +23,9 @@ var (
 // ErrNotAssessed. Conditions are hidden from end users if the tenant hides them.
 func (r *Service) Assessment(ctx context.Context, by audit.Actor, id string) (assessment record.Assessment, err error) {
 	if by.UserID != "" && !r.Features().PatientResults {
-		return record.Assessment{}, storage.ErrNotFound
+		return record.Assessment{}, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		if _, err := r.getCompleted(ctx, tx, by, id); err != nil {
 			return err
 		}
@@ -46,7 +45,7 @@ func (r *Service) Assessment(ctx context.Context, by audit.Actor, id string) (as
 // Summary returns a completed survey with all questions and answers, or
 // ErrNotCompleted.
 func (r *Service) Summary(ctx context.Context, by audit.Actor, id string) (summary record.Summary, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		found, err := r.getCompleted(ctx, tx, by, id)
 		if err != nil {
 			return err
@@ -59,7 +58,7 @@ func (r *Service) Summary(ctx context.Context, by audit.Actor, id string) (summa
 }
 
 // getCompleted returns a completed survey and records that its result was read.
-func (r *Service) getCompleted(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (record.Survey, error) {
+func (r *Service) getCompleted(ctx context.Context, tx Tx, by audit.Actor, id string) (record.Survey, error) {
 	found, err := getVisible(ctx, tx, by, id)
 	if err != nil {
 		return record.Survey{}, err
@@ -82,7 +81,7 @@ func (r *Service) Outcome(ctx context.Context, by audit.Actor, id string) (recor
 
 // loadCompleted returns a completed survey with its steps and its assessment, if any.
 func (r *Service) loadCompleted(ctx context.Context, by audit.Actor, id string) (p flow.Progress, assessment *record.Assessment, err error) {
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if p.Survey, err = r.getCompleted(ctx, tx, by, id); err != nil {
 			return err
 		}

@@ -19,16 +19,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
 // Service manages the surveys of an instance. All fields but the last two are
 // required. For an unknown ID, or one that the end user may not see, its methods
-// return storage.ErrNotFound. Errors of package flow are returned unchanged.
+// return record.ErrNotFound. Errors of package flow are returned unchanged.
 type Service struct {
-	Storage  storage.Transactor
+	Storage  Storage
 	Models   Models
 	Engine   *inference.Engine
 	Texts    section.Catalog
@@ -77,7 +76,7 @@ func isUUID(id string) bool { return uuid.Validate(id) == nil }
 // Get returns the survey with an ID.
 func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Survey, error) {
 	var found record.Survey
-	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if found, err = getVisible(ctx, tx, by, id); err != nil {
 			return err
 		}
@@ -88,9 +87,9 @@ func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Su
 
 // getVisible returns a survey that the actor may see. Applications may see all
 // surveys, end users only those of their own patients.
-func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (record.Survey, error) {
+func getVisible(ctx context.Context, tx Tx, by audit.Actor, id string) (record.Survey, error) {
 	if !isUUID(id) {
-		return record.Survey{}, storage.ErrNotFound
+		return record.Survey{}, record.ErrNotFound
 	}
 	found, err := tx.GetSurvey(ctx, id)
 	if err != nil {
@@ -99,8 +98,8 @@ func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (
 	return found, checkAccess(ctx, tx, by, found)
 }
 
-// checkAccess returns storage.ErrNotFound if the actor may not see a survey.
-func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found record.Survey) error {
+// checkAccess returns record.ErrNotFound if the actor may not see a survey.
+func checkAccess(ctx context.Context, tx Reader, by audit.Actor, found record.Survey) error {
 	if by.UserID == "" {
 		return nil
 	}
@@ -109,7 +108,7 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 		return err
 	}
 	if patient.UserID != by.UserID {
-		return storage.ErrNotFound
+		return record.ErrNotFound
 	}
 	return nil
 }
@@ -117,8 +116,8 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
 func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page Page) (surveys []record.Survey, total int64, err error) {
-	filter := storage.SurveyFilter{PatientID: patientID, Status: status}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	filter := record.SurveyFilter{PatientID: patientID, Status: status}
+	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		var nobody bool
 		if filter, nobody, err = restrictFilter(ctx, tx, by, filter); err != nil {
 			return err
@@ -135,7 +134,7 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 
 // restrictFilter narrows a filter to what the actor may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx Tx, by audit.Actor, filter record.SurveyFilter) (narrowed record.SurveyFilter, nobody bool, err error) {
 	switch {
 	case filter.PatientID == "":
 		filter.UserID = by.UserID
@@ -146,7 +145,7 @@ func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter s
 		return filter, false, nil
 	}
 	patient, err := tx.GetPatient(ctx, filter.PatientID)
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return filter, true, nil
 	}
 	return filter, patient.UserID != by.UserID, err
@@ -154,7 +153,7 @@ func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter s
 
 // Delete deletes a survey with all its data.
 func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
-	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
+	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if _, err := getVisible(ctx, tx, by, id); err != nil {
 			return err
 		}
@@ -169,13 +168,20 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
 // actions.
 func (r *Service) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p flow.Progress, err error) {
 	if !isUUID(id) {
-		return p, storage.ErrNotFound
+		return p, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	read := func(tx Reader) (err error) {
 		if p.Survey, p.Steps, err = tx.GetSurveyWithSteps(ctx, id); err != nil {
 			return err
 		}
-		if err := checkAccess(ctx, tx, by, p.Survey); err != nil {
+		return checkAccess(ctx, tx, by, p.Survey)
+	}
+	if len(acts) == 0 {
+		err = r.Storage.View(ctx, read)
+		return p, err
+	}
+	err = r.Storage.Transact(ctx, func(tx Tx) error {
+		if err := read(tx); err != nil {
 			return err
 		}
 		for _, act := range acts {
@@ -203,12 +209,12 @@ func wrapFlowError(err error) error {
 const maxAttempts = 4
 
 // retryOnConflict retries do while a concurrent write came first, up to maxAttempts
-// times. Then it returns storage.ErrConflict.
+// times. Then it returns record.ErrConflict.
 func retryOnConflict[T any](do func() (T, error)) (done T, err error) {
 	for range maxAttempts {
-		if done, err = do(); !errors.Is(err, storage.ErrVersionMismatch) {
+		if done, err = do(); !errors.Is(err, record.ErrVersionMismatch) {
 			return done, err
 		}
 	}
-	return done, storage.ErrConflict
+	return done, record.ErrConflict
 }

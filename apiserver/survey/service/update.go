@@ -7,7 +7,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
@@ -30,7 +29,7 @@ func (r *Service) Update(ctx context.Context, by audit.Actor, id string, wanted 
 		if err != nil {
 			return record.Survey{}, err
 		}
-		err = r.Storage.Transact(ctx, func(tx storage.Tx) error { return r.writeUpdate(ctx, tx, by, p, revised) })
+		err = r.Storage.Transact(ctx, func(tx Tx) error { return r.writeUpdate(ctx, tx, by, p, revised) })
 		return revised.Survey, err
 	})
 }
@@ -72,7 +71,7 @@ func (r *Service) envForUpdate(s *record.Survey, modelID string) (leasedEnv, err
 }
 
 // writeUpdate replaces the stored survey with the updated one.
-func (r *Service) writeUpdate(ctx context.Context, tx storage.Tx, by audit.Actor, was, revised flow.Progress) error {
+func (r *Service) writeUpdate(ctx context.Context, tx Tx, by audit.Actor, was, revised flow.Progress) error {
 	id := revised.Survey.ID
 	if err := tx.UpdateSurvey(ctx, revised.Survey); err != nil {
 		return err

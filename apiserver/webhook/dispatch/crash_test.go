@@ -77,10 +77,10 @@ func serveUntilKilled(url, keysets string) error {
 }
 
 func newDispatcher(store storage.Store, keys *encryption.Keyring) *dispatch.Dispatcher {
-	register := &webhook.Service{Storage: store, Keyring: keys, Now: time.Now, OnChange: func() {}}
+	register := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
 	settings := delivery.Settings{AddressPolicy: delivery.AddressPolicy{AllowLoopback: true, AllowAnyPort: true}}
 	return dispatch.New(dispatch.Options{
-		Storage: store, DecryptSecrets: register.DecryptSecrets, PublishNotification: register.PublishNotification, Now: time.Now,
+		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: store}, Queue: store, DecryptSecrets: register.DecryptSecrets, PublishNotification: register.PublishNotification, Now: time.Now,
 		Sender:    &delivery.Sender{Settings: func() delivery.Settings { return settings }, Now: time.Now},
 		Retention: func() time.Duration { return time.Hour }, Observer: &fakeObserver{}, Log: slog.New(slog.DiscardHandler),
 	})

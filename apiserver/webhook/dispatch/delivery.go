@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
@@ -76,12 +76,12 @@ func (d *Dispatcher) attempt(ctx, sending context.Context, to receiver, delivery
 func (d *Dispatcher) handleUnavailable(ctx context.Context, id string) outbox.Outcome {
 	limited, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
-	var kept storage.Webhook
-	err := d.Storage.Transact(limited, func(tx storage.Tx) (err error) {
+	var kept event.Webhook
+	err := d.Storage.View(limited, func(tx Reader) (err error) {
 		kept, err = tx.GetWebhook(limited, id)
 		return err
 	})
-	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Health.Disabled {
+	if errors.Is(err, record.ErrNotFound) || err == nil && kept.Health.Disabled {
 		return outbox.Outcome{Err: errReceiverGone}
 	}
 	return outbox.Outcome{SnoozeFor: unavailableSnooze}
@@ -101,7 +101,7 @@ func newOutcome(result event.DeliveryResult, attempt int, now time.Time, chance 
 
 // recordAttempt queues an attempt to be written to storage.
 func (d *Dispatcher) recordAttempt(ctx context.Context, delivery outbox.Delivery, attempt int, at time.Time, result event.DeliveryResult, outcome outbox.Outcome) {
-	kept := storage.WebhookAttempt{
+	kept := event.Attempt{
 		ID: uuid.NewString(), WebhookID: delivery.ReceiverID, At: at, Event: delivery.Event,
 		Number: attempt, StatusCode: result.StatusCode, NextAttemptAt: outcome.RetryAt,
 	}

@@ -131,7 +131,7 @@ func newHarness(t testing.TB, url string) *harness {
 		t.Fatal(err)
 	}
 	r := &harness{t: t, store: store}
-	r.service = &webhook.Service{Storage: store, Keyring: keys, Now: r.now, OnChange: func() {}}
+	r.service = &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: r.now, OnChange: func() {}}
 	t.Cleanup(func() { _ = store.Close() })
 	return r
 }
@@ -139,7 +139,7 @@ func newHarness(t testing.TB, url string) *harness {
 func (r *harness) now() time.Time { return time.Now().Add(time.Duration(r.clockSkew.Load())) }
 
 // decryptSecrets decrypts secrets, or fails if decryptFails is set.
-func (r *harness) decryptSecrets(webhook storage.Webhook) (event.Secrets, error) {
+func (r *harness) decryptSecrets(webhook event.Webhook) (event.Secrets, error) {
 	if r.decryptFails.Load() {
 		return event.Secrets{}, encryption.ErrDecrypt
 	}
@@ -155,7 +155,7 @@ func (r *harness) start() (stop func()) {
 		Now: time.Now, Timeout: r.timeout,
 	}
 	d := dispatch.New(dispatch.Options{
-		Storage: r.store, Sender: sender, DecryptSecrets: r.decryptSecrets, PublishNotification: r.service.PublishNotification, Now: r.now,
+		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: r.store}, Queue: r.store, Sender: sender, DecryptSecrets: r.decryptSecrets, PublishNotification: r.service.PublishNotification, Now: r.now,
 		Retention: func() time.Duration { return time.Hour }, Observer: &r.observer,
 		Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 	})
@@ -238,7 +238,7 @@ func (r *harness) finishSurveys(many int) {
 	}
 }
 
-func (r *harness) attempts(id string) []storage.WebhookAttempt {
+func (r *harness) attempts(id string) []event.Attempt {
 	r.t.Helper()
 	attempts, _, err := r.service.ListAttempts(r.t.Context(), id, webhook.Page{Limit: 50})
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *harness) attempts(id string) []storage.WebhookAttempt {
 
 func (r *harness) health(id string) event.ReceiverHealth {
 	r.t.Helper()
-	var kept storage.Webhook
+	var kept event.Webhook
 	err := r.store.Transact(r.t.Context(), func(tx storage.Tx) (err error) {
 		kept, err = tx.GetWebhook(r.t.Context(), id)
 		return err
@@ -500,7 +500,7 @@ func TestNotificationAfterDowntime(t *testing.T) {
 		e := newReceiver(t, nil)
 		id := r.subscribe(e)
 		due := time.Now().Add(-time.Hour)
-		user := storage.User{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: due}
+		user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: due}
 		patient := record.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: due}
 		survey := record.Survey{ID: uuid.NewString(), PatientID: patient.ID, Type: record.TypeTriage, Status: record.StatusNew, Version: 1, NotificationDate: due}
 		err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
@@ -552,11 +552,11 @@ func TestOldAttemptsArePurged(t *testing.T) {
 	forEachStorage(t, func(t *testing.T, r *harness) {
 		e := newReceiver(t, nil)
 		id := r.subscribe(e)
-		old := storage.WebhookAttempt{ID: uuid.NewString(), WebhookID: id, At: time.Now().Add(-2 * time.Hour), Event: event.NewPing("e"), Number: 1}
+		old := event.Attempt{ID: uuid.NewString(), WebhookID: id, At: time.Now().Add(-2 * time.Hour), Event: event.NewPing("e"), Number: 1}
 		young := old
 		young.ID, young.At = uuid.NewString(), time.Now()
 		err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
-			return tx.InsertWebhookAttempts(t.Context(), []storage.WebhookAttempt{old, young})
+			return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{old, young})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -576,7 +576,7 @@ func TestUndecryptableSecretsDoNotBlockOthers(t *testing.T) {
 	forEachStorage(t, func(t *testing.T, r *harness) {
 		r.start()
 		well := newReceiver(t, nil)
-		broken := storage.Webhook{ID: uuid.NewString(), Settings: storage.WebhookSettings{URL: well.url}, EncryptedSecrets: []byte("x"), KeyVersion: "g"}
+		broken := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: well.url}, EncryptedSecrets: []byte("x"), KeyVersion: "g"}
 		err := r.store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), broken) })
 		if err != nil {
 			t.Fatal(err)

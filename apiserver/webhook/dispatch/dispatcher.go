@@ -9,18 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
-
-// Storage is the part of a store that a dispatcher needs. Every storage.Store implements
-// it.
-type Storage interface {
-	storage.Transactor
-	storage.JobQueue
-}
 
 // Sender performs a delivery attempt. *delivery.Sender implements it.
 type Sender interface {
@@ -40,9 +33,10 @@ type Observer interface {
 // Options configures a Dispatcher. All fields are required.
 type Options struct {
 	Storage Storage
+	Queue   Queue
 	Sender  Sender
 	// DecryptSecrets decrypts the secrets of a webhook.
-	DecryptSecrets func(storage.Webhook) (event.Secrets, error)
+	DecryptSecrets func(event.Webhook) (event.Secrets, error)
 	// PublishNotification enqueues the deliveries of a due notification.
 	PublishNotification func(ctx context.Context, notification outbox.Notification) error
 	// Retention returns how long attempts are kept.
@@ -109,13 +103,13 @@ func (d *Dispatcher) Run(ctx context.Context) {
 // reconcile loads the current state, applies a plan, and returns when to reconcile next.
 func (d *Dispatcher) reconcile(ctx context.Context) (look time.Time) {
 	err := d.loadReceivers(ctx)
-	waiting, askErr := d.Storage.QueueStats(ctx)
+	waiting, askErr := d.Queue.QueueStats(ctx)
 	if err = errors.Join(err, askErr); askErr != nil {
 		d.logError(ctx, err)
 		return d.Now().Add(errorBackoff)
 	}
 	now, health := d.Now(), d.receivers.healthByID()
-	p := newPlan(planInput{now: now, receivers: health, queues: waiting, shared: d.Storage.Enqueued() == nil})
+	p := newPlan(planInput{now: now, receivers: health, queues: waiting, shared: d.Queue.Enqueued() == nil})
 	d.Observer.OutboxObserved(outboxStats(now, health, waiting))
 	err = errors.Join(err, d.applyPlan(ctx, p), d.purge(ctx))
 	d.logError(ctx, err)
@@ -126,7 +120,7 @@ func (d *Dispatcher) reconcile(ctx context.Context) (look time.Time) {
 }
 
 func (d *Dispatcher) logError(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, storage.ErrNotOpen) { // the storage opener reports ErrNotOpen
+	if ctx.Err() == nil && !errors.Is(err, record.ErrNotOpen) { // the storage opener reports ErrNotOpen
 		d.errorLog.log(d.Log, err)
 	}
 }
@@ -146,7 +140,7 @@ func (d *Dispatcher) wait(ctx context.Context, look time.Time) {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-d.wake:
-	case <-d.Storage.Enqueued():
+	case <-d.Queue.Enqueued():
 	}
 }
 
@@ -156,7 +150,7 @@ func (d *Dispatcher) applyPlan(ctx context.Context, p plan) error {
 		return d.stopClient(ctx)
 	}
 	if d.client == nil {
-		client, err := d.Storage.NewOutboxClient(ctx, outbox.Handlers{Deliver: d.deliver, Notify: d.PublishNotification, RetryAt: d.retryAt}, d.Log)
+		client, err := d.Queue.NewOutboxClient(ctx, outbox.Handlers{Deliver: d.deliver, Notify: d.PublishNotification, RetryAt: d.retryAt}, d.Log)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 const (
@@ -25,7 +23,7 @@ func (d *Dispatcher) purge(ctx context.Context) error {
 	}
 	for {
 		var deleted int64
-		err := d.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+		err := d.Storage.Transact(ctx, func(tx Tx) (err error) {
 			deleted, err = tx.DeleteWebhookAttempts(ctx, now.Add(-d.Retention()), purgeBatchSize)
 			return err
 		})

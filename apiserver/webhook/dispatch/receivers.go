@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
@@ -106,8 +105,8 @@ func (r *receiverSet) replace(known map[string]receiver) {
 // loadReceivers loads the receivers from storage. It skips receivers whose secrets
 // cannot be decrypted and returns an error for them.
 func (d *Dispatcher) loadReceivers(ctx context.Context) error {
-	var webhooks []storage.Webhook
-	err := d.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	var webhooks []event.Webhook
+	err := d.Storage.View(ctx, func(tx Reader) (err error) {
 		webhooks, err = tx.ListWebhooks(ctx)
 		return err
 	})

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
 // attemptResult is an attempt and its result.
 type attemptResult struct {
-	attempt storage.WebhookAttempt
+	attempt event.Attempt
 	result  event.DeliveryResult
 }
 
@@ -65,18 +65,18 @@ func (d *Dispatcher) collectBatch(first attemptResult) []attemptResult {
 
 // writeBatch writes attempts and the resulting health of their receivers.
 func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) error {
-	attempts := make([]storage.WebhookAttempt, len(batch))
+	attempts := make([]event.Attempt, len(batch))
 	results := make(map[string]event.DeliveryResult, len(batch))
 	for i, m := range batch {
 		attempts[i], results[m.attempt.ID] = m.attempt, m.result
 	}
 	var health map[string]event.ReceiverHealth
-	err := d.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
+	err := d.Storage.Transact(ctx, func(tx Tx) (err error) {
 		health = map[string]event.ReceiverHealth{}
-		for id, attempts := range storage.GroupByWebhook(attempts) {
+		for id, attempts := range event.GroupByWebhook(attempts) {
 			is, err := d.writeReceiverAttempts(ctx, tx, id, attempts, results)
 			switch {
-			case errors.Is(err, storage.ErrNotFound): // the webhook was deleted
+			case errors.Is(err, record.ErrNotFound): // the webhook was deleted
 			case err != nil:
 				return err
 			default:
@@ -99,7 +99,7 @@ func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) erro
 
 // writeReceiverAttempts writes the attempts of one receiver and returns its resulting
 // health.
-func (d *Dispatcher) writeReceiverAttempts(ctx context.Context, tx storage.Tx, id string, attempts []storage.WebhookAttempt, results map[string]event.DeliveryResult) (event.ReceiverHealth, error) {
+func (d *Dispatcher) writeReceiverAttempts(ctx context.Context, tx Tx, id string, attempts []event.Attempt, results map[string]event.DeliveryResult) (event.ReceiverHealth, error) {
 	webhook, err := tx.LockWebhook(ctx, id)
 	if err != nil {
 		return event.ReceiverHealth{}, err

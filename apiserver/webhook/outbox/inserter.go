@@ -26,33 +26,49 @@ func NewInserter[Tx any](driver riverdriver.Driver[Tx]) (*Inserter[Tx], error) {
 	return &Inserter[Tx]{client}, err
 }
 
-// InsertDeliveries inserts delivery jobs.
-func (i *Inserter[Tx]) InsertDeliveries(ctx context.Context, tx Tx, deliveries []Delivery) error {
+// Jobs are the jobs of an outbox, as seen by one transaction.
+type Jobs interface {
+	// InsertDeliveries inserts delivery jobs.
+	InsertDeliveries(ctx context.Context, deliveries []Delivery) error
+	// ScheduleNotification inserts a notification job. It does nothing if a job for the same
+	// survey and time exists.
+	ScheduleNotification(ctx context.Context, notification Notification) error
+	// DeleteDeliveries deletes the pending deliveries to a receiver.
+	DeleteDeliveries(ctx context.Context, receiver string) error
+}
+
+// WithTx returns the jobs as seen by a transaction.
+func (i *Inserter[Tx]) WithTx(tx Tx) Jobs { return txJobs[Tx]{i.client, tx} }
+
+// txJobs implements Jobs.
+type txJobs[Tx any] struct {
+	client *river.Client[Tx]
+	tx     Tx
+}
+
+func (j txJobs[Tx]) InsertDeliveries(ctx context.Context, deliveries []Delivery) error {
 	jobs := make([]river.InsertManyParams, len(deliveries))
 	for n, delivery := range deliveries {
 		jobs[n] = river.InsertManyParams{Args: delivery, InsertOpts: &river.InsertOpts{
 			Queue: queueName(delivery.ReceiverID), MaxAttempts: event.MaxAttempts(),
 		}}
 	}
-	_, err := i.client.InsertManyTx(ctx, tx, jobs)
+	_, err := j.client.InsertManyTx(ctx, j.tx, jobs)
 	return err
 }
 
-// ScheduleNotification inserts a notification job. It does nothing if a job for the same
-// survey and time exists.
-func (i *Inserter[Tx]) ScheduleNotification(ctx context.Context, tx Tx, notification Notification) error {
+func (j txJobs[Tx]) ScheduleNotification(ctx context.Context, notification Notification) error {
 	notification.DueAt = notification.DueAt.UTC().Truncate(time.Microsecond)
-	_, err := i.client.InsertTx(ctx, tx, notification, &river.InsertOpts{
+	_, err := j.client.InsertTx(ctx, j.tx, notification, &river.InsertOpts{
 		Queue: notificationQueue, MaxAttempts: maxNotificationAttempts, ScheduledAt: notification.DueAt,
 	})
 	return err
 }
 
-// DeleteDeliveries deletes the pending deliveries to a receiver.
-func (i *Inserter[Tx]) DeleteDeliveries(ctx context.Context, tx Tx, receiver string) error {
+func (j txJobs[Tx]) DeleteDeliveries(ctx context.Context, receiver string) error {
 	const atOnce = 10_000 // River's limit per call
 	for {
-		deleted, err := i.client.JobDeleteManyTx(ctx, tx, river.NewJobDeleteManyParams().Queues(queueName(receiver)).First(atOnce))
+		deleted, err := j.client.JobDeleteManyTx(ctx, j.tx, river.NewJobDeleteManyParams().Queues(queueName(receiver)).First(atOnce))
 		if err != nil || len(deleted.Jobs) < atOnce {
 			return err
 		}

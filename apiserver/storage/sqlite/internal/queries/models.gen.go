@@ -3,14 +3,3 @@
 //   sqlc v1.30.0
 
 package queries
-
-import (
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
-)
-
-type UsageCount struct {
-	Date        civil.Date
-	Application string
-	Endpoint    string
-	Calls       int64
-}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package sqlstore
 
 import (
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
 )
 
 // TestLocatePage checks that the start position is never past the page and at most a
@@ -14,19 +16,19 @@ import (
 func TestLocatePage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var counts []BlockCount
+		var counts []queries.SurveyCountsRow
 		var positions []int64 // one per survey
 		block := int64(0)
 		for range rapid.IntRange(0, 8).Draw(t, "blocks") {
 			block += rapid.Int64Range(1, 3).Draw(t, "next block")
 			count := rapid.Int64Range(0, 4).Draw(t, "count")
-			counts = append(counts, BlockCount{block, count})
+			counts = append(counts, queries.SurveyCountsRow{Block: block, Total: count})
 			for i := range count {
 				positions = append(positions, block<<blockBits+i*7)
 			}
 		}
 		skipped := rapid.Int64Range(0, 40).Draw(t, "skipped")
-		position, left, total := LocatePage(counts, skipped)
+		position, left, total := locatePage(counts, skipped)
 		if total != int64(len(positions)) {
 			t.Fatalf("%d in all, want %d", total, len(positions))
 		}
@@ -49,7 +51,7 @@ func TestLocatePage(t *testing.T) {
 // TestUnmarshalDocumentsErrors checks that errors do not quote the document.
 func TestUnmarshalDocumentsErrors(t *testing.T) {
 	t.Parallel()
-	_, err := UnmarshalDocuments[struct{ Name int }]("survey", `{"Name": "Ada"}`)
+	_, err := unmarshalDocuments[struct{ Name int }]("survey", []string{`{"Name": "Ada"}`})
 	if err == nil || strings.Contains(err.Error(), "Ada") || !strings.Contains(err.Error(), "survey") {
 		t.Errorf("got %v", err)
 	}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/storage/internal/sqlstore/queries"
+)
+
+// InsertSurvey implements storage.SurveyStore.
+func (t *Tx) InsertSurvey(ctx context.Context, survey record.Survey) error {
+	document, err := marshalDocument("survey", survey)
+	if err != nil {
+		return err
+	}
+	err = t.Queries.InsertSurvey(ctx, queries.InsertSurveyParams{
+		ID: survey.ID, PatientID: survey.PatientID, Status: string(survey.Status), Version: survey.Version, Document: document,
+	})
+	return t.wrap(ctx, "creating survey", err)
+}
+
+// GetSurvey implements storage.SurveyStore.
+func (t *Tx) GetSurvey(ctx context.Context, id string) (record.Survey, error) {
+	document, err := t.Survey(ctx, id)
+	return readDocument[record.Survey](ctx, t, "survey", document, err)
+}
+
+// GetSurveyWithSteps implements storage.SurveyStore.
+func (t *Tx) GetSurveyWithSteps(ctx context.Context, id string) (survey record.Survey, steps []record.Step, err error) {
+	rows, err := t.SurveyWithSteps(ctx, id)
+	if err != nil || len(rows) == 0 {
+		return record.Survey{}, nil, t.wrapChanged(ctx, "reading survey", int64(len(rows)), err, record.ErrNotFound)
+	}
+	if survey, err = unmarshalDocument[record.Survey]("survey", rows[0].Document); err != nil {
+		return record.Survey{}, nil, err
+	}
+	steps, err = unmarshalDocuments[record.Step]("step", convert(rows[1:], func(row queries.SurveyWithStepsRow) string { return row.Document }))
+	return survey, steps, err
+}
+
+// GetLastCompletedSurvey implements storage.SurveyStore.
+func (t *Tx) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
+	document, err := t.LastCompletedSurvey(ctx, patientID)
+	return readDocument[record.Survey](ctx, t, "survey", document, err)
+}
+
+// ListSurveys implements storage.SurveyStore.
+func (t *Tx) ListSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) ([]record.Survey, int64, error) {
+	var documents []string
+	var total int64
+	var err error
+	switch {
+	case filter.PatientID != "":
+		documents, total, err = t.listPatientSurveys(ctx, filter, skipped, atMost)
+	case filter.UserID != "":
+		documents, total, err = t.listUserSurveys(ctx, filter, skipped, atMost)
+	default:
+		documents, total, err = t.listAllSurveys(ctx, string(filter.Status), skipped, atMost)
+	}
+	if err != nil {
+		return nil, 0, t.wrap(ctx, "listing surveys", err)
+	}
+	page, err := unmarshalDocuments[record.Survey]("survey", documents)
+	return page, total, err
+}
+
+func (t *Tx) listPatientSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+	status := string(filter.Status)
+	total, err = t.CountSurveysOfPatient(ctx, queries.CountSurveysOfPatientParams{PatientID: filter.PatientID, Status: status})
+	if err != nil {
+		return nil, 0, err
+	}
+	documents, err = t.SurveysOfPatient(ctx, queries.SurveysOfPatientParams{
+		PatientID: filter.PatientID, Status: status, Skipped: skipped, AtMost: atMost,
+	})
+	return documents, total, err
+}
+
+func (t *Tx) listUserSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+	status := string(filter.Status)
+	total, err = t.CountSurveysOfUser(ctx, queries.CountSurveysOfUserParams{UserID: filter.UserID, Status: status})
+	if err != nil {
+		return nil, 0, err
+	}
+	documents, err = t.SurveysOfUser(ctx, queries.SurveysOfUserParams{
+		UserID: filter.UserID, Status: status, Skipped: skipped, AtMost: atMost,
+	})
+	return documents, total, err
+}
+
+func (t *Tx) listAllSurveys(ctx context.Context, status string, skipped, atMost int64) (documents []string, total int64, err error) {
+	counts, err := t.SurveyCounts(ctx, status)
+	if err != nil {
+		return nil, 0, err
+	}
+	position, left, total := locatePage(counts, skipped)
+	if status == "" {
+		documents, err = t.SurveysFrom(ctx, queries.SurveysFromParams{Position: position, Skipped: left, AtMost: atMost})
+	} else {
+		documents, err = t.SurveysByStatusFrom(ctx, queries.SurveysByStatusFromParams{
+			Status: status, Position: position, Skipped: left, AtMost: atMost,
+		})
+	}
+	return documents, total, err
+}
+
+// blockBits is the number of low bits of a survey's position that its block omits.
+// Migration 8 uses the same number.
+const blockBits = 10
+
+// locatePage converts the offset skipped into the position to start from and the number
+// of rows left to skip from there. It also returns the total. counts are ordered by block.
+func locatePage(counts []queries.SurveyCountsRow, skipped int64) (position, left, total int64) {
+	left = skipped
+	for _, block := range counts {
+		if total+block.Total <= skipped {
+			position, left = (block.Block+1)<<blockBits, skipped-total-block.Total
+		}
+		total += block.Total
+	}
+	return position, left, total
+}
+
+// UpdateSurvey implements storage.SurveyStore.
+func (t *Tx) UpdateSurvey(ctx context.Context, survey record.Survey) error {
+	document, err := marshalDocument("survey", survey)
+	if err != nil {
+		return err
+	}
+	updated, err := t.Queries.UpdateSurvey(ctx, queries.UpdateSurveyParams{
+		ID: survey.ID, Status: string(survey.Status), Version: survey.Version, VersionBefore: survey.Version - 1, Document: document,
+	})
+	return t.wrapChanged(ctx, "updating survey", updated, err, record.ErrVersionMismatch)
+}
+
+// DeleteSurvey implements storage.SurveyStore.
+func (t *Tx) DeleteSurvey(ctx context.Context, id string) error {
+	deleted, err := t.Queries.DeleteSurvey(ctx, id)
+	return t.wrapChanged(ctx, "deleting survey", deleted, err, record.ErrNotFound)
+}
+
+// ListSteps implements storage.SurveyStore.
+func (t *Tx) ListSteps(ctx context.Context, surveyID string) ([]record.Step, error) {
+	documents, err := t.Steps(ctx, surveyID)
+	if err != nil {
+		return nil, t.wrap(ctx, "reading survey steps", err)
+	}
+	return unmarshalDocuments[record.Step]("step", documents)
+}
+
+// PutSteps implements storage.SurveyStore.
+func (t *Tx) PutSteps(ctx context.Context, surveyID string, from int, steps []record.Step) error {
+	for i, step := range steps {
+		document, err := marshalDocument("step", step)
+		if err != nil {
+			return err
+		}
+		err = t.PutStep(ctx, queries.PutStepParams{SurveyID: surveyID, Number: int64(from + i), Step: document})
+		if err != nil {
+			return t.wrap(ctx, "storing survey step", err)
+		}
+	}
+	return nil
+}
+
+// DeleteSteps implements storage.SurveyStore.
+func (t *Tx) DeleteSteps(ctx context.Context, surveyID string, from int) error {
+	err := t.Queries.DeleteSteps(ctx, queries.DeleteStepsParams{SurveyID: surveyID, Number: int64(from)})
+	return t.wrap(ctx, "deleting survey steps", err)
+}
+
+// PutResult implements storage.SurveyStore.
+func (t *Tx) PutResult(ctx context.Context, surveyID string, result record.Result) error {
+	document, err := marshalDocument("result", result)
+	if err != nil {
+		return err
+	}
+	err = t.Queries.PutResult(ctx, queries.PutResultParams{SurveyID: surveyID, Result: document})
+	return t.wrap(ctx, "storing survey result", err)
+}
+
+// GetResult implements storage.SurveyStore.
+func (t *Tx) GetResult(ctx context.Context, surveyID string) (record.Result, error) {
+	document, err := t.Result(ctx, surveyID)
+	return readDocument[record.Result](ctx, t, "survey result", document, err)
+}
