@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // Application is a client application of the tenant that calls the API.
@@ -50,8 +51,12 @@ type Applications struct {
 	byID atomic.Pointer[map[string]registeredApplication]
 }
 
-// maxKeys limits the keys of an application.
-const maxKeys = 4
+const (
+	// maxKeys limits the keys of an application.
+	maxKeys = 4
+	// maxKeyLength is the maximum length of a key, in bytes.
+	maxKeyLength = 512
+)
 
 // registeredApplication is an application with digests of its keys, so that keys can be
 // compared in constant time and are not held in memory. Unused digests are zero, which
@@ -185,7 +190,7 @@ func indexApplications(credentials map[string]Credential) (map[string]registered
 
 func validateCredential(credential Credential) (registeredApplication, error) {
 	switch {
-	case !isVisibleASCII(credential.ID, 128) || strings.Contains(credential.ID, ":"):
+	case credential.ID == "" || !identifier.IsVisibleASCII(credential.ID, identifier.MaxLength) || strings.Contains(credential.ID, ":"):
 		return registeredApplication{}, errors.New("the id must be 1 to 128 visible ASCII characters without a colon")
 	case !hasValidKeys(credential):
 		return registeredApplication{}, fmt.Errorf("the key and each additional key must be 1 to 512 visible ASCII characters, with at most %d additional keys", maxKeys-1)
@@ -212,16 +217,5 @@ func allKeys(credential Credential) []string {
 
 func hasValidKeys(credential Credential) bool {
 	keys := allKeys(credential)
-	return len(keys) <= maxKeys && !slices.ContainsFunc(keys, func(key string) bool { return !isVisibleASCII(key, 512) })
-}
-
-// isVisibleASCII reports whether text consists of 1 to limit visible ASCII characters,
-// which a header can carry.
-func isVisibleASCII(text string, limit int) bool {
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= limit
+	return len(keys) <= maxKeys && !slices.ContainsFunc(keys, func(key string) bool { return key == "" || !identifier.IsVisibleASCII(key, maxKeyLength) })
 }

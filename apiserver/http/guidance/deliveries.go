@@ -7,7 +7,6 @@ import (
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
-	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
 // ListDeliveries implements contract.StrictServerInterface.
@@ -18,8 +17,7 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	part := webhook.Page{Offset: wanted.offset(), Limit: wanted.limit}
-	attempts, total, err := h.Webhooks.ListAttempts(limited, request.WebhookID, part)
+	attempts, total, err := h.Webhooks.ListAttempts(limited, request.WebhookID, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}

@@ -64,7 +64,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	patients, total, err := h.Users.ListPatients(limited, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.usersPage())
+	patients, total, err := h.Users.ListPatients(limited, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}

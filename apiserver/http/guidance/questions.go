@@ -22,7 +22,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	steps, total, err := h.Surveys.ListAnswers(limited, actorFrom(ctx), request.SurveyID, wanted.surveysPage())
+	steps, total, err := h.Surveys.ListAnswers(limited, actorFrom(ctx), request.SurveyID, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}

@@ -76,7 +76,7 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	list, total, err := h.Surveys.List(limited, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.surveysPage())
+	list, total, err := h.Surveys.List(limited, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -92,11 +92,6 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 		answer.Items[i] = encodeSurvey(one)
 	}
 	return answer, nil
-}
-
-// surveysPage returns the page in the form of the survey service.
-func (p pagination) surveysPage() service.Page {
-	return service.Page{Offset: p.offset(), Limit: p.limit}
 }
 
 // GetSurvey implements contract.StrictServerInterface.

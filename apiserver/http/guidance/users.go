@@ -55,7 +55,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	users, total, err := h.Users.ListUsers(limited, actorFrom(ctx), find, wanted.usersPage())
+	users, total, err := h.Users.ListUsers(limited, actorFrom(ctx), find, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

@@ -32,8 +32,8 @@ type Surveys interface {
 	ChangeAnswer(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*record.Question, error)
 	PatientReport(ctx context.Context, by audit.Actor, id string) (service.PatientReport, error)
 	Article(ctx context.Context, by audit.Actor, id, conditionID string) (record.Article, service.PatientReport, error)
-	List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page service.Page) ([]record.Survey, int64, error)
-	SearchItems(q service.ListQuery, page service.Page) ([]record.Item, int64, error)
+	List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page record.Page) ([]record.Survey, int64, error)
+	SearchItems(q service.ListQuery, page record.Page) ([]record.Item, int64, error)
 	ItemsByID(list record.SourceList, ids []string) ([]record.Item, error)
 	ParseText(list record.SourceList, words string) ([]record.Item, error)
 }

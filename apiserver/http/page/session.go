@@ -8,12 +8,12 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // cookieName is the name of session cookies. A survey session is limited to the path of its
@@ -121,7 +121,7 @@ func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 // signOut ends the browser's sessions for a survey and for a user.
 func (h *handlers) signOut(w http.ResponseWriter, r *http.Request) {
 	clearSession(w, rootPath)
-	if id := r.PostFormValue("survey"); uuid.Validate(id) == nil {
+	if id := r.PostFormValue("survey"); identifier.IsUUID(id) {
 		clearSession(w, pathForSurvey(id))
 	}
 	h.renderNotice(w, r, http.StatusOK, "left")

@@ -14,7 +14,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
 // showSurveys lists the surveys of a signed-in user, or shows the sign-in form.
@@ -132,7 +131,7 @@ func readContact(text string) (record.Contact, error) {
 }
 
 // firstSurveys is the page of surveys that a list shows; one person has few.
-var firstSurveys = service.Page{Limit: 50}
+var firstSurveys = record.Page{Limit: 50}
 
 // A surveyItem is a row in a list of surveys.
 type surveyItem struct{ Path, Type, Status string }

@@ -103,7 +103,7 @@ func (r *Service) auditKeys(ctx context.Context, tx storage.Tx, came, went []sto
 		keys   []storedKey
 	}{{audit.Create, came}, {audit.Delete, went}} {
 		for _, key := range turned.keys {
-			if err := tx.InsertAuditRecord(ctx, r.newAuditRecord(audit.Actor{}, turned.action, key.Resource, key.ID)); err != nil {
+			if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), audit.Actor{}, turned.action, key.Resource, key.ID)); err != nil {
 				return err
 			}
 		}

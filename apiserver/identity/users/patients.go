@@ -9,13 +9,14 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
 // CreatePatient creates a patient with a new id. It returns storage.ErrReferenceNotFound
 // if the user does not exist.
 func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient record.Patient) (record.Patient, error) {
-	if !isUUID(patient.UserID) {
+	if !identifier.IsUUID(patient.UserID) {
 		return record.Patient{}, storage.ErrReferenceNotFound
 	}
 	patient.ID, patient.CreatedAt = uuid.NewString(), r.Now()
@@ -23,14 +24,14 @@ func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient rec
 		if err := tx.InsertPatient(ctx, patient); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Patient, patient.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.Patient, patient.ID))
 	})
 	return patient, err
 }
 
 // GetPatient returns a patient.
 func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (record.Patient, error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return record.Patient{}, storage.ErrNotFound
 	}
 	var patient record.Patient
@@ -38,7 +39,7 @@ func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (re
 		if patient, err = visibleTo(by)(tx.GetPatient(ctx, id)); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Read, audit.Patient, id))
 	})
 	return patient, err
 }
@@ -55,7 +56,7 @@ func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, erro
 
 // ListPatients returns a page of the patients and their total number, for all users or
 // for one. End users see only their own.
-func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID string, page Page) (patients []record.Patient, total int64, err error) {
+func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID string, page record.Page) (patients []record.Patient, total int64, err error) {
 	if by.UserID != "" && userID != "" && userID != by.UserID {
 		return nil, 0, storage.ErrNotFound
 	}
@@ -63,13 +64,13 @@ func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID strin
 		userID = by.UserID
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		if userID == "" || isUUID(userID) {
+		if userID == "" || identifier.IsUUID(userID) {
 			patients, total, err = tx.ListPatients(ctx, userID, page.Offset, page.Limit)
 		}
 		if err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.Patient, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.List, audit.Patient, ""))
 	})
 	return patients, total, err
 }
@@ -77,7 +78,7 @@ func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID strin
 // UpdatePatient changes a patient with change, which may return an error to reject the
 // update.
 func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, change func(*record.Patient) error) (record.Patient, error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return record.Patient{}, storage.ErrNotFound
 	}
 	var patient record.Patient
@@ -91,20 +92,20 @@ func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, 
 		if err := tx.UpdatePatient(ctx, patient); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.Patient, id))
 	})
 	return patient, err
 }
 
 // DeletePatient deletes a patient and all their data.
 func (r *Service) DeletePatient(ctx context.Context, by audit.Actor, id string) error {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return storage.ErrNotFound
 	}
 	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		if err := tx.DeletePatient(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.Patient, id))
 	})
 }

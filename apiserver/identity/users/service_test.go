@@ -33,7 +33,7 @@ var (
 	now       = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 	portal    = audit.Actor{Application: "portal"}
 	ada       = record.Contact{Email: "Ada@portal.example", Phone: "+493012345678"}
-	firstPage = users.Page{Limit: 50}
+	firstPage = record.Page{Limit: 50}
 )
 
 // harness is a service with its own database and keysets.

@@ -16,7 +16,7 @@ import (
 
 // Current returns the current question of a survey, or nil if the survey is completed.
 func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*record.Step, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*reco
 
 // StepAt returns the question at an index with its answer, or the current question.
 func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index int) (record.Step, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	if err != nil {
 		return record.Step{}, err
 	}
@@ -48,15 +48,13 @@ func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index i
 }
 
 // ListAnswers returns a page of the answered questions and their total number.
-func (r *Service) ListAnswers(ctx context.Context, by audit.Actor, id string, page Page) (steps []record.Step, total int64, err error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) ListAnswers(ctx context.Context, by audit.Actor, id string, page record.Page) (steps []record.Step, total int64, err error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, 0, err
 	}
 	answered := record.AnsweredSteps(p.Steps)
-	total = int64(len(answered))
-	from := min(page.Offset, total)
-	return answered[from:min(from+page.Limit, total)], total, nil
+	return record.Slice(answered, page), int64(len(answered)), nil
 }
 
 // Answer records the answer to the current question and returns the next one, or nil
@@ -154,7 +152,7 @@ func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by audit.A
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Survey, id))
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.Survey, id))
 }
 
 // complete stores the result of a survey, enqueues its event, and fills in missing

@@ -11,6 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
@@ -67,7 +68,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Survey, made.Survey.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.Survey, made.Survey.ID))
 	})
 	if errors.Is(err, storage.ErrReferenceNotFound) { // the patient was deleted concurrently
 		err = patientNotFoundError(wanted.PatientID)
@@ -82,7 +83,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 // loadPatient returns a patient and, if needed, the latest survey that the patient
 // completed.
 func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlier bool) (patient record.Patient, earlier flow.Progress, err error) {
-	if !isUUID(patientID) {
+	if !identifier.IsUUID(patientID) {
 		return patient, earlier, patientNotFoundError(patientID)
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {

@@ -67,7 +67,7 @@ func (r *Service) getCompleted(ctx context.Context, tx storage.Tx, by audit.Acto
 	if found.Status != record.StatusCompleted {
 		return record.Survey{}, ErrNotCompleted
 	}
-	return found, tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Result, id))
+	return found, tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Read, audit.Result, id))
 }
 
 // Outcome returns the summary of a completed survey and, if there is one and the

@@ -14,11 +14,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
@@ -63,17 +62,6 @@ type Observer interface {
 	SurveyCompleted(kind record.Type)
 }
 
-// Page selects part of a list.
-type Page struct{ Offset, Limit int64 }
-
-// newAuditRecord returns the audit record of an action.
-func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource audit.Resource, id string) audit.Record {
-	return audit.Record{At: r.Now(), Actor: by, Action: action, Resource: resource, ResourceID: id}
-}
-
-// isUUID reports whether an ID is well-formed for a survey or a patient.
-func isUUID(id string) bool { return uuid.Validate(id) == nil }
-
 // Get returns the survey with an ID.
 func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Survey, error) {
 	var found record.Survey
@@ -81,7 +69,7 @@ func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Su
 		if found, err = getVisible(ctx, tx, by, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	})
 	return found, err
 }
@@ -89,7 +77,7 @@ func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Su
 // getVisible returns a survey that the actor may see. Applications may see all
 // surveys, end users only those of their own patients.
 func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (record.Survey, error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return record.Survey{}, storage.ErrNotFound
 	}
 	found, err := tx.GetSurvey(ctx, id)
@@ -116,7 +104,7 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
-func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page Page) (surveys []record.Survey, total int64, err error) {
+func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
 	filter := storage.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		var nobody bool
@@ -128,7 +116,7 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.Survey, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.List, audit.Survey, ""))
 	})
 	return surveys, total, err
 }
@@ -140,7 +128,7 @@ func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter s
 	case filter.PatientID == "":
 		filter.UserID = by.UserID
 		return filter, false, nil
-	case !isUUID(filter.PatientID):
+	case !identifier.IsUUID(filter.PatientID):
 		return filter, true, nil
 	case by.UserID == "":
 		return filter, false, nil
@@ -161,14 +149,14 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
 		if err := tx.DeleteSurvey(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.Survey, id))
 	})
 }
 
 // load reads a survey with its steps and writes the audit records of read-only
 // actions.
 func (r *Service) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p flow.Progress, err error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return p, storage.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {

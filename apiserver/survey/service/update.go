@@ -90,5 +90,5 @@ func (r *Service) writeUpdate(ctx context.Context, tx storage.Tx, by audit.Actor
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Survey, id))
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.Survey, id))
 }

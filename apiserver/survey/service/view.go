@@ -17,7 +17,7 @@ import (
 
 // View returns the patient's view of a survey.
 func (r *Service) View(ctx context.Context, by audit.Actor, id string) (flow.View, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.View{}, err
 	}
@@ -33,7 +33,7 @@ func (r *Service) View(ctx context.Context, by audit.Actor, id string) (flow.Vie
 // question is asked. Some questions need no reason and have none. Condition names are
 // hidden from end users if the tenant hides them.
 func (r *Service) Explain(ctx context.Context, by audit.Actor, id string) (flow.ExplainedView, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.ExplainedView{}, err
 	}
