@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/fhir"
@@ -33,7 +34,7 @@ func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessm
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	found, err := h.Surveys.Assessment(limited, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Assessment(limited, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -56,7 +57,7 @@ func (r *validationError) readBool(field string, text *string) bool {
 func (h handlers) GetSummary(ctx context.Context, request contract.GetSummaryRequestObject) (contract.GetSummaryResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	summary, err := h.Surveys.Summary(limited, actorFrom(ctx), request.SurveyID)
+	summary, err := h.Surveys.Summary(limited, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -97,7 +98,7 @@ func (b bundleResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
 func (h handlers) GetFhir(ctx context.Context, request contract.GetFhirRequestObject) (contract.GetFhirResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	summary, assessment, err := h.Surveys.Outcome(limited, actorFrom(ctx), request.SurveyID)
+	summary, assessment, err := h.Surveys.Outcome(limited, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}

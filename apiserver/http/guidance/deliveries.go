@@ -5,6 +5,7 @@ package guidance
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
@@ -51,7 +52,7 @@ func encodeDelivery(attempt storage.WebhookAttempt) contract.Delivery {
 func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDeliveryRequestObject) (contract.ReplayDeliveryResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	event, err := h.Webhooks.Redeliver(limited, actorFrom(ctx), request.WebhookID, request.DeliveryID)
+	event, err := h.Webhooks.Redeliver(limited, middleware.PrincipalFrom(ctx).Actor, request.WebhookID, request.DeliveryID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -62,7 +63,7 @@ func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDel
 func (h handlers) TestWebhook(ctx context.Context, request contract.TestWebhookRequestObject) (contract.TestWebhookResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	event, err := h.Webhooks.SendPing(limited, actorFrom(ctx), request.WebhookID)
+	event, err := h.Webhooks.SendPing(limited, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -23,7 +24,7 @@ func (h handlers) CreatePatient(ctx context.Context, request contract.CreatePati
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	patient, err = h.Users.CreatePatient(limited, actorFrom(ctx), patient)
+	patient, err = h.Users.CreatePatient(limited, middleware.PrincipalFrom(ctx), patient)
 	switch {
 	case errors.Is(err, storage.ErrReferenceNotFound):
 		return nil, validationError{{Field: "user_id", Message: "no user has this id"}}
@@ -64,7 +65,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	patients, total, err := h.Users.ListPatients(limited, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.page())
+	patients, total, err := h.Users.ListPatients(limited, middleware.PrincipalFrom(ctx), stringOrEmpty(params.UserID), wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -86,7 +87,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 func (h handlers) GetPatient(ctx context.Context, request contract.GetPatientRequestObject) (contract.GetPatientResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	patient, err := h.Users.GetPatient(limited, actorFrom(ctx), request.PatientID)
+	patient, err := h.Users.GetPatient(limited, middleware.PrincipalFrom(ctx), request.PatientID)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -101,7 +102,7 @@ func (h handlers) ChangePatient(ctx context.Context, request contract.ChangePati
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	patient, err := h.Users.UpdatePatient(limited, actorFrom(ctx), request.PatientID, change)
+	patient, err := h.Users.UpdatePatient(limited, middleware.PrincipalFrom(ctx), request.PatientID, change)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -141,7 +142,7 @@ func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.
 func (h handlers) DeletePatient(ctx context.Context, request contract.DeletePatientRequestObject) (contract.DeletePatientResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	if err := h.Users.DeletePatient(limited, actorFrom(ctx), request.PatientID); err != nil {
+	if err := h.Users.DeletePatient(limited, middleware.PrincipalFrom(ctx), request.PatientID); err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
 	return contract.DeletePatient204Response{}, nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -22,7 +23,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	steps, total, err := h.Surveys.ListAnswers(limited, actorFrom(ctx), request.SurveyID, wanted.page())
+	steps, total, err := h.Surveys.ListAnswers(limited, middleware.PrincipalFrom(ctx), request.SurveyID, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -46,7 +47,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 func (h handlers) GetCurrentQuestion(ctx context.Context, request contract.GetCurrentQuestionRequestObject) (contract.GetCurrentQuestionResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	step, err := h.Surveys.Current(limited, actorFrom(ctx), request.SurveyID)
+	step, err := h.Surveys.Current(limited, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -69,7 +70,7 @@ func (h handlers) AnswerCurrentQuestion(ctx context.Context, request contract.An
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	next, err := h.Surveys.Answer(limited, actorFrom(ctx), request.SurveyID, answer)
+	next, err := h.Surveys.Answer(limited, middleware.PrincipalFrom(ctx), request.SurveyID, answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)
@@ -88,7 +89,7 @@ func (h handlers) GetQuestion(ctx context.Context, request contract.GetQuestionR
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	step, err := h.Surveys.StepAt(limited, actorFrom(ctx), request.SurveyID, index)
+	step, err := h.Surveys.StepAt(limited, middleware.PrincipalFrom(ctx), request.SurveyID, index)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -104,7 +105,7 @@ func (h handlers) ChangeAnswer(ctx context.Context, request contract.ChangeAnswe
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	next, err := h.Surveys.ChangeAnswer(limited, actorFrom(ctx), request.SurveyID, index, request.Body.Answer)
+	next, err := h.Surveys.ChangeAnswer(limited, middleware.PrincipalFrom(ctx), request.SurveyID, index, request.Body.Answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oapi-codegen/nullable"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
@@ -28,7 +29,7 @@ func (h handlers) CreateSurvey(ctx context.Context, request contract.CreateSurve
 	wanted.AcceptLanguage = stringOrEmpty(request.Params.AcceptLanguage)
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	made, err := h.Surveys.Create(limited, actorFrom(ctx), wanted)
+	made, err := h.Surveys.Create(limited, middleware.PrincipalFrom(ctx), wanted)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -76,7 +77,7 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	list, total, err := h.Surveys.List(limited, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.page())
+	list, total, err := h.Surveys.List(limited, middleware.PrincipalFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -98,7 +99,7 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 func (h handlers) GetSurvey(ctx context.Context, request contract.GetSurveyRequestObject) (contract.GetSurveyResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	found, err := h.Surveys.Get(limited, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Get(limited, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -113,7 +114,7 @@ func (h handlers) ChangeSurvey(ctx context.Context, request contract.ChangeSurve
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	changed, err := h.Surveys.Update(limited, actorFrom(ctx), request.SurveyID, change)
+	changed, err := h.Surveys.Update(limited, middleware.PrincipalFrom(ctx), request.SurveyID, change)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -149,7 +150,7 @@ func nonEmpty(text *string) *string { return nilIfEmpty(stringOrEmpty(text)) }
 func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurveyRequestObject) (contract.DeleteSurveyResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	if err := h.Surveys.Delete(limited, actorFrom(ctx), request.SurveyID); err != nil {
+	if err := h.Surveys.Delete(limited, middleware.PrincipalFrom(ctx), request.SurveyID); err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
 	return contract.DeleteSurvey204Response{}, nil
@@ -157,10 +158,7 @@ func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurve
 
 // GetMagicLink implements contract.StrictServerInterface.
 func (h handlers) GetMagicLink(ctx context.Context, request contract.GetMagicLinkRequestObject) (contract.GetMagicLinkResponseObject, error) {
-	by := actorFrom(ctx)
-	if by.UserID != "" {
-		return nil, forbiddenError("end users cannot create magic links")
-	}
+	by := middleware.PrincipalFrom(ctx)
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
 	found, err := h.Surveys.Get(limited, by, request.SurveyID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oapi-codegen/nullable"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -21,7 +22,7 @@ func (h handlers) CreateUser(ctx context.Context, request contract.CreateUserReq
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	user, err := h.Users.CreateUser(limited, actorFrom(ctx), contact)
+	user, err := h.Users.CreateUser(limited, middleware.PrincipalFrom(ctx), contact)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -55,7 +56,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	users, total, err := h.Users.ListUsers(limited, actorFrom(ctx), find, wanted.page())
+	users, total, err := h.Users.ListUsers(limited, middleware.PrincipalFrom(ctx), find, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -77,7 +78,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 func (h handlers) GetUser(ctx context.Context, request contract.GetUserRequestObject) (contract.GetUserResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	user, err := h.Users.GetUser(limited, actorFrom(ctx), request.UserID)
+	user, err := h.Users.GetUser(limited, middleware.PrincipalFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -92,7 +93,7 @@ func (h handlers) ChangeUser(ctx context.Context, request contract.ChangeUserReq
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	user, err := h.Users.UpdateUser(limited, actorFrom(ctx), request.UserID, func(now *record.Contact) {
+	user, err := h.Users.UpdateUser(limited, middleware.PrincipalFrom(ctx), request.UserID, func(now *record.Contact) {
 		setIfSpecified(&now.Email, request.Body.Email, contact.Email)
 		setIfSpecified(&now.Phone, request.Body.Phone, contact.Phone)
 	})
@@ -120,7 +121,7 @@ func setIfSpecified(kept *string, field nullable.Nullable[string], value string)
 func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserRequestObject) (contract.DeleteUserResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	if err := h.Users.DeleteUser(limited, actorFrom(ctx), request.UserID); err != nil {
+	if err := h.Users.DeleteUser(limited, middleware.PrincipalFrom(ctx), request.UserID); err != nil {
 		return nil, wrapStorageError("users", err)
 	}
 	return contract.DeleteUser204Response{}, nil
@@ -130,7 +131,7 @@ func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserReq
 func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserRequestObject) (contract.ExportUserResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	export, err := h.Users.ExportUser(limited, actorFrom(ctx), request.UserID)
+	export, err := h.Users.ExportUser(limited, middleware.PrincipalFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

@@ -5,6 +5,7 @@ package guidance
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
@@ -19,7 +20,7 @@ func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebh
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	made, err := h.Webhooks.Create(limited, actorFrom(ctx), settings)
+	made, err := h.Webhooks.Create(limited, middleware.PrincipalFrom(ctx).Actor, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -99,7 +100,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 	}
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	changed, err := h.Webhooks.Update(limited, actorFrom(ctx), request.WebhookID, settings)
+	changed, err := h.Webhooks.Update(limited, middleware.PrincipalFrom(ctx).Actor, request.WebhookID, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -117,7 +118,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebhookRequestObject) (contract.DeleteWebhookResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	deleted, err := h.Webhooks.Delete(limited, actorFrom(ctx), request.WebhookID)
+	deleted, err := h.Webhooks.Delete(limited, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -128,7 +129,7 @@ func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebh
 func (h handlers) RotateWebhookSecret(ctx context.Context, request contract.RotateWebhookSecretRequestObject) (contract.RotateWebhookSecretResponseObject, error) {
 	limited, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	rotated, err := h.Webhooks.RotateSigningSecret(limited, actorFrom(ctx), request.WebhookID)
+	rotated, err := h.Webhooks.RotateSigningSecret(limited, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}

@@ -44,7 +44,7 @@ type startView struct{ Type, Next string }
 func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (sight flow.View, ok bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
-	sight, err := h.Surveys.View(ctx, actorFrom(r), surveyID(r))
+	sight, err := h.Surveys.View(ctx, principalFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&sight)
 	}
@@ -170,12 +170,12 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *reco
 	var err error
 	switch {
 	case step.Answer.IsZero():
-		next, err = h.Surveys.Answer(ctx, actorFrom(r), id, flow.Submission{Answer: answer, Index: &index})
+		next, err = h.Surveys.Answer(ctx, principalFrom(r), id, flow.Submission{Answer: answer, Index: &index})
 	case isUnchanged(step, answer):
 		seeOther(w, r, questionPath(pathForSurvey(id), index+1))
 		return nil
 	default:
-		next, err = h.Surveys.ChangeAnswer(ctx, actorFrom(r), id, index, answer)
+		next, err = h.Surveys.ChangeAnswer(ctx, principalFrom(r), id, index, answer)
 	}
 	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
 		return &formError{MessageID: "error.other"}
@@ -216,7 +216,7 @@ func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, s
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
-	why, err := h.Surveys.Explain(ctx, actorFrom(r), surveyID(r))
+	why, err := h.Surveys.Explain(ctx, principalFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&why.View)
 	}

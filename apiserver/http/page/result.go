@@ -44,7 +44,7 @@ type conditionView struct {
 func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
-	advice, err := h.Surveys.PatientReport(ctx, actorFrom(r), surveyID(r))
+	advice, err := h.Surveys.PatientReport(ctx, principalFrom(r), surveyID(r))
 	if err != nil {
 		h.handleError(w, r, err)
 		return
@@ -100,7 +100,7 @@ func isEmergency(level string) bool {
 func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
-	article, advice, err := h.Surveys.Article(ctx, actorFrom(r), surveyID(r), chi.URLParam(r, "condition"))
+	article, advice, err := h.Surveys.Article(ctx, principalFrom(r), surveyID(r), chi.URLParam(r, "condition"))
 	if err != nil {
 		h.handleError(w, r, err)
 		return

@@ -12,7 +12,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
@@ -26,7 +25,7 @@ func (h *handlers) showSurveys(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
-	found, _, err := h.Surveys.List(ctx, audit.Actor{UserID: session.UserID}, "", "", firstSurveys)
+	found, _, err := h.Surveys.List(ctx, session.Principal(), "", "", firstSurveys)
 	if err != nil {
 		h.handleError(w, r, err)
 		return

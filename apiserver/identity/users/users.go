@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
@@ -16,7 +17,7 @@ import (
 
 // CreateUser creates a user. It returns an already-exists error if another user has the
 // email address or phone number.
-func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record.Contact) (record.User, error) {
+func (r *Service) CreateUser(ctx context.Context, by identity.Principal, contact record.Contact) (record.User, error) {
 	user := record.User{ID: uuid.NewString(), Contact: contact, CreatedAt: r.Now()}
 	sealed, hashes, err := r.encryptUser(user)
 	if err != nil {
@@ -26,13 +27,13 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.User, user.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.User, user.ID))
 	})
 	return user, err
 }
 
 // GetUser returns a user.
-func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (record.User, error) {
+func (r *Service) GetUser(ctx context.Context, by identity.Principal, id string) (record.User, error) {
 	if !identifier.IsUUID(id) {
 		return record.User{}, storage.ErrNotFound
 	}
@@ -41,7 +42,7 @@ func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (recor
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Read, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.User, id))
 	})
 	if err != nil {
 		return record.User{}, err
@@ -51,7 +52,7 @@ func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (recor
 
 // ListUsers returns a page of the users and their total number: all users, or the single
 // user with the given contact data.
-func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Contact, page record.Page) (users []record.User, total int64, err error) {
+func (r *Service) ListUsers(ctx context.Context, by identity.Principal, find record.Contact, page record.Page) (users []record.User, total int64, err error) {
 	wanted, err := r.contactHashes(find)
 	if err != nil {
 		return nil, 0, err
@@ -61,7 +62,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.List, audit.User, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.User, ""))
 	})
 	if err != nil {
 		return nil, 0, err
@@ -94,7 +95,7 @@ func findUsers(ctx context.Context, tx storage.Tx, wanted []storage.ContactHash,
 
 // UpdateUser changes the contact data of a user with change. It returns an
 // already-exists error if another user has the email address or phone number.
-func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, change func(*record.Contact)) (record.User, error) {
+func (r *Service) UpdateUser(ctx context.Context, by identity.Principal, id string, change func(*record.Contact)) (record.User, error) {
 	if !identifier.IsUUID(id) {
 		return record.User{}, storage.ErrNotFound
 	}
@@ -111,7 +112,7 @@ func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, cha
 		if err := r.storeUser(ctx, tx, user); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.User, id))
 	})
 	return user, err
 }
@@ -125,7 +126,7 @@ func (r *Service) storeUser(ctx context.Context, tx storage.Tx, user record.User
 }
 
 // DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
-func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) error {
+func (r *Service) DeleteUser(ctx context.Context, by identity.Principal, id string) error {
 	if !identifier.IsUUID(id) {
 		return storage.ErrNotFound
 	}
@@ -133,7 +134,7 @@ func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) err
 		if err := tx.DeleteUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.User, id))
 	})
 }
 
@@ -153,7 +154,7 @@ const (
 )
 
 // ExportUser returns all data stored about a user.
-func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (UserExport, error) {
+func (r *Service) ExportUser(ctx context.Context, by identity.Principal, id string) (UserExport, error) {
 	if !identifier.IsUUID(id) {
 		return UserExport{}, storage.ErrNotFound
 	}
@@ -165,7 +166,7 @@ func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (Us
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Export, audit.User, id)); err != nil {
+		if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Export, audit.User, id)); err != nil {
 			return err
 		}
 		if export.Patients, _, err = tx.ListPatients(ctx, id, 0, noLimit); err != nil {

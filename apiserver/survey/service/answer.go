@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
@@ -15,8 +16,8 @@ import (
 )
 
 // Current returns the current question of a survey, or nil if the survey is completed.
-func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*record.Step, error) {
-	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
+func (r *Service) Current(ctx context.Context, by identity.Principal, id string) (*record.Step, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +34,8 @@ func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*reco
 }
 
 // StepAt returns the question at an index with its answer, or the current question.
-func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index int) (record.Step, error) {
-	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
+func (r *Service) StepAt(ctx context.Context, by identity.Principal, id string, index int) (record.Step, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return record.Step{}, err
 	}
@@ -48,8 +49,8 @@ func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index i
 }
 
 // ListAnswers returns a page of the answered questions and their total number.
-func (r *Service) ListAnswers(ctx context.Context, by audit.Actor, id string, page record.Page) (steps []record.Step, total int64, err error) {
-	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
+func (r *Service) ListAnswers(ctx context.Context, by identity.Principal, id string, page record.Page) (steps []record.Step, total int64, err error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,7 +62,7 @@ func (r *Service) ListAnswers(ctx context.Context, by audit.Actor, id string, pa
 // if the survey is completed. Concurrent answers to one question conflict: the first
 // commit wins. The other returns a conflict, unless it names the index that is then
 // current or repeats the stored answer.
-func (r *Service) Answer(ctx context.Context, by audit.Actor, id string, given flow.Submission) (*record.Question, error) {
+func (r *Service) Answer(ctx context.Context, by identity.Principal, id string, given flow.Submission) (*record.Question, error) {
 	meant := -1 // index of the current question when the answer arrived
 	return retryOnConflict(func() (*record.Question, error) {
 		p, err := r.load(ctx, by, id)
@@ -83,7 +84,7 @@ func (r *Service) Answer(ctx context.Context, by audit.Actor, id string, given f
 
 // ChangeAnswer replaces the answer to the question at an index and returns the next
 // question, or nil if the survey is completed. It discards all later answers.
-func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*record.Question, error) {
+func (r *Service) ChangeAnswer(ctx context.Context, by identity.Principal, id string, index int, answer json.RawMessage) (*record.Question, error) {
 	return retryOnConflict(func() (*record.Question, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
@@ -97,7 +98,7 @@ func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, i
 
 // applyTransition computes the effect of an answer and writes it. It returns
 // storage.ErrVersionMismatch if another write came first.
-func (r *Service) applyTransition(ctx context.Context, by audit.Actor, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
+func (r *Service) applyTransition(ctx context.Context, by identity.Principal, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
 	w, err := r.envForSurvey(&p.Survey)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func withLimiter[T any](ctx context.Context, r *Service, findings int, compute f
 
 // writeTransition stores the effect of an answer to a survey that had the given number
 // of steps.
-func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by audit.Actor, steps int, moved *flow.Transition) error {
+func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by identity.Principal, steps int, moved *flow.Transition) error {
 	id := moved.Survey.ID
 	if err := tx.UpdateSurvey(ctx, moved.Survey); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (r *Service) writeTransition(ctx context.Context, tx storage.Tx, by audit.A
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.Survey, id))
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.Survey, id))
 }
 
 // complete stores the result of a survey, enqueues its event, and fills in missing

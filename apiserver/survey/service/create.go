@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -35,7 +36,7 @@ func patientNotFoundError(id string) error {
 }
 
 // Create creates a survey and asks its first question.
-func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateRequest) (record.Survey, error) {
+func (r *Service) Create(ctx context.Context, by identity.Principal, wanted CreateRequest) (record.Survey, error) {
 	patient, earlier, err := r.loadPatient(ctx, wanted.PatientID, wanted.NeedsPriorEvidence())
 	if err != nil {
 		return record.Survey{}, err
@@ -68,7 +69,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.Survey, made.Survey.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.Survey, made.Survey.ID))
 	})
 	if errors.Is(err, storage.ErrReferenceNotFound) { // the patient was deleted concurrently
 		err = patientNotFoundError(wanted.PatientID)

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -63,20 +65,19 @@ type Observer interface {
 }
 
 // Get returns the survey with an ID.
-func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Survey, error) {
+func (r *Service) Get(ctx context.Context, by identity.Principal, id string) (record.Survey, error) {
 	var found record.Survey
 	err := r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		if found, err = getVisible(ctx, tx, by, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Read, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	})
 	return found, err
 }
 
-// getVisible returns a survey that the actor may see. Applications may see all
-// surveys, end users only those of their own patients.
-func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (record.Survey, error) {
+// getVisible returns a survey that the principal may see.
+func getVisible(ctx context.Context, tx storage.Tx, by identity.Principal, id string) (record.Survey, error) {
 	if !identifier.IsUUID(id) {
 		return record.Survey{}, storage.ErrNotFound
 	}
@@ -87,16 +88,16 @@ func getVisible(ctx context.Context, tx storage.Tx, by audit.Actor, id string) (
 	return found, checkAccess(ctx, tx, by, found)
 }
 
-// checkAccess returns storage.ErrNotFound if the actor may not see a survey.
-func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found record.Survey) error {
-	if by.UserID == "" {
+// checkAccess returns storage.ErrNotFound if the principal may not see a survey.
+func checkAccess(ctx context.Context, tx storage.Tx, by identity.Principal, found record.Survey) error {
+	if access.SeesAllUsers(by) {
 		return nil
 	}
 	patient, err := tx.GetPatient(ctx, found.PatientID)
 	if err != nil {
 		return err
 	}
-	if patient.UserID != by.UserID {
+	if !access.CanSeeSurvey(by, found.ID, patient.UserID) {
 		return storage.ErrNotFound
 	}
 	return nil
@@ -104,7 +105,7 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
-func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
+func (r *Service) List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
 	filter := storage.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
 		var nobody bool
@@ -116,32 +117,33 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.List, audit.Survey, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.Survey, ""))
 	})
 	return surveys, total, err
 }
 
-// restrictFilter narrows a filter to what the actor may see, and reports whether
+// restrictFilter narrows a filter to what the principal may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx storage.Tx, by identity.Principal, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, nobody bool, err error) {
 	switch {
 	case filter.PatientID == "":
-		filter.UserID = by.UserID
-		return filter, false, nil
+		owner, ok := access.ListOwner(by, "")
+		filter.UserID = owner
+		return filter, !ok, nil
 	case !identifier.IsUUID(filter.PatientID):
 		return filter, true, nil
-	case by.UserID == "":
+	case access.SeesAllUsers(by):
 		return filter, false, nil
 	}
 	patient, err := tx.GetPatient(ctx, filter.PatientID)
 	if errors.Is(err, storage.ErrNotFound) {
 		return filter, true, nil
 	}
-	return filter, patient.UserID != by.UserID, err
+	return filter, !access.CanSeePatient(by, patient.UserID), err
 }
 
 // Delete deletes a survey with all its data.
-func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
+func (r *Service) Delete(ctx context.Context, by identity.Principal, id string) error {
 	return r.Storage.Transact(ctx, func(tx storage.Tx) error {
 		if _, err := getVisible(ctx, tx, by, id); err != nil {
 			return err
@@ -149,13 +151,13 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
 		if err := tx.DeleteSurvey(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.Survey, id))
 	})
 }
 
 // load reads a survey with its steps and writes the audit records of read-only
 // actions.
-func (r *Service) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p flow.Progress, err error) {
+func (r *Service) load(ctx context.Context, by identity.Principal, id string, acts ...audit.Record) (p flow.Progress, err error) {
 	if !identifier.IsUUID(id) {
 		return p, storage.ErrNotFound
 	}
