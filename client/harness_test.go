@@ -23,6 +23,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
@@ -86,10 +87,12 @@ func newTestInstance(t testScope) *testInstance {
 	authority := &identity.TokenIssuer{InstanceID: "acme", Applications: applications, SigningKeys: keys}
 	log := slog.New(slog.DiscardHandler)
 	watch := limiter.New(limiter.LimitsForMemory(0, runtime.GOMAXPROCS(0)), func(limiter.Reason) {})
-	platform := guidance.New(guidance.Options{TokenIssuer: authority, Usage: i.store, Meter: i, Feedback: i.store, Scheme: "http", Limiter: watch, Now: time.Now, Log: log})
+	operations, err := access.LoadOperations()
+	must(t, err)
+	platform := guidance.New(guidance.Options{TokenIssuer: authority, Operations: operations, Usage: i.store, Meter: i, Feedback: i.store, Scheme: "http", Limiter: watch, Now: time.Now, Log: log})
 	i.handler = i.countTokenRequests(router.New(router.Options{
 		Guidance: platform, Models: newLibrary(t), Engine: inference.New(), Tokens: authority, Feedback: i.store,
-		Applications: applications, Meter: i, Now: time.Now, AllowsOrigin: func(string) bool { return false },
+		Applications: applications, Operations: operations, Meter: i, Now: time.Now, AllowsOrigin: func(string) bool { return false },
 		Draining: func() bool { return false }, OnAuthenticated: func(context.Context) {}, Limiter: watch, Observer: i, Log: log,
 	}))
 	return i

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -120,36 +119,27 @@ func grantedScopes(application Application, asked string) ([]Scope, error) {
 	return scopes, nil
 }
 
-// Caller is the subject of an access token and its scopes.
-type Caller struct {
-	ApplicationID string // empty for an end user
-	UserID        string // id of the end user; empty for an application
-	Scopes        []Scope
-}
-
-// HasScope reports whether the caller has the scope.
-func (c Caller) HasScope(scope Scope) bool { return slices.Contains(c.Scopes, scope) }
-
-// VerifyAccessToken returns the caller of an access token: an end user, or an
+// VerifyAccessToken returns the principal of an access token: an end user, or an
 // application that still exists, with the token's scopes that it still has. All errors
 // are *InvalidTokenError.
-func (a *TokenIssuer) VerifyAccessToken(token string) (Caller, error) {
+func (a *TokenIssuer) VerifyAccessToken(token string) (Principal, error) {
 	if userTokenKind.matchesUnverified(token) {
 		return a.verifyUserToken(token)
 	}
 	var said accessTokenClaims
 	if err := a.SigningKeys.verify(accessTokenKind, token, a.InstanceID, a.now(), &said); err != nil {
-		return Caller{}, err
+		return Principal{}, err
 	}
 	application, exists := a.Applications.Lookup(said.Subject)
 	if !exists {
-		return Caller{}, accessTokenKind.invalidError("belongs to an application that no longer exists")
+		return Principal{}, accessTokenKind.invalidError("belongs to an application that no longer exists")
 	}
 	scopes, err := ParseScopes(said.Scope)
 	if err != nil {
-		return Caller{}, accessTokenKind.invalidError("has an unknown scope")
+		return Principal{}, accessTokenKind.invalidError("has an unknown scope")
 	}
-	return Caller{ApplicationID: application.ID, Scopes: intersectScopes(scopes, application.Scopes)}, nil
+	application.Scopes = intersectScopes(scopes, application.Scopes)
+	return application.Principal(), nil
 }
 
 // issuer returns the iss claim of tokens.

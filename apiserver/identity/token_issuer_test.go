@@ -15,6 +15,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
 var now = time.Date(2026, 11, 21, 9, 30, 0, 500, time.UTC)
@@ -57,14 +59,14 @@ func TestIssueToken(t *testing.T) {
 	authority := newTokenIssuer(t)
 	for name, test := range map[string]struct {
 		request TokenRequest
-		want    Caller
+		want    Principal
 	}{
-		"all scopes":     {portalRequest(), Caller{ApplicationID: "portal", Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
-		"one scope":      {portalRequest(func(r *TokenRequest) { r.Scope = "config:read" }), Caller{ApplicationID: "portal", Scopes: []Scope{ConfigRead}}},
-		"repeated scope": {portalRequest(func(r *TokenRequest) { r.Scope = "survey:write survey:read survey:write" }), Caller{ApplicationID: "portal", Scopes: []Scope{SurveyRead, SurveyWrite}}},
-		"blank scope":    {portalRequest(func(r *TokenRequest) { r.Scope = " " }), Caller{ApplicationID: "portal", Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
-		"key as it is":   {portalRequest(func(r *TokenRequest) { r.ClientID, r.ClientSecret = "kiosk+1", "a/b+c=d%2Be" }), Caller{ApplicationID: "kiosk+1", Scopes: []Scope{}}},
-		"key encoded":    {portalRequest(func(r *TokenRequest) { r.ClientID, r.ClientSecret = "kiosk%2B1", "a%2Fb%2Bc%3Dd%252Be" }), Caller{ApplicationID: "kiosk+1", Scopes: []Scope{}}},
+		"all scopes":     {portalRequest(), Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
+		"one scope":      {portalRequest(func(r *TokenRequest) { r.Scope = "config:read" }), Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []Scope{ConfigRead}}},
+		"repeated scope": {portalRequest(func(r *TokenRequest) { r.Scope = "survey:write survey:read survey:write" }), Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []Scope{SurveyRead, SurveyWrite}}},
+		"blank scope":    {portalRequest(func(r *TokenRequest) { r.Scope = " " }), Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []Scope{SurveyRead, SurveyWrite, ConfigRead}}},
+		"key as it is":   {portalRequest(func(r *TokenRequest) { r.ClientID, r.ClientSecret = "kiosk+1", "a/b+c=d%2Be" }), Principal{Actor: audit.Actor{Application: "kiosk+1"}, Scopes: []Scope{}}},
+		"key encoded":    {portalRequest(func(r *TokenRequest) { r.ClientID, r.ClientSecret = "kiosk%2B1", "a%2Fb%2Bc%3Dd%252Be" }), Principal{Actor: audit.Actor{Application: "kiosk+1"}, Scopes: []Scope{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
 // SessionLifetime is the maximum lifetime of a survey page session.
@@ -38,9 +40,6 @@ type Session struct {
 	UserID, SurveyID string
 	AllSurveys       bool
 }
-
-// CanAccess reports whether the session covers a survey, which must belong to the user.
-func (s Session) CanAccess(surveyID string) bool { return s.AllSurveys || s.SurveyID == surveyID }
 
 // sessionClaims are the claims of a session token.
 type sessionClaims struct {
@@ -82,16 +81,16 @@ func (a *TokenIssuer) VerifySession(token string) (Session, error) {
 }
 
 // verifyUserToken returns the end user of an access token.
-func (a *TokenIssuer) verifyUserToken(token string) (Caller, error) {
+func (a *TokenIssuer) verifyUserToken(token string) (Principal, error) {
 	var said accessTokenClaims
 	if err := a.SigningKeys.verify(userTokenKind, token, a.userAudience(), a.now(), &said); err != nil {
-		return Caller{}, err
+		return Principal{}, err
 	}
 	scopes, err := ParseScopes(said.Scope)
 	if err != nil || said.Subject == "" {
-		return Caller{}, userTokenKind.invalidError("does not belong to an end user")
+		return Principal{}, userTokenKind.invalidError("does not belong to an end user")
 	}
-	return Caller{UserID: said.Subject, Scopes: intersectScopes(scopes, userScopes)}, nil
+	return Principal{Actor: audit.Actor{UserID: said.Subject}, Scopes: intersectScopes(scopes, userScopes)}, nil
 }
 
 // registeredClaims returns the claims common to all tokens.

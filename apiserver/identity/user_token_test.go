@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
 func TestUserToken(t *testing.T) {
@@ -18,7 +20,7 @@ func TestUserToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := authority.VerifyAccessToken(token)
-	want := Caller{UserID: "ada", Scopes: []Scope{KnowledgeRead, QuestionRead, QuestionWrite, SurveyRead, PatientRead}}
+	want := Principal{Actor: audit.Actor{UserID: "ada"}, Scopes: []Scope{KnowledgeRead, QuestionRead, QuestionWrite, SurveyRead, PatientRead}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -51,8 +53,8 @@ func TestSessionExpiresWithSurvey(t *testing.T) {
 	}
 }
 
-// TestSessionCanAccess checks that a session covers one survey or all surveys of a user.
-func TestSessionCanAccess(t *testing.T) {
+// TestSessionPrincipal checks that a session is for one survey or for all surveys of a user.
+func TestSessionPrincipal(t *testing.T) {
 	t.Parallel()
 	authority := newTokenIssuer(t)
 	own, err := authority.IssueUserSession("ada")
@@ -60,11 +62,11 @@ func TestSessionCanAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, err := authority.VerifySession(own)
-	if err != nil || !at.CanAccess("s1") || !at.CanAccess("s2") {
-		t.Errorf("a session of a user is %+v, %v", at, err)
+	if p := at.Principal(); err != nil || p.UserID != "ada" || p.Kind() != KindEndUser {
+		t.Errorf("a session of a user is %+v, %v", p, err)
 	}
-	if one := (Session{UserID: "ada", SurveyID: "s1"}); !one.CanAccess("s1") || one.CanAccess("s2") {
-		t.Error("a session at one survey is not at that one alone")
+	if p := (Session{UserID: "ada", SurveyID: "s1"}).Principal(); p.UserID != "ada" || p.SurveyID != "s1" || p.Kind() != KindSurveySession {
+		t.Errorf("a session for one survey is %+v", p)
 	}
 	for _, odd := range []Session{{UserID: "ada"}, {UserID: "ada", SurveyID: "s1", AllSurveys: true}, {AllSurveys: true}} {
 		token, err := authority.IssueSession(odd, now.Add(time.Hour))
@@ -99,7 +101,7 @@ func TestTokenKindsAreNotInterchangeable(t *testing.T) {
 		},
 		"user": func(token string) error {
 			caller, err := authority.VerifyAccessToken(token)
-			if err == nil && caller.ApplicationID != "" {
+			if err == nil && caller.Application != "" {
 				err = errors.New("it is an application's")
 			}
 			return err

@@ -29,6 +29,7 @@ func (p *process) newTenantHandler() http.Handler {
 		Tokens:          authority,
 		Feedback:        p.store,
 		Applications:    p.settings.applications,
+		Operations:      p.operations,
 		Meter:           p.ledger,
 		Now:             time.Now,
 		AllowsOrigin:    p.settings.allowsOrigin,
@@ -44,6 +45,7 @@ func (p *process) newTenantHandler() http.Handler {
 		Page:            p.newPageHandler(authority, guessers),
 		Guidance: guidance.New(guidance.Options{
 			TokenIssuer:        authority,
+			Operations:         p.operations,
 			Usage:              p.store,
 			Meter:              p.ledger,
 			Feedback:           p.store,

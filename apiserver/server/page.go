@@ -29,20 +29,20 @@ func (p *process) newPageHandler(sessions page.Sessions, guessers *throttle.Thro
 	return page.New(options)
 }
 
-// devActor is the actor of demo surveys in development.
-var devActor = audit.Actor{Application: devApplicationID}
+// devPrincipal creates the demo surveys in development.
+var devPrincipal = identity.Principal{Actor: audit.Actor{Application: devApplicationID}}
 
 // createDemoSurvey creates a user, a patient and a survey.
 func (p *process) createDemoSurvey(ctx context.Context, wanted page.DemoSurvey) (identity.Session, error) {
-	user, err := p.users.CreateUser(ctx, devActor, record.Contact{})
+	user, err := p.users.CreateUser(ctx, devPrincipal, record.Contact{})
 	if err != nil {
 		return identity.Session{}, err
 	}
-	patient, err := p.users.CreatePatient(ctx, devActor, record.Patient{UserID: user.ID, Dependent: wanted.Dependent, Age: wanted.Age})
+	patient, err := p.users.CreatePatient(ctx, devPrincipal, record.Patient{UserID: user.ID, Dependent: wanted.Dependent, Age: wanted.Age})
 	if err != nil {
 		return identity.Session{}, err
 	}
-	made, err := p.surveys.Create(ctx, devActor, service.CreateRequest{
+	made, err := p.surveys.Create(ctx, devPrincipal, service.CreateRequest{
 		PatientID: patient.ID, AcceptLanguage: wanted.AcceptLanguage, CreateOptions: flow.CreateOptions{Type: string(wanted.Type)},
 	})
 	return identity.Session{UserID: user.ID, SurveyID: made.ID}, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/metrics"
@@ -55,6 +56,7 @@ type process struct {
 	users          *users.Service
 	surveys        *service.Service
 	pageContent    *page.Content
+	operations     access.Operations
 	webhooks       *webhook.Service
 	events         *dispatch.Dispatcher
 	sender         *delivery.Sender
@@ -96,6 +98,9 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if p.pageContent, err = page.ReadContent(); err != nil {
+		return err
+	}
+	if p.operations, err = access.LoadOperations(); err != nil {
 		return err
 	}
 	p.setUpWebhooks()

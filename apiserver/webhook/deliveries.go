@@ -9,14 +9,15 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	apiserverevent "github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
 // ListAttempts returns a page of the delivery attempts for a webhook, newest first, and
 // the total count.
-func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attempts []apiserverevent.Attempt, total int64, err error) {
-	if !isUUID(id) {
+func (r *Service) ListAttempts(ctx context.Context, id string, page record.Page) (attempts []apiserverevent.Attempt, total int64, err error) {
+	if !identifier.IsUUID(id) {
 		return nil, 0, record.ErrNotFound
 	}
 	err = r.Storage.View(ctx, func(tx Reader) (err error) {
@@ -28,7 +29,7 @@ func (r *Service) ListAttempts(ctx context.Context, id string, page Page) (attem
 
 // Redeliver enqueues the event of an earlier attempt again and returns it.
 func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID string) (event apiserverevent.Event, err error) {
-	if !isUUID(attemptID) {
+	if !identifier.IsUUID(attemptID) {
 		return apiserverevent.Event{}, record.ErrNotFound
 	}
 	err = r.enqueueEvent(ctx, by, id, func(tx Tx) (apiserverevent.Event, error) {
@@ -47,7 +48,7 @@ func (r *Service) SendPing(ctx context.Context, by audit.Actor, id string) (apis
 
 // enqueueEvent adds an event to the outbox for one receiver.
 func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, what func(Tx) (apiserverevent.Event, error)) error {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return record.ErrNotFound
 	}
 	return r.Storage.Transact(ctx, func(tx Tx) error {
@@ -65,6 +66,6 @@ func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, w
 		if err := tx.EnqueueDeliveries(ctx, []outbox.Delivery{{ReceiverID: id, Event: event}}); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.WebhookConfiguration, id))
 	})
 }

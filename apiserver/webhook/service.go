@@ -18,6 +18,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
@@ -64,9 +65,6 @@ type Settings struct {
 	Events                *[]event.Type
 }
 
-// Page selects part of a list.
-type Page struct{ Offset, Limit int64 }
-
 // Create creates a webhook configuration.
 func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (Webhook, error) {
 	made := event.Webhook{ID: uuid.NewString()}
@@ -86,7 +84,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (
 		if err := tx.InsertWebhook(ctx, made); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, made.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.WebhookConfiguration, made.ID))
 	})
 	if err != nil {
 		return Webhook{}, err
@@ -111,9 +109,6 @@ func (s Settings) applyTo(webhook *event.Webhook, secrets *event.Secrets) {
 	}
 }
 
-// isUUID reports whether id is a valid id of a webhook or an attempt.
-func isUUID(id string) bool { return uuid.Validate(id) == nil }
-
 // List returns all webhook configurations in creation order. Reads are not audited: they
 // contain no patient data, and an operator polls every minute.
 func (r *Service) List(ctx context.Context) ([]Webhook, error) {
@@ -131,7 +126,7 @@ func (r *Service) List(ctx context.Context) ([]Webhook, error) {
 
 // Get returns a webhook configuration without its secrets.
 func (r *Service) Get(ctx context.Context, id string) (Webhook, error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
 	var kept event.Webhook
@@ -159,7 +154,7 @@ func (r *Service) RotateSigningSecret(ctx context.Context, by audit.Actor, id st
 
 // update applies a change to a webhook configuration while holding its lock.
 func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply func(*event.Webhook, *event.Secrets)) (changed Webhook, err error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx Tx) error {
@@ -179,7 +174,7 @@ func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply f
 			return err
 		}
 		changed = toWebhook(kept, secrets)
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.WebhookConfiguration, id))
 	})
 	if err == nil {
 		r.OnChange()
@@ -190,7 +185,7 @@ func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply f
 // Delete deletes a webhook configuration together with its pending deliveries, and
 // returns its last state.
 func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
-	if !isUUID(id) {
+	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
 	var kept event.Webhook
@@ -201,7 +196,7 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhoo
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.WebhookConfiguration, id))
 	})
 	if err == nil {
 		r.OnChange()
@@ -283,11 +278,6 @@ func (r *Service) reencrypt(ctx context.Context, tx Tx, id string) error {
 		return err
 	}
 	return tx.UpdateWebhook(ctx, kept)
-}
-
-// newAuditRecord returns the audit record for an action.
-func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, id string) audit.Record {
-	return audit.Record{At: r.Now(), Actor: by, Action: action, Resource: audit.WebhookConfiguration, ResourceID: id}
 }
 
 func newSigningSecret() string {

@@ -18,6 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
@@ -79,6 +80,10 @@ func newServer(directory string) (handler http.Handler, closeModels func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
+	operations, err := access.LoadOperations()
+	if err != nil {
+		return nil, nil, err
+	}
 	return router.New(router.Options{
 		Guidance:        chi.NewRouter(),
 		Models:          library,
@@ -86,6 +91,7 @@ func newServer(directory string) (handler http.Handler, closeModels func(), err 
 		Tokens:          &identity.TokenIssuer{InstanceID: "test", Applications: applications, SigningKeys: keys, Now: time.Now},
 		Feedback:        nopFeedbackStore{},
 		Applications:    applications,
+		Operations:      operations,
 		Meter:           nopMeter{},
 		Now:             time.Now,
 		AllowsOrigin:    func(string) bool { return false },

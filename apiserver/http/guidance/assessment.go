@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/fhir"
@@ -31,7 +32,7 @@ func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessm
 	if err := wrong.errorOrNil(); err != nil {
 		return nil, err
 	}
-	found, err := h.Surveys.Assessment(ctx, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Assessment(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -52,7 +53,7 @@ func (r *validationError) readBool(field string, text *string) bool {
 
 // GetSummary implements contract.StrictServerInterface.
 func (h handlers) GetSummary(ctx context.Context, request contract.GetSummaryRequestObject) (contract.GetSummaryResponseObject, error) {
-	summary, err := h.Surveys.Summary(ctx, actorFrom(ctx), request.SurveyID)
+	summary, err := h.Surveys.Summary(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -91,7 +92,7 @@ func (b bundleResponse) VisitGetFhirResponse(w http.ResponseWriter) error {
 
 // GetFhir implements contract.StrictServerInterface.
 func (h handlers) GetFhir(ctx context.Context, request contract.GetFhirRequestObject) (contract.GetFhirResponseObject, error) {
-	summary, assessment, err := h.Surveys.Outcome(ctx, actorFrom(ctx), request.SurveyID)
+	summary, assessment, err := h.Surveys.Outcome(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}

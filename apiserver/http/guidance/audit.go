@@ -6,9 +6,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // ListAudit implements contract.StrictServerInterface.
@@ -19,7 +19,7 @@ func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditReque
 	if err := joinValidationErrors(wrong, err); err != nil {
 		return nil, err
 	}
-	records, total, err := h.Users.ListAuditRecords(ctx, filter, wanted.usersPage())
+	records, total, err := h.Users.ListAuditRecords(ctx, filter, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("audit records", err)
 	}
@@ -54,7 +54,7 @@ func readAuditFilter(params contract.ListAuditParams) (audit.Filter, error) {
 		"application": params.Application, "user_id": params.UserID, "action": params.Action,
 		"resource": params.Resource, "resource_id": params.ResourceID,
 	} {
-		if !middleware.IsValidID(stringOrEmpty(text)) {
+		if !identifier.IsVisibleASCII(stringOrEmpty(text), identifier.MaxLength) {
 			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected at most 128 visible ASCII characters"})
 		}
 	}

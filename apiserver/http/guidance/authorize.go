@@ -12,61 +12,62 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
-	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
-// authorize admits a call if it satisfies the security requirements of its operation. It
-// looks at headers only, so that no body is read for unauthenticated callers. The
-// generated code puts the requirements into the request context: the scopes of an access
-// token, or the application's own key.
-func (h handlers) authorize(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(contract.ApplicationScopes) != nil {
-			client, ok := h.authenticateClient(w, r)
-			if !ok {
-				return
-			}
-			r = r.WithContext(context.WithValue(r.Context(), tokenRequestKey{}, client))
-		}
-		if scopes, needed := r.Context().Value(contract.AccessTokenScopes).([]string); needed {
-			caller, ok := h.authorizeToken(w, r, scopes)
-			if !ok {
-				return
-			}
-			r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
-		}
-		next.ServeHTTP(w, r)
-	})
+// authorization returns the middleware that authorizes calls. It looks at headers only, so
+// that no body is read for unauthenticated callers.
+func (h handlers) authorization() middleware.Authorization {
+	return middleware.Authorization{
+		Operations: h.Operations,
+		Authenticators: map[access.Scheme]middleware.Authenticator{
+			access.SchemeClientCredentials: h.authenticateClient,
+			access.SchemeAccessToken:       h.authenticateToken,
+		},
+		Deny: deny,
+	}
 }
 
-// authenticateClient returns the token request as far as the headers define it. It rejects
-// a request without a valid application ID and key.
-func (h handlers) authenticateClient(w http.ResponseWriter, r *http.Request) (authenticateClient identity.TokenRequest, ok bool) {
+// deny responds to a call that the principal may not make.
+func deny(w http.ResponseWriter, _ *http.Request, err error) {
+	detail := "this operation is not allowed with this access token"
+	if denied, ok := errors.AsType[*access.DeniedError](err); ok {
+		switch {
+		case denied.MissingScope != "":
+			detail = fmt.Sprintf("the access token lacks the scope %s", denied.MissingScope)
+		case denied.OperationID == "getMagicLink":
+			detail = "end users cannot create magic links"
+		}
+	}
+	writeError(w, http.StatusForbidden, detail)
+}
+
+// authenticateClient authenticates a token request by the application's ID and key. The
+// context carries the request as far as the headers define it.
+func (h handlers) authenticateClient(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
 	id, key, given := r.BasicAuth()
 	if !given {
 		writeTokenError(w, &identity.OAuthError{
 			Code: identity.InvalidClient, Description: "the header Authorization: Basic <base64 of id:key> is missing",
 		})
-		return authenticateClient, false
+		return nil, principal, false
 	}
 	try := throttle.Attempt{Client: middleware.RequestInfoFrom(r.Context()).ClientAddr, Name: unescapeID(id), Secret: key}
 	if wait := h.Throttle.Wait(try); wait > 0 {
 		tooManyAttempts(w, r, wait)
-		return authenticateClient, false
+		return nil, principal, false
 	}
-	authenticateClient = identity.TokenRequest{InstanceID: r.Header.Get("Instance-Id"), ClientID: id, ClientSecret: key}
-	application, err := h.TokenIssuer.AuthenticateClient(authenticateClient)
+	request := identity.TokenRequest{InstanceID: r.Header.Get("Instance-Id"), ClientID: id, ClientSecret: key}
+	application, err := h.TokenIssuer.AuthenticateClient(request)
 	var refused *identity.OAuthError
 	if errors.As(err, &refused) {
 		h.Throttle.RecordFailure(try)
 		writeTokenError(w, refused)
-		return authenticateClient, false
+		return nil, principal, false
 	}
 	h.Throttle.RecordSuccess(try)
-	middleware.RequestInfoFrom(r.Context()).Application = application.ID
-	return authenticateClient, true
+	return context.WithValue(r.Context(), tokenRequestKey{}, request), application.Principal(), true
 }
 
 // unescapeID removes the percent-encoding that an application ID may have here, so that
@@ -78,37 +79,19 @@ func unescapeID(id string) string {
 	return id
 }
 
-// authorizeToken returns the caller. It rejects a call without a valid token, or whose
-// token lacks a scope.
-func (h handlers) authorizeToken(w http.ResponseWriter, r *http.Request, scopes []string) (caller identity.Caller, ok bool) {
+// authenticateToken authenticates a call by its access token.
+func (h handlers) authenticateToken(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
 	token, ok := bearerToken(r)
 	if !ok {
 		unauthorized(w, "the header Authorization: Bearer <access token> is missing; get one from POST /api/auth/token")
-		return caller, false
+		return nil, principal, false
 	}
-	caller, err := h.TokenIssuer.VerifyAccessToken(token)
+	principal, err := h.TokenIssuer.VerifyAccessToken(token)
 	if err != nil {
 		unauthorized(w, err.Error())
-		return caller, false
+		return nil, principal, false
 	}
-	call := middleware.RequestInfoFrom(r.Context())
-	call.Application, call.EndUser = caller.ApplicationID, caller.UserID != ""
-	for _, scope := range scopes {
-		if !caller.HasScope(identity.Scope(scope)) {
-			writeError(w, http.StatusForbidden, fmt.Sprintf("the access token lacks the scope %s", scope))
-			return caller, false
-		}
-	}
-	return caller, true
-}
-
-// callerKey is the context key of the caller with an access token.
-type callerKey struct{}
-
-// actorFrom returns the actor of a call that authorize admitted.
-func actorFrom(ctx context.Context) audit.Actor {
-	caller, _ := ctx.Value(callerKey{}).(identity.Caller)
-	return audit.Actor{Application: caller.ApplicationID, UserID: caller.UserID}
+	return r.Context(), principal, true
 }
 
 // bearerToken returns the access token of a request (RFC 6750, section 2.1).

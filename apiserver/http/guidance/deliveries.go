@@ -5,8 +5,8 @@ package guidance
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
@@ -16,8 +16,7 @@ func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliv
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	part := webhook.Page{Offset: wanted.offset(), Limit: wanted.limit}
-	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, part)
+	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -49,7 +48,7 @@ func encodeDelivery(attempt event.Attempt) contract.Delivery {
 
 // ReplayDelivery implements contract.StrictServerInterface.
 func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDeliveryRequestObject) (contract.ReplayDeliveryResponseObject, error) {
-	event, err := h.Webhooks.Redeliver(ctx, actorFrom(ctx), request.WebhookID, request.DeliveryID)
+	event, err := h.Webhooks.Redeliver(ctx, middleware.PrincipalFrom(ctx).Actor, request.WebhookID, request.DeliveryID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
@@ -58,7 +57,7 @@ func (h handlers) ReplayDelivery(ctx context.Context, request contract.ReplayDel
 
 // TestWebhook implements contract.StrictServerInterface.
 func (h handlers) TestWebhook(ctx context.Context, request contract.TestWebhookRequestObject) (contract.TestWebhookResponseObject, error) {
-	event, err := h.Webhooks.SendPing(ctx, actorFrom(ctx), request.WebhookID)
+	event, err := h.Webhooks.SendPing(ctx, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}

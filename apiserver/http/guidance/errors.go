@@ -183,7 +183,6 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 		taken *record.AlreadyExistsError
 		down  *storageError
 		soon  throttledError
-		users forbiddenError
 	)
 	if status, told := clientError(err); told != nil {
 		writeClientError(w, status, told)
@@ -194,8 +193,6 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 		unauthorized(w, detail)
 	case errors.As(err, &wrong):
 		writeValidationError(w, wrong...)
-	case errors.As(err, &users):
-		writeError(w, http.StatusForbidden, users.Error())
 	case errors.Is(err, limiter.ErrBusy):
 		middleware.SetBusyRetryAfter(w)
 		writeBusy(w, r)

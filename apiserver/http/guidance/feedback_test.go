@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 )
 
@@ -136,7 +137,7 @@ func TestInterviewFeedbackPagination(t *testing.T) {
 func TestLinksUseRequestHost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Usage: r.store, Feedback: r.store, Scheme: "https", Now: time.Now})
+	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(t), Usage: r.store, Feedback: r.store, Scheme: "https", Now: time.Now})
 	bearer := "Bearer " + r.token("portal", "portal-key", "")
 	for _, host := range []string{"acme.example", "10.0.0.7:8443", "localhost:443", "[2001:db8::1]:8443"} {
 		request := httptest.NewRequest(http.MethodGet, feedbackPath, nil)
@@ -229,7 +230,7 @@ func FuzzFeedbackQuery(f *testing.F) {
 	}
 	r := newFixture(f)
 	r.storeFeedback(30)
-	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Usage: r.store, Feedback: r.store, Now: time.Now})
+	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(f), Usage: r.store, Feedback: r.store, Now: time.Now})
 	bearer := "Bearer " + r.token("portal", "portal-key", "")
 	checked, err := parsedContract()
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
@@ -34,6 +35,7 @@ type UsageStore interface {
 // Options are the dependencies of the handlers. All but Throttle are required.
 type Options struct {
 	TokenIssuer *identity.TokenIssuer // issues and verifies access tokens
+	Operations  access.Operations     // the operations of the contract; others are denied
 	Usage       UsageStore
 	Meter       middleware.Meter // meters calls
 	Feedback    FeedbackStore
@@ -66,7 +68,7 @@ func New(options Options) Handler {
 		BaseRouter:       router,
 		ErrorHandlerFunc: rejectParameter,
 		// The last one is the outermost.
-		Middlewares: []contract.MiddlewareFunc{h.recordRequestURL, h.limitConcurrency, h.bodyReader().Middleware, middleware.MeterUsage(h.Meter, planLimitExceeded), h.authorize, middleware.RecordEndpoint},
+		Middlewares: []contract.MiddlewareFunc{h.recordRequestURL, h.limitConcurrency, h.bodyReader().Middleware, middleware.MeterUsage(h.Meter, planLimitExceeded), h.authorization().Middleware, middleware.RecordEndpoint},
 	})
 	return Handler{router}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
@@ -85,7 +86,7 @@ func newFixture(t testing.TB, change ...func(*guidance.Options)) *fixture {
 		t.Fatal(err)
 	}
 	options := guidance.Options{
-		Limiter: newUnlimitedLimiter(), Meter: &r.meter, TokenIssuer: r.tokenIssuer, Usage: store, Feedback: store, Scheme: "http", Now: clock,
+		Limiter: newUnlimitedLimiter(), Meter: &r.meter, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(t), Usage: store, Feedback: store, Scheme: "http", Now: clock,
 		Users:    &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Keyring: sealed, Now: clock},
 		Webhooks: &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: sealed, Now: clock, OnChange: func() {}},
 		Log:      slog.New(slog.NewTextHandler(r.log, nil)),
@@ -252,7 +253,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 // Unknown paths allow no method, not even one unknown to HTTP.
 func TestUnknownMethods(t *testing.T) {
 	t.Parallel()
-	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, Log: slog.Default()})
+	handler := guidance.New(guidance.Options{Operations: accesstest.Operations(t), Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, Log: slog.Default()})
 	for path, want := range map[string]int{"/api/nothing": http.StatusNotFound, "/api/auth/token": http.StatusMethodNotAllowed} {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest("INVENTED", path, nil))
@@ -278,7 +279,7 @@ func TestMountedUnderPrefix(t *testing.T) {
 		}
 	}
 	outer := chi.NewRouter()
-	outer.Mount("/api", guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Usage: r.store, Now: time.Now, Log: slog.Default()}))
+	outer.Mount("/api", guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(t), Usage: r.store, Now: time.Now, Log: slog.Default()}))
 	recorder := httptest.NewRecorder()
 	outer.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/api/mgp/v1/usage", nil))
 	if recorder.Code != http.StatusUnauthorized {

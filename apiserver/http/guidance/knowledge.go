@@ -24,7 +24,7 @@ func (h handlers) ListKnowledge(ctx context.Context, request contract.ListKnowle
 	if err := joinValidationErrors(wrong, err); err != nil {
 		return nil, err
 	}
-	items, total, err := h.Surveys.SearchItems(query, wanted.surveysPage())
+	items, total, err := h.Surveys.SearchItems(query, wanted.page())
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 const (
@@ -100,8 +100,8 @@ func (p pagination) links(total int64) (links, error) {
 	}, nil
 }
 
-// usersPage returns the page in the form of the users service.
-func (p pagination) usersPage() users.Page { return users.Page{Offset: p.offset(), Limit: p.limit} }
+// page returns the part of the list to load.
+func (p pagination) page() record.Page { return record.Page{Offset: p.offset(), Limit: p.limit} }
 
 // link returns the URL of another page of the list.
 func (p pagination) link(number int64) string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
@@ -20,7 +21,7 @@ func (h handlers) CreatePatient(ctx context.Context, request contract.CreatePati
 	if err != nil {
 		return nil, err
 	}
-	patient, err = h.Users.CreatePatient(ctx, actorFrom(ctx), patient)
+	patient, err = h.Users.CreatePatient(ctx, middleware.PrincipalFrom(ctx), patient)
 	switch {
 	case errors.Is(err, record.ErrReferenceNotFound):
 		return nil, validationError{{Field: "user_id", Message: "no user has this id"}}
@@ -59,7 +60,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	patients, total, err := h.Users.ListPatients(ctx, actorFrom(ctx), stringOrEmpty(params.UserID), wanted.usersPage())
+	patients, total, err := h.Users.ListPatients(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.UserID), wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -79,7 +80,7 @@ func (h handlers) ListPatients(ctx context.Context, request contract.ListPatient
 
 // GetPatient implements contract.StrictServerInterface.
 func (h handlers) GetPatient(ctx context.Context, request contract.GetPatientRequestObject) (contract.GetPatientResponseObject, error) {
-	patient, err := h.Users.GetPatient(ctx, actorFrom(ctx), request.PatientID)
+	patient, err := h.Users.GetPatient(ctx, middleware.PrincipalFrom(ctx), request.PatientID)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -92,7 +93,7 @@ func (h handlers) ChangePatient(ctx context.Context, request contract.ChangePati
 	if err != nil {
 		return nil, err
 	}
-	patient, err := h.Users.UpdatePatient(ctx, actorFrom(ctx), request.PatientID, change)
+	patient, err := h.Users.UpdatePatient(ctx, middleware.PrincipalFrom(ctx), request.PatientID, change)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -130,7 +131,7 @@ func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.
 
 // DeletePatient implements contract.StrictServerInterface.
 func (h handlers) DeletePatient(ctx context.Context, request contract.DeletePatientRequestObject) (contract.DeletePatientResponseObject, error) {
-	if err := h.Users.DeletePatient(ctx, actorFrom(ctx), request.PatientID); err != nil {
+	if err := h.Users.DeletePatient(ctx, middleware.PrincipalFrom(ctx), request.PatientID); err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
 	return contract.DeletePatient204Response{}, nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -20,7 +21,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	steps, total, err := h.Surveys.ListAnswers(ctx, actorFrom(ctx), request.SurveyID, wanted.surveysPage())
+	steps, total, err := h.Surveys.ListAnswers(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -42,7 +43,7 @@ func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersR
 
 // GetCurrentQuestion implements contract.StrictServerInterface.
 func (h handlers) GetCurrentQuestion(ctx context.Context, request contract.GetCurrentQuestionRequestObject) (contract.GetCurrentQuestionResponseObject, error) {
-	step, err := h.Surveys.Current(ctx, actorFrom(ctx), request.SurveyID)
+	step, err := h.Surveys.Current(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -63,7 +64,7 @@ func (h handlers) AnswerCurrentQuestion(ctx context.Context, request contract.An
 		}
 		answer.Index = &index
 	}
-	next, err := h.Surveys.Answer(ctx, actorFrom(ctx), request.SurveyID, answer)
+	next, err := h.Surveys.Answer(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)
@@ -80,7 +81,7 @@ func (h handlers) GetQuestion(ctx context.Context, request contract.GetQuestionR
 	if err != nil {
 		return nil, err
 	}
-	step, err := h.Surveys.StepAt(ctx, actorFrom(ctx), request.SurveyID, index)
+	step, err := h.Surveys.StepAt(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, index)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -94,7 +95,7 @@ func (h handlers) ChangeAnswer(ctx context.Context, request contract.ChangeAnswe
 	if err != nil {
 		return nil, err
 	}
-	next, err := h.Surveys.ChangeAnswer(ctx, actorFrom(ctx), request.SurveyID, index, request.Body.Answer)
+	next, err := h.Surveys.ChangeAnswer(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, index, request.Body.Answer)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)

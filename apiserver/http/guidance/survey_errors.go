@@ -13,12 +13,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
-// forbiddenError is an operation that end users may not perform, whatever their scopes.
-type forbiddenError string
-
-// Error implements error.
-func (e forbiddenError) Error() string { return string(e) }
-
 // clientError returns the status and the error to report to the client for an error of the
 // survey service, or nil if the client did not cause it.
 func clientError(err error) (status int, told error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oapi-codegen/nullable"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
@@ -26,7 +27,7 @@ func (h handlers) CreateSurvey(ctx context.Context, request contract.CreateSurve
 		return nil, err
 	}
 	wanted.AcceptLanguage = stringOrEmpty(request.Params.AcceptLanguage)
-	made, err := h.Surveys.Create(ctx, actorFrom(ctx), wanted)
+	made, err := h.Surveys.Create(ctx, middleware.PrincipalFrom(ctx), wanted)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -72,7 +73,7 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 	if len(wrong) > 0 {
 		return nil, validationError(wrong)
 	}
-	list, total, err := h.Surveys.List(ctx, actorFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.surveysPage())
+	list, total, err := h.Surveys.List(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -90,14 +91,9 @@ func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysR
 	return answer, nil
 }
 
-// surveysPage returns the page in the form of the survey service.
-func (p pagination) surveysPage() service.Page {
-	return service.Page{Offset: p.offset(), Limit: p.limit}
-}
-
 // GetSurvey implements contract.StrictServerInterface.
 func (h handlers) GetSurvey(ctx context.Context, request contract.GetSurveyRequestObject) (contract.GetSurveyResponseObject, error) {
-	found, err := h.Surveys.Get(ctx, actorFrom(ctx), request.SurveyID)
+	found, err := h.Surveys.Get(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -110,7 +106,7 @@ func (h handlers) ChangeSurvey(ctx context.Context, request contract.ChangeSurve
 	if err != nil {
 		return nil, err
 	}
-	changed, err := h.Surveys.Update(ctx, actorFrom(ctx), request.SurveyID, change)
+	changed, err := h.Surveys.Update(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, change)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
@@ -144,7 +140,7 @@ func nonEmpty(text *string) *string { return nilIfEmpty(stringOrEmpty(text)) }
 
 // DeleteSurvey implements contract.StrictServerInterface.
 func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurveyRequestObject) (contract.DeleteSurveyResponseObject, error) {
-	if err := h.Surveys.Delete(ctx, actorFrom(ctx), request.SurveyID); err != nil {
+	if err := h.Surveys.Delete(ctx, middleware.PrincipalFrom(ctx), request.SurveyID); err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
 	return contract.DeleteSurvey204Response{}, nil
@@ -152,10 +148,7 @@ func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurve
 
 // GetMagicLink implements contract.StrictServerInterface.
 func (h handlers) GetMagicLink(ctx context.Context, request contract.GetMagicLinkRequestObject) (contract.GetMagicLinkResponseObject, error) {
-	by := actorFrom(ctx)
-	if by.UserID != "" {
-		return nil, forbiddenError("end users cannot create magic links")
-	}
+	by := middleware.PrincipalFrom(ctx)
 	found, err := h.Surveys.Get(ctx, by, request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)

@@ -21,6 +21,8 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
 // A token grants exactly what it states, and a client can verify it with only the published
@@ -185,7 +187,7 @@ func TestOAuthClientLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller, err := r.tokenIssuer.VerifyAccessToken(token.AccessToken)
-	if diff := cmp.Diff(identity.Caller{ApplicationID: "kiosk", Scopes: []identity.Scope{identity.SurveyRead}}, caller); err != nil || diff != "" {
+	if diff := cmp.Diff(identity.Principal{Actor: audit.Actor{Application: "kiosk"}, Scopes: []identity.Scope{identity.SurveyRead}}, caller); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
@@ -194,7 +196,7 @@ func TestOAuthClientLibrary(t *testing.T) {
 // application's permissions.
 func FuzzTokenRequest(f *testing.F) {
 	r := newFixture(f)
-	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Usage: r.store, Now: r.tokenIssuer.Now, Log: nil})
+	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(f), Usage: r.store, Now: r.tokenIssuer.Now, Log: nil})
 	for _, seed := range []string{
 		`{"grant_type": "client_credentials"}`, `{"grant_type": "client_credentials", "scope": "survey:read"}`, `{}`, `[]`, ``, `{"scope": {}}`,
 		"grant_type=client_credentials", "grant_type=client_credentials&scope=survey:read", "&&&=;%", "grant_type=a&grant_type=b",

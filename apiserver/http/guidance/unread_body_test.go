@@ -10,6 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 )
 
 // failOnRead is a body that must not be read.
@@ -24,7 +25,7 @@ func (u failOnRead) Read([]byte) (int, error) {
 func TestRejectedBeforeBodyIsRead(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	options := guidance.Options{TokenIssuer: r.tokenIssuer, Usage: r.store, Feedback: r.store, Now: r.tokenIssuer.Now, Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}}
+	options := guidance.Options{TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(t), Usage: r.store, Feedback: r.store, Now: r.tokenIssuer.Now, Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}}
 	open := middleware.WithRequestInfo(guidance.New(options))
 	options.Limiter = limiter.New(limiter.Limits{}, func(limiter.Reason) {})
 	full := middleware.WithRequestInfo(guidance.New(options))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oapi-codegen/nullable"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -19,7 +20,7 @@ func (h handlers) CreateUser(ctx context.Context, request contract.CreateUserReq
 	if err != nil {
 		return nil, err
 	}
-	user, err := h.Users.CreateUser(ctx, actorFrom(ctx), contact)
+	user, err := h.Users.CreateUser(ctx, middleware.PrincipalFrom(ctx), contact)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -51,7 +52,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 	if err := joinValidationErrors(wrong, err); err != nil {
 		return nil, err
 	}
-	users, total, err := h.Users.ListUsers(ctx, actorFrom(ctx), find, wanted.usersPage())
+	users, total, err := h.Users.ListUsers(ctx, middleware.PrincipalFrom(ctx), find, wanted.page())
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -71,7 +72,7 @@ func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersReque
 
 // GetUser implements contract.StrictServerInterface.
 func (h handlers) GetUser(ctx context.Context, request contract.GetUserRequestObject) (contract.GetUserResponseObject, error) {
-	user, err := h.Users.GetUser(ctx, actorFrom(ctx), request.UserID)
+	user, err := h.Users.GetUser(ctx, middleware.PrincipalFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
@@ -84,7 +85,7 @@ func (h handlers) ChangeUser(ctx context.Context, request contract.ChangeUserReq
 	if err != nil {
 		return nil, err
 	}
-	user, err := h.Users.UpdateUser(ctx, actorFrom(ctx), request.UserID, func(now *record.Contact) {
+	user, err := h.Users.UpdateUser(ctx, middleware.PrincipalFrom(ctx), request.UserID, func(now *record.Contact) {
 		setIfSpecified(&now.Email, request.Body.Email, contact.Email)
 		setIfSpecified(&now.Phone, request.Body.Phone, contact.Phone)
 	})
@@ -110,7 +111,7 @@ func setIfSpecified(kept *string, field nullable.Nullable[string], value string)
 
 // DeleteUser implements contract.StrictServerInterface.
 func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserRequestObject) (contract.DeleteUserResponseObject, error) {
-	if err := h.Users.DeleteUser(ctx, actorFrom(ctx), request.UserID); err != nil {
+	if err := h.Users.DeleteUser(ctx, middleware.PrincipalFrom(ctx), request.UserID); err != nil {
 		return nil, wrapStorageError("users", err)
 	}
 	return contract.DeleteUser204Response{}, nil
@@ -118,7 +119,7 @@ func (h handlers) DeleteUser(ctx context.Context, request contract.DeleteUserReq
 
 // ExportUser implements contract.StrictServerInterface.
 func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserRequestObject) (contract.ExportUserResponseObject, error) {
-	export, err := h.Users.ExportUser(ctx, actorFrom(ctx), request.UserID)
+	export, err := h.Users.ExportUser(ctx, middleware.PrincipalFrom(ctx), request.UserID)
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}

@@ -5,6 +5,7 @@ package guidance
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
@@ -17,7 +18,7 @@ func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebh
 	if err != nil {
 		return nil, err
 	}
-	made, err := h.Webhooks.Create(ctx, actorFrom(ctx), settings)
+	made, err := h.Webhooks.Create(ctx, middleware.PrincipalFrom(ctx).Actor, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -91,7 +92,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 	if err != nil {
 		return nil, err
 	}
-	changed, err := h.Webhooks.Update(ctx, actorFrom(ctx), request.WebhookID, settings)
+	changed, err := h.Webhooks.Update(ctx, middleware.PrincipalFrom(ctx).Actor, request.WebhookID, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -107,7 +108,7 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 
 // DeleteWebhook implements contract.StrictServerInterface.
 func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebhookRequestObject) (contract.DeleteWebhookResponseObject, error) {
-	deleted, err := h.Webhooks.Delete(ctx, actorFrom(ctx), request.WebhookID)
+	deleted, err := h.Webhooks.Delete(ctx, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
@@ -116,7 +117,7 @@ func (h handlers) DeleteWebhook(ctx context.Context, request contract.DeleteWebh
 
 // RotateWebhookSecret implements contract.StrictServerInterface.
 func (h handlers) RotateWebhookSecret(ctx context.Context, request contract.RotateWebhookSecretRequestObject) (contract.RotateWebhookSecretResponseObject, error) {
-	rotated, err := h.Webhooks.RotateSigningSecret(ctx, actorFrom(ctx), request.WebhookID)
+	rotated, err := h.Webhooks.RotateSigningSecret(ctx, middleware.PrincipalFrom(ctx).Actor, request.WebhookID)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}

@@ -21,34 +21,24 @@ type ApplicationAuthenticator interface {
 	Authenticate(id, key string) (identity.Application, bool)
 }
 
-// ApplicationAuth configures the authentication of applications.
+// ApplicationAuth authenticates applications by App-Id and App-Key.
 type ApplicationAuth struct {
 	Applications      ApplicationAuthenticator
 	Throttle          *throttle.Throttle // throttles key guessing; nil disables it
-	RequiredScope     identity.Scope
-	OnUnauthenticated http.HandlerFunc // responds to requests without a valid application ID and key
-	OnMissingScope    http.HandlerFunc // responds to applications without the scope
-	OnThrottled       http.HandlerFunc // responds to clients throttled after failed attempts
+	OnUnauthenticated http.HandlerFunc   // responds to requests without a valid application ID and key
+	OnThrottled       http.HandlerFunc   // responds to clients throttled after failed attempts
 }
 
-// Middleware admits requests with the App-Id and App-Key of an application that has the
-// scope.
-func (c ApplicationAuth) Middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		application, refuse := c.authenticate(w, r)
-		if refuse != nil {
-			refuse(w, r)
-			return
-		}
-		call := RequestInfoFrom(r.Context())
-		call.Application = application.ID
-		call.DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
-		if !application.HasScope(c.RequiredScope) {
-			c.OnMissingScope(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// Authenticate implements Authenticator. It also records whether the request is in
+// development mode.
+func (c ApplicationAuth) Authenticate(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
+	application, refuse := c.authenticate(w, r)
+	if refuse != nil {
+		refuse(w, r)
+		return nil, identity.Principal{}, false
+	}
+	RequestInfoFrom(r.Context()).DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
+	return r.Context(), application.Principal(), true
 }
 
 // authenticate returns the application of a request, or the handler that rejects it. A

@@ -12,6 +12,8 @@ import (
 	"net/netip"
 
 	"github.com/google/uuid"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // RequestInfo holds what is known about a request while it is being served. The outermost
@@ -61,21 +63,10 @@ func RequestInfoFrom(ctx context.Context) *RequestInfo {
 func WithRequestInfo(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := &RequestInfo{RequestID: r.Header.Get("X-Request-Id")}
-		if call.RequestID == "" || !IsValidID(call.RequestID) {
+		if call.RequestID == "" || !identifier.IsVisibleASCII(call.RequestID, identifier.MaxLength) {
 			call.RequestID = uuid.NewString()
 		}
 		w.Header().Set("X-Request-Id", call.RequestID)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, call)))
 	})
-}
-
-// IsValidID reports whether a client-supplied identifier consists of at most 128 visible
-// ASCII characters.
-func IsValidID(id string) bool {
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' {
-			return false
-		}
-	}
-	return len(id) <= 128
 }

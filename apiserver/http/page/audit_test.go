@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
 // Each page that shows a survey is audited as one read.
@@ -20,10 +20,10 @@ func TestPagesAuditOneRead(t *testing.T) {
 	of := audit.Filter{ResourceID: v.survey[len("/survey/"):]}
 	read := func(path string) audit.Record {
 		t.Helper()
-		_, before, err := c.users.ListAuditRecords(t.Context(), of, users.Page{Limit: 1})
+		_, before, err := c.users.ListAuditRecords(t.Context(), of, record.Page{Limit: 1})
 		c.must(err)
 		v.get(path).expect(t, http.StatusOK)
-		records, after, err := c.users.ListAuditRecords(t.Context(), of, users.Page{Limit: 1000})
+		records, after, err := c.users.ListAuditRecords(t.Context(), of, record.Page{Limit: 1000})
 		c.must(err)
 		if after != before+1 {
 			t.Errorf("%s is recorded %d times", path, after-before)

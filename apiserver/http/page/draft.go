@@ -156,7 +156,7 @@ func (h *handlers) searchList(d *draft, q *record.Question, phrase string) error
 	}
 	items, total, err := h.Surveys.SearchItems(service.ListQuery{
 		List: kind, Phrase: phrase, Sex: list.Sex, Age: list.Age, Language: list.Language,
-	}, service.Page{Limit: maxShown})
+	}, record.Page{Limit: maxShown})
 	if err != nil {
 		return err
 	}

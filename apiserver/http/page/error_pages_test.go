@@ -16,7 +16,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -77,7 +76,7 @@ type failingSurveys struct {
 	err error
 }
 
-func (f failingSurveys) View(context.Context, audit.Actor, string) (flow.View, error) {
+func (f failingSurveys) View(context.Context, identity.Principal, string) (flow.View, error) {
 	return flow.View{}, f.err
 }
 

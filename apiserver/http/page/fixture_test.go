@@ -39,7 +39,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
-var portalActor = audit.Actor{Application: "portal"}
+var portalActor = identity.Principal{Actor: audit.Actor{Application: "portal"}}
 
 // A fixture is an instance with the full content, in which patients answer surveys.
 type fixture struct {

@@ -22,6 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
@@ -130,6 +131,7 @@ func (c *fixture) serveWithAPI(models *model.Store) {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	listening := httptest.NewServer(router.New(router.Options{
 		Guidance: chi.NewRouter(), Page: c.newHandler(shared, log), Models: models, Engine: inference.New(), Applications: applications,
+		Operations: accesstest.Operations(c.t),
 		Meter: quota.NewLedger(quota.Options{
 			Recorder: usage.NewRecorder(time.Now), Now: time.Now, PlanFor: func(string) (string, quota.Limits) { return "", quota.Limits{} },
 		}),

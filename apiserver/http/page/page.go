@@ -17,7 +17,6 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/body"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -25,14 +24,14 @@ import (
 
 // Surveys is the survey service that the pages use. *service.Service implements it.
 type Surveys interface {
-	View(ctx context.Context, by audit.Actor, id string) (flow.View, error)
-	Explain(ctx context.Context, by audit.Actor, id string) (flow.ExplainedView, error)
-	Answer(ctx context.Context, by audit.Actor, id string, given flow.Submission) (*record.Question, error)
-	ChangeAnswer(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*record.Question, error)
-	PatientReport(ctx context.Context, by audit.Actor, id string) (service.PatientReport, error)
-	Article(ctx context.Context, by audit.Actor, id, conditionID string) (record.Article, service.PatientReport, error)
-	List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page service.Page) ([]record.Survey, int64, error)
-	SearchItems(q service.ListQuery, page service.Page) ([]record.Item, int64, error)
+	View(ctx context.Context, by identity.Principal, id string) (flow.View, error)
+	Explain(ctx context.Context, by identity.Principal, id string) (flow.ExplainedView, error)
+	Answer(ctx context.Context, by identity.Principal, id string, given flow.Submission) (*record.Question, error)
+	ChangeAnswer(ctx context.Context, by identity.Principal, id string, index int, answer json.RawMessage) (*record.Question, error)
+	PatientReport(ctx context.Context, by identity.Principal, id string) (service.PatientReport, error)
+	Article(ctx context.Context, by identity.Principal, id, conditionID string) (record.Article, service.PatientReport, error)
+	List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) ([]record.Survey, int64, error)
+	SearchItems(q service.ListQuery, page record.Page) ([]record.Item, int64, error)
 	ItemsByID(list record.SourceList, ids []string) ([]record.Item, error)
 	ParseText(list record.SourceList, words string) ([]record.Item, error)
 }

@@ -41,7 +41,7 @@ type startView struct{ Type, Next string }
 
 // loadView loads the survey in the URL. If ok is false, it has already responded.
 func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (sight flow.View, ok bool) {
-	sight, err := h.Surveys.View(r.Context(), actorFrom(r), surveyID(r))
+	sight, err := h.Surveys.View(r.Context(), principalFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&sight)
 	}
@@ -166,12 +166,12 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *reco
 	var err error
 	switch {
 	case step.Answer.IsZero():
-		next, err = h.Surveys.Answer(ctx, actorFrom(r), id, flow.Submission{Answer: answer, Index: &index})
+		next, err = h.Surveys.Answer(ctx, principalFrom(r), id, flow.Submission{Answer: answer, Index: &index})
 	case isUnchanged(step, answer):
 		seeOther(w, r, questionPath(pathForSurvey(id), index+1))
 		return nil
 	default:
-		next, err = h.Surveys.ChangeAnswer(ctx, actorFrom(r), id, index, answer)
+		next, err = h.Surveys.ChangeAnswer(ctx, principalFrom(r), id, index, answer)
 	}
 	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
 		return &formError{MessageID: "error.other"}
@@ -210,7 +210,7 @@ func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, s
 
 // showReason renders why the current question is asked.
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
-	why, err := h.Surveys.Explain(r.Context(), actorFrom(r), surveyID(r))
+	why, err := h.Surveys.Explain(r.Context(), principalFrom(r), surveyID(r))
 	if err == nil {
 		err = h.checkNotExpired(&why.View)
 	}

@@ -41,7 +41,7 @@ type conditionView struct {
 
 // showResult renders the result of a survey on one printable page.
 func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
-	advice, err := h.Surveys.PatientReport(r.Context(), actorFrom(r), surveyID(r))
+	advice, err := h.Surveys.PatientReport(r.Context(), principalFrom(r), surveyID(r))
 	if err != nil {
 		h.handleError(w, r, err)
 		return
@@ -95,7 +95,7 @@ func isEmergency(level string) bool {
 
 // showArticle renders the article on a condition of a result.
 func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
-	article, advice, err := h.Surveys.Article(r.Context(), actorFrom(r), surveyID(r), chi.URLParam(r, "condition"))
+	article, advice, err := h.Surveys.Article(r.Context(), principalFrom(r), surveyID(r), chi.URLParam(r, "condition"))
 	if err != nil {
 		h.handleError(w, r, err)
 		return

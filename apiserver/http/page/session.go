@@ -8,12 +8,12 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // cookieName is the name of session cookies. A survey session is limited to the path of its
@@ -49,7 +49,7 @@ func (h *handlers) findSession(r *http.Request, wanted func(identity.Session) bo
 // surveySession returns the browser's session for the survey in the URL.
 func (h *handlers) surveySession(r *http.Request) (identity.Session, bool) {
 	id := surveyID(r)
-	return h.findSession(r, func(session identity.Session) bool { return session.CanAccess(id) })
+	return h.findSession(r, func(session identity.Session) bool { return access.ReachesSurvey(session.Principal(), id) })
 }
 
 func surveyID(r *http.Request) string { return chi.URLParam(r, "survey") }
@@ -57,7 +57,7 @@ func surveyID(r *http.Request) string { return chi.URLParam(r, "survey") }
 // pathForSurvey returns the path of a survey's pages.
 func pathForSurvey(surveyID string) string { return rootPath + "/" + surveyID }
 
-type actorKey struct{}
+type principalKey struct{}
 
 // authorize admits requests with a session for the survey.
 func (h *handlers) authorize(next http.Handler) http.Handler {
@@ -67,14 +67,14 @@ func (h *handlers) authorize(next http.Handler) http.Handler {
 			h.renderNotice(w, r, http.StatusUnauthorized, "gone")
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), actorKey{}, audit.Actor{UserID: session.UserID})))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, session.Principal())))
 	})
 }
 
-// actorFrom returns the actor of a request that authorize admitted.
-func actorFrom(r *http.Request) audit.Actor {
-	by, _ := r.Context().Value(actorKey{}).(audit.Actor)
-	return by
+// principalFrom returns the principal of a request that authorize admitted.
+func principalFrom(r *http.Request) identity.Principal {
+	principal, _ := r.Context().Value(principalKey{}).(identity.Principal)
+	return principal
 }
 
 // openSurvey is the target of magic links and of returning patients. It exchanges a code only
@@ -119,7 +119,7 @@ func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 // signOut ends the browser's sessions for a survey and for a user.
 func (h *handlers) signOut(w http.ResponseWriter, r *http.Request) {
 	clearSession(w, rootPath)
-	if id := r.PostFormValue("survey"); uuid.Validate(id) == nil {
+	if id := r.PostFormValue("survey"); identifier.IsUUID(id) {
 		clearSession(w, pathForSurvey(id))
 	}
 	h.renderNotice(w, r, http.StatusOK, "left")

@@ -11,9 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
-	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
 // showSurveys lists the surveys of a signed-in user, or shows the sign-in form.
@@ -24,7 +22,7 @@ func (h *handlers) showSurveys(w http.ResponseWriter, r *http.Request) {
 		h.render(w, r, http.StatusOK, "sign-in", words, signInView{Demo: h.CreateDemoSurvey != nil})
 		return
 	}
-	found, _, err := h.Surveys.List(r.Context(), audit.Actor{UserID: session.UserID}, "", "", firstSurveys)
+	found, _, err := h.Surveys.List(r.Context(), session.Principal(), "", "", firstSurveys)
 	if err != nil {
 		h.handleError(w, r, err)
 		return
@@ -125,7 +123,7 @@ func readContact(text string) (record.Contact, error) {
 }
 
 // firstSurveys is the page of surveys that a list shows; one person has few.
-var firstSurveys = service.Page{Limit: 50}
+var firstSurveys = record.Page{Limit: 50}
 
 // A surveyItem is a row in a list of surveys.
 type surveyItem struct{ Path, Type, Status string }

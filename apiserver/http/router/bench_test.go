@@ -22,6 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
@@ -133,7 +134,7 @@ func fullHandler(b testing.TB, library *model.Store) http.Handler {
 	})
 	return router.New(router.Options{
 		Guidance: stubGuidance(), Page: stubPage(),
-		Models: library, Engine: inference.New(), Applications: applications, Meter: ledger,
+		Models: library, Engine: inference.New(), Applications: applications, Operations: accesstest.Operations(b), Meter: ledger,
 		AllowsOrigin: func(string) bool { return false }, Draining: func() bool { return false },
 		OnAuthenticated: func(context.Context) {}, Limiter: limiter.New(limiter.LimitsForMemory(0, runtime.GOMAXPROCS(0)), func(limiter.Reason) {}),
 		Observer: metrics.New(metrics.Sources{Releases: library.Releases, BufferedUsage: recorder.Buffered}),

@@ -24,6 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
@@ -111,7 +112,7 @@ func newTestServer(t testing.TB, edits ...func(*limiter.Limiter)) *testServer {
 	r.handler = router.New(router.Options{
 		Guidance: stubGuidance(), Page: stubPage(),
 		Models: r.models, Engine: inference.New(), Tokens: r.tokens, Feedback: r.feedback,
-		Applications: applications, Meter: r.usage, Now: func() time.Time { return today },
+		Applications: applications, Operations: accesstest.Operations(t), Meter: r.usage, Now: func() time.Time { return today },
 		AllowsOrigin: func(origin string) bool {
 			allowed := r.origin.Load()
 			return allowed != nil && *allowed == origin

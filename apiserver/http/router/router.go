@@ -8,6 +8,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,7 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/http/v3"
-	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 )
@@ -37,8 +38,10 @@ type Options struct {
 	Tokens       v3.InterviewTokens
 	Feedback     v3.FeedbackStore
 	Applications middleware.ApplicationAuthenticator
-	Meter        middleware.Meter
-	Now          func() time.Time
+	// Operations are the operations of the contracts; others are denied.
+	Operations access.Operations
+	Meter      middleware.Meter
+	Now        func() time.Time
 	// AllowsOrigin reports whether pages of a web origin may call the APIs.
 	AllowsOrigin func(origin string) bool
 	// Draining reports whether the server is about to stop.
@@ -139,10 +142,7 @@ func newAssessmentRouter(o Options) chi.Router {
 	router.Group(func(r chi.Router) {
 		r.Use(
 			middleware.RecordEndpoint,
-			middleware.ApplicationAuth{
-				Applications: o.Applications, Throttle: o.Throttle, RequiredScope: identity.KnowledgeRead,
-				OnUnauthenticated: forbidden, OnMissingScope: missingScope, OnThrottled: tooManyAttempts,
-			}.Middleware,
+			authorization(o).Middleware,
 			middleware.MeterUsage(o.Meter, planLimitExceeded),
 		)
 		v3.New(v3.Options{
@@ -150,6 +150,18 @@ func newAssessmentRouter(o Options) chi.Router {
 		}).Mount(r)
 	})
 	return router
+}
+
+// authorization returns the middleware that authorizes calls to the symptom assessment.
+func authorization(o Options) middleware.Authorization {
+	keys := middleware.ApplicationAuth{
+		Applications: o.Applications, Throttle: o.Throttle, OnUnauthenticated: forbidden, OnThrottled: tooManyAttempts,
+	}
+	return middleware.Authorization{
+		Operations:     o.Operations,
+		Authenticators: map[access.Scheme]middleware.Authenticator{access.SchemeApplicationKey: keys.Authenticate},
+		Deny:           deny,
+	}
 }
 
 func internalError(w http.ResponseWriter, r *http.Request) {
@@ -161,8 +173,13 @@ func forbidden(w http.ResponseWriter, _ *http.Request) {
 	v3.WriteError(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
 }
 
-func missingScope(w http.ResponseWriter, _ *http.Request) {
-	v3.WriteError(w, http.StatusForbidden, fmt.Sprintf("the application lacks the scope %s", identity.KnowledgeRead))
+// deny responds to an application that may not perform an operation.
+func deny(w http.ResponseWriter, _ *http.Request, err error) {
+	message := "the application may not call this endpoint"
+	if denied, ok := errors.AsType[*access.DeniedError](err); ok && denied.MissingScope != "" {
+		message = fmt.Sprintf("the application lacks the scope %s", denied.MissingScope)
+	}
+	v3.WriteError(w, http.StatusForbidden, message)
 }
 
 func tooManyAttempts(w http.ResponseWriter, _ *http.Request) {

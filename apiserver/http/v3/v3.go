@@ -22,6 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // Models leases releases. *model.Library implements it.
@@ -77,7 +78,7 @@ func (a *API) Mount(r chi.Router) {
 // validateInterviewID rejects an Interview-Id that is unsuitable for logs or storage.
 func (a *API) validateInterviewID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !middleware.IsValidID(r.Header.Get("Interview-Id")) {
+		if !identifier.IsVisibleASCII(r.Header.Get("Interview-Id"), identifier.MaxLength) {
 			a.handleError(w, r, badRequest("Interview-Id: expected at most 128 visible ASCII characters, preferably a UUID"))
 			return
 		}

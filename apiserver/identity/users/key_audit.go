@@ -102,7 +102,7 @@ func (r *Service) auditKeys(ctx context.Context, tx Tx, came, went []storedKey) 
 		keys   []storedKey
 	}{{audit.Create, came}, {audit.Delete, went}} {
 		for _, key := range turned.keys {
-			if err := tx.InsertAuditRecord(ctx, r.newAuditRecord(audit.Actor{}, turned.action, key.Resource, key.ID)); err != nil {
+			if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), audit.Actor{}, turned.action, key.Resource, key.ID)); err != nil {
 				return err
 			}
 		}

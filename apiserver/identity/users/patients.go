@@ -7,14 +7,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // CreatePatient creates a patient with a new id. It returns record.ErrReferenceNotFound
 // if the user does not exist.
-func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient record.Patient) (record.Patient, error) {
-	if !isUUID(patient.UserID) {
+func (r *Service) CreatePatient(ctx context.Context, by identity.Principal, patient record.Patient) (record.Patient, error) {
+	if !identifier.IsUUID(patient.UserID) {
 		return record.Patient{}, record.ErrReferenceNotFound
 	}
 	patient.ID, patient.CreatedAt = uuid.NewString(), r.Now()
@@ -22,14 +25,14 @@ func (r *Service) CreatePatient(ctx context.Context, by audit.Actor, patient rec
 		if err := tx.InsertPatient(ctx, patient); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Patient, patient.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.Patient, patient.ID))
 	})
 	return patient, err
 }
 
 // GetPatient returns a patient.
-func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (record.Patient, error) {
-	if !isUUID(id) {
+func (r *Service) GetPatient(ctx context.Context, by identity.Principal, id string) (record.Patient, error) {
+	if !identifier.IsUUID(id) {
 		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
@@ -37,15 +40,15 @@ func (r *Service) GetPatient(ctx context.Context, by audit.Actor, id string) (re
 		if patient, err = visibleTo(by)(tx.GetPatient(ctx, id)); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Patient, id))
 	})
 	return patient, err
 }
 
-// visibleTo hides other users' patients from an end user.
-func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, error) {
+// visibleTo hides patients that the principal may not see.
+func visibleTo(by identity.Principal) func(record.Patient, error) (record.Patient, error) {
 	return func(patient record.Patient, err error) (record.Patient, error) {
-		if err == nil && by.UserID != "" && by.UserID != patient.UserID {
+		if err == nil && !access.CanSeePatient(by, patient.UserID) {
 			return record.Patient{}, record.ErrNotFound
 		}
 		return patient, err
@@ -54,29 +57,27 @@ func visibleTo(by audit.Actor) func(record.Patient, error) (record.Patient, erro
 
 // ListPatients returns a page of the patients and their total number, for all users or
 // for one. End users see only their own.
-func (r *Service) ListPatients(ctx context.Context, by audit.Actor, userID string, page Page) (patients []record.Patient, total int64, err error) {
-	if by.UserID != "" && userID != "" && userID != by.UserID {
+func (r *Service) ListPatients(ctx context.Context, by identity.Principal, userID string, page record.Page) (patients []record.Patient, total int64, err error) {
+	userID, ok := access.ListOwner(by, userID)
+	if !ok {
 		return nil, 0, record.ErrNotFound
 	}
-	if by.UserID != "" {
-		userID = by.UserID
-	}
 	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if userID == "" || isUUID(userID) {
+		if userID == "" || identifier.IsUUID(userID) {
 			patients, total, err = tx.ListPatients(ctx, userID, page.Offset, page.Limit)
 		}
 		if err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.Patient, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.Patient, ""))
 	})
 	return patients, total, err
 }
 
 // UpdatePatient changes a patient with change, which may return an error to reject the
 // update.
-func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, change func(*record.Patient) error) (record.Patient, error) {
-	if !isUUID(id) {
+func (r *Service) UpdatePatient(ctx context.Context, by identity.Principal, id string, change func(*record.Patient) error) (record.Patient, error) {
+	if !identifier.IsUUID(id) {
 		return record.Patient{}, record.ErrNotFound
 	}
 	var patient record.Patient
@@ -90,20 +91,20 @@ func (r *Service) UpdatePatient(ctx context.Context, by audit.Actor, id string, 
 		if err := tx.UpdatePatient(ctx, patient); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.Patient, id))
 	})
 	return patient, err
 }
 
 // DeletePatient deletes a patient and all their data.
-func (r *Service) DeletePatient(ctx context.Context, by audit.Actor, id string) error {
-	if !isUUID(id) {
+func (r *Service) DeletePatient(ctx context.Context, by identity.Principal, id string) error {
+	if !identifier.IsUUID(id) {
 		return record.ErrNotFound
 	}
 	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeletePatient(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.Patient, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.Patient, id))
 	})
 }

@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -31,27 +29,15 @@ type Service struct {
 	Deliver func(OneTimePassword)
 }
 
-// Page selects part of a list.
-type Page struct{ Offset, Limit int64 }
-
-// newAuditRecord returns the audit record for an action.
-func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource audit.Resource, id string) audit.Record {
-	return audit.Record{At: r.Now(), Actor: by, Action: action, Resource: resource, ResourceID: id}
-}
-
 // ListAuditRecords returns a page of the audit records, newest first, and the total
 // count.
-func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page Page) (records []audit.Record, total int64, err error) {
+func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page record.Page) (records []audit.Record, total int64, err error) {
 	err = r.Storage.View(ctx, func(tx Reader) (err error) {
 		records, total, err = tx.ListAuditRecords(ctx, filter, page.Offset, page.Limit)
 		return err
 	})
 	return records, total, err
 }
-
-// isUUID reports whether id is a valid id. Invalid ids are never looked up, because not
-// every store accepts arbitrary text.
-func isUUID(id string) bool { return uuid.Validate(id) == nil }
 
 // Kinds of contact hashes.
 const (

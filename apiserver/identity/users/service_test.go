@@ -19,6 +19,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/prf"
 	tinkpb "github.com/tink-crypto/tink-go/v2/proto/tink_go_proto"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
@@ -31,9 +32,9 @@ import (
 
 var (
 	now       = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
-	portal    = audit.Actor{Application: "portal"}
+	portal    = identity.Principal{Actor: audit.Actor{Application: "portal"}}
 	ada       = record.Contact{Email: "Ada@portal.example", Phone: "+493012345678"}
-	firstPage = users.Page{Limit: 50}
+	firstPage = record.Page{Limit: 50}
 )
 
 // harness is a service with its own database and keysets.
@@ -180,7 +181,7 @@ func TestOperationsAreAudited(t *testing.T) {
 	ctx := t.Context()
 	user := r.createUser(ada)
 	patient := r.createPatient(user.ID)
-	self := audit.Actor{UserID: user.ID}
+	self := identity.Principal{Actor: audit.Actor{UserID: user.ID}}
 	for _, act := range []func() error{
 		func() error { _, err := r.GetUser(ctx, portal, user.ID); return err },
 		func() error { _, _, err := r.ListUsers(ctx, portal, ada, firstPage); return err },
@@ -199,8 +200,8 @@ func TestOperationsAreAudited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record := func(by audit.Actor, action audit.Action, resource audit.Resource, id string) audit.Record {
-		return audit.Record{At: now, Actor: by, Action: action, Resource: resource, ResourceID: id}
+	record := func(by identity.Principal, action audit.Action, resource audit.Resource, id string) audit.Record {
+		return audit.Record{At: now, Actor: by.Actor, Action: action, Resource: resource, ResourceID: id}
 	}
 	want := []audit.Record{
 		record(portal, audit.Delete, audit.User, user.ID),
@@ -239,7 +240,10 @@ func TestRejectedOperationsAreNotAudited(t *testing.T) {
 			_, err := r.UpdatePatient(ctx, portal, patient.ID, func(*record.Patient) error { return refused })
 			return err
 		},
-		"another's": func() error { _, err := r.GetPatient(ctx, audit.Actor{UserID: "x"}, patient.ID); return err },
+		"another's": func() error {
+			_, err := r.GetPatient(ctx, identity.Principal{Actor: audit.Actor{UserID: "x"}}, patient.ID)
+			return err
+		},
 	} {
 		if err := act(); err == nil {
 			t.Errorf("%s: no error", name)
@@ -258,7 +262,7 @@ func TestEndUserAccessesOnlyOwnPatients(t *testing.T) {
 	ctx := t.Context()
 	user, other := r.createUser(ada), r.createUser(record.Contact{})
 	own, foreign := r.createPatient(user.ID), r.createPatient(other.ID)
-	self := audit.Actor{UserID: user.ID}
+	self := identity.Principal{Actor: audit.Actor{UserID: user.ID}}
 	if got, err := r.GetPatient(ctx, self, own.ID); err != nil || got.ID != own.ID {
 		t.Errorf("own: %v, %v", got, err)
 	}

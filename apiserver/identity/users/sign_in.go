@@ -195,9 +195,9 @@ func (r *Service) verifyCode(ctx context.Context, tx Tx, whom recipient, code st
 // newSignInRecord returns the audit record for a successful or failed sign-in.
 func (r *Service) newSignInRecord(userID string, good bool, resource audit.Resource, id string) audit.Record {
 	if good {
-		return r.newAuditRecord(audit.Actor{UserID: userID}, audit.SignIn, resource, id)
+		return audit.NewRecord(r.Now(), audit.Actor{UserID: userID}, audit.SignIn, resource, id)
 	}
-	return r.newAuditRecord(audit.Actor{}, audit.SignInFailed, resource, id)
+	return audit.NewRecord(r.Now(), audit.Actor{}, audit.SignInFailed, resource, id)
 }
 
 // maxMagicCodeLifetime is the maximum lifetime of a magic code.

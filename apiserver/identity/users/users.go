@@ -8,13 +8,15 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // CreateUser creates a user. It returns an already-exists error if another user has the
 // email address or phone number.
-func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record.Contact) (record.User, error) {
+func (r *Service) CreateUser(ctx context.Context, by identity.Principal, contact record.Contact) (record.User, error) {
 	user := record.User{ID: uuid.NewString(), Contact: contact, CreatedAt: r.Now()}
 	sealed, hashes, err := r.encryptUser(user)
 	if err != nil {
@@ -24,14 +26,14 @@ func (r *Service) CreateUser(ctx context.Context, by audit.Actor, contact record
 		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.User, user.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.User, user.ID))
 	})
 	return user, err
 }
 
 // GetUser returns a user.
-func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (record.User, error) {
-	if !isUUID(id) {
+func (r *Service) GetUser(ctx context.Context, by identity.Principal, id string) (record.User, error) {
+	if !identifier.IsUUID(id) {
 		return record.User{}, record.ErrNotFound
 	}
 	var kept record.EncryptedUser
@@ -39,7 +41,7 @@ func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (recor
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.User, id))
 	})
 	if err != nil {
 		return record.User{}, err
@@ -49,7 +51,7 @@ func (r *Service) GetUser(ctx context.Context, by audit.Actor, id string) (recor
 
 // ListUsers returns a page of the users and their total number: all users, or the single
 // user with the given contact data.
-func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Contact, page Page) (users []record.User, total int64, err error) {
+func (r *Service) ListUsers(ctx context.Context, by identity.Principal, find record.Contact, page record.Page) (users []record.User, total int64, err error) {
 	wanted, err := r.contactHashes(find)
 	if err != nil {
 		return nil, 0, err
@@ -59,7 +61,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.User, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.User, ""))
 	})
 	if err != nil {
 		return nil, 0, err
@@ -74,7 +76,7 @@ func (r *Service) ListUsers(ctx context.Context, by audit.Actor, find record.Con
 }
 
 // findUsers returns a page of all users, or the user that the hashes identify.
-func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page Page) ([]record.EncryptedUser, int64, error) {
+func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page record.Page) ([]record.EncryptedUser, int64, error) {
 	if len(wanted) == 0 {
 		return tx.ListUsers(ctx, page.Offset, page.Limit)
 	}
@@ -92,8 +94,8 @@ func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page Pag
 
 // UpdateUser changes the contact data of a user with change. It returns an
 // already-exists error if another user has the email address or phone number.
-func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, change func(*record.Contact)) (record.User, error) {
-	if !isUUID(id) {
+func (r *Service) UpdateUser(ctx context.Context, by identity.Principal, id string, change func(*record.Contact)) (record.User, error) {
+	if !identifier.IsUUID(id) {
 		return record.User{}, record.ErrNotFound
 	}
 	var user record.User
@@ -109,7 +111,7 @@ func (r *Service) UpdateUser(ctx context.Context, by audit.Actor, id string, cha
 		if err := r.storeUser(ctx, tx, user); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.User, id))
 	})
 	return user, err
 }
@@ -123,15 +125,15 @@ func (r *Service) storeUser(ctx context.Context, tx Tx, user record.User) error 
 }
 
 // DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
-func (r *Service) DeleteUser(ctx context.Context, by audit.Actor, id string) error {
-	if !isUUID(id) {
+func (r *Service) DeleteUser(ctx context.Context, by identity.Principal, id string) error {
+	if !identifier.IsUUID(id) {
 		return record.ErrNotFound
 	}
 	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeleteUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.User, id))
 	})
 }
 
@@ -151,8 +153,8 @@ const (
 )
 
 // ExportUser returns all data stored about a user.
-func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (UserExport, error) {
-	if !isUUID(id) {
+func (r *Service) ExportUser(ctx context.Context, by identity.Principal, id string) (UserExport, error) {
+	if !identifier.IsUUID(id) {
 		return UserExport{}, record.ErrNotFound
 	}
 	var (
@@ -163,7 +165,7 @@ func (r *Service) ExportUser(ctx context.Context, by audit.Actor, id string) (Us
 		if kept, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		if err := tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Export, audit.User, id)); err != nil {
+		if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Export, audit.User, id)); err != nil {
 			return err
 		}
 		if export.Patients, _, err = tx.ListPatients(ctx, id, 0, noLimit); err != nil {

@@ -19,11 +19,6 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
-const (
-	AccessTokenScopes accessTokenContextKey = "accessToken.Scopes"
-	ApplicationScopes applicationContextKey = "application.Scopes"
-)
-
 // Defines values for AgeUnit.
 const (
 	AgeUnitMonth AgeUnit = "month"
@@ -1330,12 +1325,6 @@ type Unavailable = Error
 // Unprocessable defines model for Unprocessable.
 type Unprocessable = ValidationError
 
-// accessTokenContextKey is the context key for accessToken security scheme
-type accessTokenContextKey string
-
-// applicationContextKey is the context key for application security scheme
-type applicationContextKey string
-
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
 	// InstanceID The id of the instance, followed by `-mgp`. Without it, 401.
@@ -1988,12 +1977,6 @@ func (siw *ServerInterfaceWrapper) CreateToken(w http.ResponseWriter, r *http.Re
 	var err error
 	_ = err
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, ApplicationScopes, []string{})
-
-	r = r.WithContext(ctx)
-
 	// Parameter object where we will unmarshal all parameters from the context
 	var params CreateTokenParams
 
@@ -2034,12 +2017,6 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	var err error
 	_ = err
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListAuditParams
@@ -2175,12 +2152,6 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 // SignInByMagicCode operation middleware
 func (siw *ServerInterfaceWrapper) SignInByMagicCode(w http.ResponseWriter, r *http.Request) {
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SignInByMagicCode(w, r)
 	}))
@@ -2296,12 +2267,6 @@ func (siw *ServerInterfaceWrapper) SendPassword(w http.ResponseWriter, r *http.R
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListWebhooks(w, r)
 	}))
@@ -2315,12 +2280,6 @@ func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.R
 
 // CreateWebhook operation middleware
 func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateWebhook(w, r)
@@ -2348,12 +2307,6 @@ func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeleteWebhook(w, r, webhookID)
 	}))
@@ -2379,12 +2332,6 @@ func (siw *ServerInterfaceWrapper) GetWebhook(w http.ResponseWriter, r *http.Req
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "webhook_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetWebhook(w, r, webhookID)
@@ -2412,12 +2359,6 @@ func (siw *ServerInterfaceWrapper) ChangeWebhook(w http.ResponseWriter, r *http.
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangeWebhook(w, r, webhookID)
 	}))
@@ -2443,12 +2384,6 @@ func (siw *ServerInterfaceWrapper) ListDeliveries(w http.ResponseWriter, r *http
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "webhook_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListDeliveriesParams
@@ -2514,12 +2449,6 @@ func (siw *ServerInterfaceWrapper) ReplayDelivery(w http.ResponseWriter, r *http
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReplayDelivery(w, r, webhookID, deliveryID)
 	}))
@@ -2545,12 +2474,6 @@ func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r 
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "webhook_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RotateWebhookSecret(w, r, webhookID)
@@ -2578,12 +2501,6 @@ func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Re
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.TestWebhook(w, r, webhookID)
 	}))
@@ -2600,12 +2517,6 @@ func (siw *ServerInterfaceWrapper) ListInterviewFeedback(w http.ResponseWriter, 
 
 	var err error
 	_ = err
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListInterviewFeedbackParams
@@ -2661,12 +2572,6 @@ func (siw *ServerInterfaceWrapper) ListKnowledge(w http.ResponseWriter, r *http.
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "list", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"knowledge:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListKnowledgeParams
@@ -2813,12 +2718,6 @@ func (siw *ServerInterfaceWrapper) ListPatients(w http.ResponseWriter, r *http.R
 	var err error
 	_ = err
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:read"})
-
-	r = r.WithContext(ctx)
-
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListPatientsParams
 
@@ -2875,12 +2774,6 @@ func (siw *ServerInterfaceWrapper) ListPatients(w http.ResponseWriter, r *http.R
 // CreatePatient operation middleware
 func (siw *ServerInterfaceWrapper) CreatePatient(w http.ResponseWriter, r *http.Request) {
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreatePatient(w, r)
 	}))
@@ -2906,12 +2799,6 @@ func (siw *ServerInterfaceWrapper) DeletePatient(w http.ResponseWriter, r *http.
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "patient_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeletePatient(w, r, patientID)
@@ -2939,12 +2826,6 @@ func (siw *ServerInterfaceWrapper) GetPatient(w http.ResponseWriter, r *http.Req
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetPatient(w, r, patientID)
 	}))
@@ -2971,12 +2852,6 @@ func (siw *ServerInterfaceWrapper) ChangePatient(w http.ResponseWriter, r *http.
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"patient:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangePatient(w, r, patientID)
 	}))
@@ -2993,12 +2868,6 @@ func (siw *ServerInterfaceWrapper) ListSurveys(w http.ResponseWriter, r *http.Re
 
 	var err error
 	_ = err
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListSurveysParams
@@ -3072,12 +2941,6 @@ func (siw *ServerInterfaceWrapper) CreateSurvey(w http.ResponseWriter, r *http.R
 	var err error
 	_ = err
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
-
-	r = r.WithContext(ctx)
-
 	// Parameter object where we will unmarshal all parameters from the context
 	var params CreateSurveyParams
 
@@ -3128,12 +2991,6 @@ func (siw *ServerInterfaceWrapper) DeleteSurvey(w http.ResponseWriter, r *http.R
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeleteSurvey(w, r, surveyID)
 	}))
@@ -3159,12 +3016,6 @@ func (siw *ServerInterfaceWrapper) GetSurvey(w http.ResponseWriter, r *http.Requ
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetSurvey(w, r, surveyID)
@@ -3192,12 +3043,6 @@ func (siw *ServerInterfaceWrapper) ChangeSurvey(w http.ResponseWriter, r *http.R
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangeSurvey(w, r, surveyID)
 	}))
@@ -3223,12 +3068,6 @@ func (siw *ServerInterfaceWrapper) GetAssessment(w http.ResponseWriter, r *http.
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetAssessmentParams
@@ -3285,12 +3124,6 @@ func (siw *ServerInterfaceWrapper) GetFhir(w http.ResponseWriter, r *http.Reques
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetFhir(w, r, surveyID)
 	}))
@@ -3317,12 +3150,6 @@ func (siw *ServerInterfaceWrapper) GetMagicLink(w http.ResponseWriter, r *http.R
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetMagicLink(w, r, surveyID)
 	}))
@@ -3348,12 +3175,6 @@ func (siw *ServerInterfaceWrapper) ListAnswers(w http.ResponseWriter, r *http.Re
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListAnswersParams
@@ -3410,12 +3231,6 @@ func (siw *ServerInterfaceWrapper) GetCurrentQuestion(w http.ResponseWriter, r *
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetCurrentQuestion(w, r, surveyID)
 	}))
@@ -3441,12 +3256,6 @@ func (siw *ServerInterfaceWrapper) AnswerCurrentQuestion(w http.ResponseWriter, 
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "survey_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:write"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params AnswerCurrentQuestionParams
@@ -3499,12 +3308,6 @@ func (siw *ServerInterfaceWrapper) GetQuestion(w http.ResponseWriter, r *http.Re
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetQuestion(w, r, surveyID, questionIndex)
 	}))
@@ -3540,12 +3343,6 @@ func (siw *ServerInterfaceWrapper) ChangeAnswer(w http.ResponseWriter, r *http.R
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"question:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangeAnswer(w, r, surveyID, questionIndex)
 	}))
@@ -3572,12 +3369,6 @@ func (siw *ServerInterfaceWrapper) GetSummary(w http.ResponseWriter, r *http.Req
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"survey:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetSummary(w, r, surveyID)
 	}))
@@ -3594,12 +3385,6 @@ func (siw *ServerInterfaceWrapper) ListUsage(w http.ResponseWriter, r *http.Requ
 
 	var err error
 	_ = err
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"config:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListUsageParams
@@ -3646,12 +3431,6 @@ func (siw *ServerInterfaceWrapper) ListUsers(w http.ResponseWriter, r *http.Requ
 
 	var err error
 	_ = err
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
-
-	r = r.WithContext(ctx)
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListUsersParams
@@ -3722,12 +3501,6 @@ func (siw *ServerInterfaceWrapper) ListUsers(w http.ResponseWriter, r *http.Requ
 // CreateUser operation middleware
 func (siw *ServerInterfaceWrapper) CreateUser(w http.ResponseWriter, r *http.Request) {
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateUser(w, r)
 	}))
@@ -3753,12 +3526,6 @@ func (siw *ServerInterfaceWrapper) DeleteUser(w http.ResponseWriter, r *http.Req
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeleteUser(w, r, userID)
@@ -3786,12 +3553,6 @@ func (siw *ServerInterfaceWrapper) GetUser(w http.ResponseWriter, r *http.Reques
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetUser(w, r, userID)
 	}))
@@ -3818,12 +3579,6 @@ func (siw *ServerInterfaceWrapper) ChangeUser(w http.ResponseWriter, r *http.Req
 		return
 	}
 
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:write"})
-
-	r = r.WithContext(ctx)
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangeUser(w, r, userID)
 	}))
@@ -3849,12 +3604,6 @@ func (siw *ServerInterfaceWrapper) ExportUser(w http.ResponseWriter, r *http.Req
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user_id", Err: err})
 		return
 	}
-
-	ctx := r.Context()
-
-	ctx = context.WithValue(ctx, AccessTokenScopes, []string{"user:read"})
-
-	r = r.WithContext(ctx)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ExportUser(w, r, userID)

@@ -55,6 +55,11 @@ type Record struct {
 	ResourceID string // empty for a list, and for a sign-in by an unknown user
 }
 
+// NewRecord returns the record of an action at a time.
+func NewRecord(at time.Time, by Actor, action Action, resource Resource, id string) Record {
+	return Record{At: at, Actor: by, Action: action, Resource: resource, ResourceID: id}
+}
+
 // Filter selects records. Empty fields match all records.
 type Filter struct {
 	From, To time.Time // From is inclusive, To is exclusive

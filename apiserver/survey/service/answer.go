@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -14,8 +15,8 @@ import (
 )
 
 // Current returns the current question of a survey, or nil if the survey is completed.
-func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*record.Step, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) Current(ctx context.Context, by identity.Principal, id string) (*record.Step, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,8 @@ func (r *Service) Current(ctx context.Context, by audit.Actor, id string) (*reco
 }
 
 // StepAt returns the question at an index with its answer, or the current question.
-func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index int) (record.Step, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) StepAt(ctx context.Context, by identity.Principal, id string, index int) (record.Step, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return record.Step{}, err
 	}
@@ -47,22 +48,20 @@ func (r *Service) StepAt(ctx context.Context, by audit.Actor, id string, index i
 }
 
 // ListAnswers returns a page of the answered questions and their total number.
-func (r *Service) ListAnswers(ctx context.Context, by audit.Actor, id string, page Page) (steps []record.Step, total int64, err error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) ListAnswers(ctx context.Context, by identity.Principal, id string, page record.Page) (steps []record.Step, total int64, err error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return nil, 0, err
 	}
 	answered := record.AnsweredSteps(p.Steps)
-	total = int64(len(answered))
-	from := min(page.Offset, total)
-	return answered[from:min(from+page.Limit, total)], total, nil
+	return record.Slice(answered, page), int64(len(answered)), nil
 }
 
 // Answer records the answer to the current question and returns the next one, or nil
 // if the survey is completed. Concurrent answers to one question conflict: the first
 // commit wins. The other returns a conflict, unless it names the index that is then
 // current or repeats the stored answer.
-func (r *Service) Answer(ctx context.Context, by audit.Actor, id string, given flow.Submission) (*record.Question, error) {
+func (r *Service) Answer(ctx context.Context, by identity.Principal, id string, given flow.Submission) (*record.Question, error) {
 	meant := -1 // index of the current question when the answer arrived
 	return retryOnConflict(func() (*record.Question, error) {
 		p, err := r.load(ctx, by, id)
@@ -84,7 +83,7 @@ func (r *Service) Answer(ctx context.Context, by audit.Actor, id string, given f
 
 // ChangeAnswer replaces the answer to the question at an index and returns the next
 // question, or nil if the survey is completed. It discards all later answers.
-func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*record.Question, error) {
+func (r *Service) ChangeAnswer(ctx context.Context, by identity.Principal, id string, index int, answer json.RawMessage) (*record.Question, error) {
 	return retryOnConflict(func() (*record.Question, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
@@ -97,8 +96,8 @@ func (r *Service) ChangeAnswer(ctx context.Context, by audit.Actor, id string, i
 }
 
 // applyTransition computes the effect of an answer and writes it. It returns
-// record.ErrVersionMismatch if another write came first.
-func (r *Service) applyTransition(ctx context.Context, by audit.Actor, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
+// storage.ErrVersionMismatch if another write came first.
+func (r *Service) applyTransition(ctx context.Context, by identity.Principal, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {
 	w, err := r.envForSurvey(&p.Survey)
 	if err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func withLimiter[T any](ctx context.Context, r *Service, findings int, compute f
 
 // writeTransition stores the effect of an answer to a survey that had the given number
 // of steps.
-func (r *Service) writeTransition(ctx context.Context, tx Tx, by audit.Actor, steps int, moved *flow.Transition) error {
+func (r *Service) writeTransition(ctx context.Context, tx Tx, by identity.Principal, steps int, moved *flow.Transition) error {
 	id := moved.Survey.ID
 	if err := tx.UpdateSurvey(ctx, moved.Survey); err != nil {
 		return err
@@ -153,7 +152,7 @@ func (r *Service) writeTransition(ctx context.Context, tx Tx, by audit.Actor, st
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Survey, id))
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.Survey, id))
 }
 
 // complete stores the result of a survey, enqueues its event, and fills in missing

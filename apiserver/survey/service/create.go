@@ -8,9 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
@@ -33,7 +35,7 @@ func patientNotFoundError(id string) error {
 }
 
 // Create creates a survey and asks its first question.
-func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateRequest) (record.Survey, error) {
+func (r *Service) Create(ctx context.Context, by identity.Principal, wanted CreateRequest) (record.Survey, error) {
 	patient, earlier, err := r.loadPatient(ctx, wanted.PatientID, wanted.NeedsPriorEvidence())
 	if err != nil {
 		return record.Survey{}, err
@@ -66,7 +68,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Create, audit.Survey, made.Survey.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.Survey, made.Survey.ID))
 	})
 	if errors.Is(err, record.ErrReferenceNotFound) { // the patient was deleted concurrently
 		err = patientNotFoundError(wanted.PatientID)
@@ -81,7 +83,7 @@ func (r *Service) Create(ctx context.Context, by audit.Actor, wanted CreateReque
 // loadPatient returns a patient and, if needed, the latest survey that the patient
 // completed.
 func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlier bool) (patient record.Patient, earlier flow.Progress, err error) {
-	if !isUUID(patientID) {
+	if !identifier.IsUUID(patientID) {
 		return patient, earlier, patientNotFoundError(patientID)
 	}
 	err = r.Storage.View(ctx, func(tx Reader) (err error) {

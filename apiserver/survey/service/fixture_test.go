@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 
 var (
 	now    = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
-	portal = audit.Actor{Application: "portal"}
+	portal = identity.Principal{Actor: audit.Actor{Application: "portal"}}
 )
 
 // forEachStorage runs a test on an empty database of each kind.

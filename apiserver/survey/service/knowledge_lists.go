@@ -21,7 +21,7 @@ type ListQuery struct {
 }
 
 // SearchItems returns a page of a knowledge list and the total number of matches.
-func (r *Service) SearchItems(q ListQuery, page Page) (items []record.Item, total int64, err error) {
+func (r *Service) SearchItems(q ListQuery, page record.Page) (items []record.Item, total int64, err error) {
 	modelID, err := r.selectModel(q.Language, q.AcceptLanguage)
 	if err != nil {
 		return nil, 0, err
@@ -39,10 +39,8 @@ func (r *Service) SearchItems(q ListQuery, page Page) (items []record.Item, tota
 		wanted.AgeMonths = new(q.Age.Months())
 	}
 	found := search.Items(lease.Release(), wanted)
-	total = int64(len(found))
-	from := min(page.Offset, total)
-	for _, item := range found[from:min(from+page.Limit, total)] {
+	for _, item := range record.Slice(found, page) {
 		items = append(items, record.Item{ID: item.ID, Name: strings.Clone(item.Name)}) // cloned because the release may be unmapped
 	}
-	return items, total, nil
+	return items, int64(len(found)), nil
 }

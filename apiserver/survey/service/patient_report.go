@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
@@ -30,7 +30,7 @@ type PatientReport struct {
 }
 
 // PatientReport returns the report of a survey, or ErrNotCompleted.
-func (r *Service) PatientReport(ctx context.Context, by audit.Actor, id string) (PatientReport, error) {
+func (r *Service) PatientReport(ctx context.Context, by identity.Principal, id string) (PatientReport, error) {
 	p, assessment, err := r.loadCompleted(ctx, by, id)
 	if err != nil {
 		return PatientReport{}, err
@@ -62,7 +62,7 @@ func newPatientReport(p flow.Progress, assessment *record.Assessment, w leasedEn
 // Article returns the article about a condition in the report of a survey, and the
 // report. It returns record.ErrNotFound if there is no such article or the report
 // does not show the condition.
-func (r *Service) Article(ctx context.Context, by audit.Actor, id, conditionID string) (record.Article, PatientReport, error) {
+func (r *Service) Article(ctx context.Context, by identity.Principal, id, conditionID string) (record.Article, PatientReport, error) {
 	p, assessment, err := r.loadCompleted(ctx, by, id)
 	if err != nil {
 		return record.Article{}, PatientReport{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
@@ -44,18 +45,18 @@ func newServiceWithArticles(t *testing.T) (r *service.Service, show func(bool)) 
 }
 
 // createWoman creates a patient with known sex and age, and her user.
-func createWoman(t *testing.T, r *service.Service) (record.Patient, audit.Actor) {
+func createWoman(t *testing.T, r *service.Service) (record.Patient, identity.Principal) {
 	t.Helper()
 	patient := createPatient(t, r)
 	patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
 	if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 		t.Fatal(err)
 	}
-	return patient, audit.Actor{UserID: patient.UserID}
+	return patient, identity.Principal{Actor: audit.Actor{UserID: patient.UserID}}
 }
 
 // completeSurvey creates a survey and answers all questions.
-func completeSurvey(t *testing.T, r *service.Service, patient record.Patient, by audit.Actor, sections ...string) record.Survey {
+func completeSurvey(t *testing.T, r *service.Service, patient record.Patient, by identity.Principal, sections ...string) record.Survey {
 	t.Helper()
 	made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: "triage", Sections: sections}})
 	if err != nil {
@@ -117,7 +118,7 @@ func TestArticle(t *testing.T) {
 	}
 	_, other := createWoman(t, r)
 	for name, test := range map[string]struct {
-		by        audit.Actor
+		by        identity.Principal
 		condition string
 	}{
 		"of nothing to read": {user, "c_2"}, "not of the result": {user, "c_99"}, "of another user": {other, "c_1"},

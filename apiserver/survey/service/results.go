@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -21,8 +23,8 @@ var (
 
 // Assessment returns the assessment of a completed survey, or ErrNotCompleted or
 // ErrNotAssessed. Conditions are hidden from end users if the tenant hides them.
-func (r *Service) Assessment(ctx context.Context, by audit.Actor, id string) (assessment record.Assessment, err error) {
-	if by.UserID != "" && !r.Features().PatientResults {
+func (r *Service) Assessment(ctx context.Context, by identity.Principal, id string) (assessment record.Assessment, err error) {
+	if !access.CanSeeConditions(by, r.Features().PatientResults) {
 		return record.Assessment{}, record.ErrNotFound
 	}
 	err = r.Storage.Transact(ctx, func(tx Tx) error {
@@ -44,7 +46,7 @@ func (r *Service) Assessment(ctx context.Context, by audit.Actor, id string) (as
 
 // Summary returns a completed survey with all questions and answers, or
 // ErrNotCompleted.
-func (r *Service) Summary(ctx context.Context, by audit.Actor, id string) (summary record.Summary, err error) {
+func (r *Service) Summary(ctx context.Context, by identity.Principal, id string) (summary record.Summary, err error) {
 	err = r.Storage.Transact(ctx, func(tx Tx) error {
 		found, err := r.getCompleted(ctx, tx, by, id)
 		if err != nil {
@@ -58,7 +60,7 @@ func (r *Service) Summary(ctx context.Context, by audit.Actor, id string) (summa
 }
 
 // getCompleted returns a completed survey and records that its result was read.
-func (r *Service) getCompleted(ctx context.Context, tx Tx, by audit.Actor, id string) (record.Survey, error) {
+func (r *Service) getCompleted(ctx context.Context, tx Tx, by identity.Principal, id string) (record.Survey, error) {
 	found, err := getVisible(ctx, tx, by, id)
 	if err != nil {
 		return record.Survey{}, err
@@ -66,21 +68,21 @@ func (r *Service) getCompleted(ctx context.Context, tx Tx, by audit.Actor, id st
 	if found.Status != record.StatusCompleted {
 		return record.Survey{}, ErrNotCompleted
 	}
-	return found, tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Result, id))
+	return found, tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Result, id))
 }
 
 // Outcome returns the summary of a completed survey and, if there is one and the
 // caller may see it, the assessment. It returns ErrNotCompleted otherwise.
-func (r *Service) Outcome(ctx context.Context, by audit.Actor, id string) (record.Summary, *record.Assessment, error) {
+func (r *Service) Outcome(ctx context.Context, by identity.Principal, id string) (record.Summary, *record.Assessment, error) {
 	p, assessment, err := r.loadCompleted(ctx, by, id)
-	if by.UserID != "" && !r.Features().PatientResults {
+	if !access.CanSeeConditions(by, r.Features().PatientResults) {
 		assessment = nil
 	}
 	return record.Summarize(p.Survey, p.Steps), assessment, err
 }
 
 // loadCompleted returns a completed survey with its steps and its assessment, if any.
-func (r *Service) loadCompleted(ctx context.Context, by audit.Actor, id string) (p flow.Progress, assessment *record.Assessment, err error) {
+func (r *Service) loadCompleted(ctx context.Context, by identity.Principal, id string) (p flow.Progress, assessment *record.Assessment, err error) {
 	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if p.Survey, err = r.getCompleted(ctx, tx, by, id); err != nil {
 			return err

@@ -14,11 +14,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
@@ -62,33 +63,21 @@ type Observer interface {
 	SurveyCompleted(kind record.Type)
 }
 
-// Page selects part of a list.
-type Page struct{ Offset, Limit int64 }
-
-// newAuditRecord returns the audit record of an action.
-func (r *Service) newAuditRecord(by audit.Actor, action audit.Action, resource audit.Resource, id string) audit.Record {
-	return audit.Record{At: r.Now(), Actor: by, Action: action, Resource: resource, ResourceID: id}
-}
-
-// isUUID reports whether an ID is well-formed for a survey or a patient.
-func isUUID(id string) bool { return uuid.Validate(id) == nil }
-
 // Get returns the survey with an ID.
-func (r *Service) Get(ctx context.Context, by audit.Actor, id string) (record.Survey, error) {
+func (r *Service) Get(ctx context.Context, by identity.Principal, id string) (record.Survey, error) {
 	var found record.Survey
 	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		if found, err = getVisible(ctx, tx, by, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	})
 	return found, err
 }
 
-// getVisible returns a survey that the actor may see. Applications may see all
-// surveys, end users only those of their own patients.
-func getVisible(ctx context.Context, tx Tx, by audit.Actor, id string) (record.Survey, error) {
-	if !isUUID(id) {
+// getVisible returns a survey that the principal may see.
+func getVisible(ctx context.Context, tx Tx, by identity.Principal, id string) (record.Survey, error) {
+	if !identifier.IsUUID(id) {
 		return record.Survey{}, record.ErrNotFound
 	}
 	found, err := tx.GetSurvey(ctx, id)
@@ -98,16 +87,16 @@ func getVisible(ctx context.Context, tx Tx, by audit.Actor, id string) (record.S
 	return found, checkAccess(ctx, tx, by, found)
 }
 
-// checkAccess returns record.ErrNotFound if the actor may not see a survey.
-func checkAccess(ctx context.Context, tx Reader, by audit.Actor, found record.Survey) error {
-	if by.UserID == "" {
+// checkAccess returns record.ErrNotFound if the principal may not see a survey.
+func checkAccess(ctx context.Context, tx Reader, by identity.Principal, found record.Survey) error {
+	if access.SeesAllUsers(by) {
 		return nil
 	}
 	patient, err := tx.GetPatient(ctx, found.PatientID)
 	if err != nil {
 		return err
 	}
-	if patient.UserID != by.UserID {
+	if !access.CanSeeSurvey(by, found.ID, patient.UserID) {
 		return record.ErrNotFound
 	}
 	return nil
@@ -115,7 +104,7 @@ func checkAccess(ctx context.Context, tx Reader, by audit.Actor, found record.Su
 
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
-func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page Page) (surveys []record.Survey, total int64, err error) {
+func (r *Service) List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
 	filter := record.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
 		var nobody bool
@@ -127,32 +116,33 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.List, audit.Survey, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.Survey, ""))
 	})
 	return surveys, total, err
 }
 
-// restrictFilter narrows a filter to what the actor may see, and reports whether
+// restrictFilter narrows a filter to what the principal may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx Tx, by audit.Actor, filter record.SurveyFilter) (narrowed record.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx Tx, by identity.Principal, filter record.SurveyFilter) (narrowed record.SurveyFilter, nobody bool, err error) {
 	switch {
 	case filter.PatientID == "":
-		filter.UserID = by.UserID
-		return filter, false, nil
-	case !isUUID(filter.PatientID):
+		owner, ok := access.ListOwner(by, "")
+		filter.UserID = owner
+		return filter, !ok, nil
+	case !identifier.IsUUID(filter.PatientID):
 		return filter, true, nil
-	case by.UserID == "":
+	case access.SeesAllUsers(by):
 		return filter, false, nil
 	}
 	patient, err := tx.GetPatient(ctx, filter.PatientID)
 	if errors.Is(err, record.ErrNotFound) {
 		return filter, true, nil
 	}
-	return filter, patient.UserID != by.UserID, err
+	return filter, !access.CanSeePatient(by, patient.UserID), err
 }
 
 // Delete deletes a survey with all its data.
-func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
+func (r *Service) Delete(ctx context.Context, by identity.Principal, id string) error {
 	return r.Storage.Transact(ctx, func(tx Tx) error {
 		if _, err := getVisible(ctx, tx, by, id); err != nil {
 			return err
@@ -160,14 +150,14 @@ func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) error {
 		if err := tx.DeleteSurvey(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Delete, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.Survey, id))
 	})
 }
 
 // load reads a survey with its steps and writes the audit records of read-only
 // actions.
-func (r *Service) load(ctx context.Context, by audit.Actor, id string, acts ...audit.Record) (p flow.Progress, err error) {
-	if !isUUID(id) {
+func (r *Service) load(ctx context.Context, by identity.Principal, id string, acts ...audit.Record) (p flow.Progress, err error) {
+	if !identifier.IsUUID(id) {
 		return p, record.ErrNotFound
 	}
 	read := func(tx Reader) (err error) {

@@ -5,6 +5,7 @@ package service
 import (
 	"context"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -19,7 +20,7 @@ type UpdateRequest struct {
 }
 
 // Update changes a survey.
-func (r *Service) Update(ctx context.Context, by audit.Actor, id string, wanted UpdateRequest) (record.Survey, error) {
+func (r *Service) Update(ctx context.Context, by identity.Principal, id string, wanted UpdateRequest) (record.Survey, error) {
 	return retryOnConflict(func() (record.Survey, error) {
 		p, err := r.load(ctx, by, id)
 		if err != nil {
@@ -71,7 +72,7 @@ func (r *Service) envForUpdate(s *record.Survey, modelID string) (leasedEnv, err
 }
 
 // writeUpdate replaces the stored survey with the updated one.
-func (r *Service) writeUpdate(ctx context.Context, tx Tx, by audit.Actor, was, revised flow.Progress) error {
+func (r *Service) writeUpdate(ctx context.Context, tx Tx, by identity.Principal, was, revised flow.Progress) error {
 	id := revised.Survey.ID
 	if err := tx.UpdateSurvey(ctx, revised.Survey); err != nil {
 		return err
@@ -89,5 +90,5 @@ func (r *Service) writeUpdate(ctx context.Context, tx Tx, by audit.Actor, was, r
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, r.newAuditRecord(by, audit.Change, audit.Survey, id))
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.Survey, id))
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
@@ -16,8 +18,8 @@ import (
 )
 
 // View returns the patient's view of a survey.
-func (r *Service) View(ctx context.Context, by audit.Actor, id string) (flow.View, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) View(ctx context.Context, by identity.Principal, id string) (flow.View, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.View{}, err
 	}
@@ -32,8 +34,8 @@ func (r *Service) View(ctx context.Context, by audit.Actor, id string) (flow.Vie
 // Explain returns the patient's view of a survey and the reason why its current
 // question is asked. Some questions need no reason and have none. Condition names are
 // hidden from end users if the tenant hides them.
-func (r *Service) Explain(ctx context.Context, by audit.Actor, id string) (flow.ExplainedView, error) {
-	p, err := r.load(ctx, by, id, r.newAuditRecord(by, audit.Read, audit.Survey, id))
+func (r *Service) Explain(ctx context.Context, by identity.Principal, id string) (flow.ExplainedView, error) {
+	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.ExplainedView{}, err
 	}
@@ -43,7 +45,7 @@ func (r *Service) Explain(ctx context.Context, by audit.Actor, id string) (flow.
 	}
 	defer w.release()
 	explained, err := withLimiter(ctx, r, flow.CountFindings(p, w.Env), func() (flow.ExplainedView, error) { return flow.Explain(p, w.Env) })
-	if by.UserID != "" && !w.Features.PatientResults {
+	if !access.CanSeeConditions(by, w.Features.PatientResults) {
 		explained.Reason.Conditions = nil
 	}
 	return explained, err

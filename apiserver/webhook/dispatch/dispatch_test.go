@@ -240,7 +240,7 @@ func (r *harness) finishSurveys(many int) {
 
 func (r *harness) attempts(id string) []event.Attempt {
 	r.t.Helper()
-	attempts, _, err := r.service.ListAttempts(r.t.Context(), id, webhook.Page{Limit: 50})
+	attempts, _, err := r.service.ListAttempts(r.t.Context(), id, record.Page{Limit: 50})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
 // Limits of a webhook configuration.
@@ -29,7 +30,7 @@ func ValidateURL(field, text string, plain bool) (string, error) {
 	}
 	address, err := url.Parse(text)
 	switch {
-	case err != nil || !isVisibleASCII(text) || strings.HasSuffix(address.Host, ":") || address.Hostname() == "" || address.Opaque != "" || len(text) > maxURLLength:
+	case err != nil || !identifier.IsVisibleASCII(text, maxURLLength) || strings.HasSuffix(address.Host, ":") || address.Hostname() == "" || address.Opaque != "":
 		return problem("expected a URL such as https://portal.example/events, of at most " + strconv.Itoa(maxURLLength) + " bytes")
 	case address.Scheme != "https" && (address.Scheme != "http" || !plain):
 		return problem("expected a URL that begins with https://")
@@ -56,7 +57,7 @@ func ValidateToken(field, text string) (string, error) {
 	if text == "" {
 		return "", &assessment.FieldError{Field: field, Problem: "missing, expected 1 to " + strconv.Itoa(maxTokenLength) + " visible ASCII characters"}
 	}
-	if len(text) > maxTokenLength || !isVisibleASCII(text) {
+	if !identifier.IsVisibleASCII(text, maxTokenLength) {
 		return "", &assessment.FieldError{Field: field, Problem: "expected 1 to " + strconv.Itoa(maxTokenLength) + " visible ASCII characters"}
 	}
 	return text, nil
@@ -64,14 +65,10 @@ func ValidateToken(field, text string) (string, error) {
 
 // ValidateReference validates the client's own reference for a webhook. It may be empty.
 func ValidateReference(field, text string) (string, error) {
-	if len(text) > maxReferenceLength || !isVisibleASCII(text) {
+	if !identifier.IsVisibleASCII(text, maxReferenceLength) {
 		return "", &assessment.FieldError{Field: field, Problem: "expected at most " + strconv.Itoa(maxReferenceLength) + " visible ASCII characters"}
 	}
 	return text, nil
-}
-
-func isVisibleASCII(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' })
 }
 
 // ParseTypes parses the subscribed event types and returns them deduplicated, in the
