@@ -65,7 +65,7 @@ func newSurveyService(t testing.TB, o *guidance.Options, features *section.Featu
 		t.Fatal(err)
 	}
 	t.Cleanup(library.Close)
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func newFixtureOver(t testing.TB, url string) *fixture {
 	c.must(err)
 	models, err := library()
 	c.must(err)
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	c.must(err)
 	c.users = &users.Service{Storage: store, Keyring: keys, Now: c.now, Deliver: func(p users.OneTimePassword) { c.sentPasswords <- p }}
 	c.features.Store(&section.Features{PatientResults: true})

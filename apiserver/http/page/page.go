@@ -13,12 +13,14 @@ import (
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/body"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -54,14 +56,14 @@ type Sessions interface {
 
 // Content is the content of the pages that all tenants share.
 type Content struct {
-	messages *messageCatalog
+	messages *i18n.Catalog
 	body     *body.Map
 }
 
 // ReadContent reads the embedded content, and returns an error that names any inconsistency.
 // Call it once at startup and keep the result.
 func ReadContent() (*Content, error) {
-	words, err := readMessageCatalog(messageFiles)
+	words, err := i18n.Load(content.Texts, "page")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ type Options struct {
 
 type handlers struct {
 	Options
-	messages *messageCatalog
+	messages *i18n.Catalog
 	body     *body.Map
 	themes   themeCache
 }
