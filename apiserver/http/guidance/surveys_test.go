@@ -18,9 +18,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"

@@ -19,7 +19,6 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/config"
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
@@ -30,6 +29,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"

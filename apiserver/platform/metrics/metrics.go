@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/notify"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/quota"
 )
