@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // Patient is the person whose health a survey is about. The survey asks for whatever

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 func mustParseDate(t testing.TB, text string) civil.Date {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/docs"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )
 

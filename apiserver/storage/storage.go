@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // ErrInvalidURL indicates that a database URL is invalid. Retrying does not help, unlike

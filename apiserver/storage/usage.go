@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // UsageCount counts the calls of an application to an endpoint on one day.

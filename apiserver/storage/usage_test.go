@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 func TestUsageBatchValidate(t *testing.T) {

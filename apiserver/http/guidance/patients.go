@@ -7,8 +7,8 @@ import (
 	"errors"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	contract "github.com/anamnesis-dev/anamnesis/apiserver/openapi/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 // ListUsage implements contract.StrictServerInterface.

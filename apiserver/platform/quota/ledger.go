@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
 )

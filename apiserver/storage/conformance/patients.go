@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	driver "modernc.org/sqlite"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/sqlite/internal/queries"
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"

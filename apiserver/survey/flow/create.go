@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"

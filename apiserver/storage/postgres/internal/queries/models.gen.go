@@ -5,7 +5,7 @@
 package queries
 
 import (
-	"github.com/anamnesis-dev/anamnesis/apiserver/platform/civil"
+	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
 type UsageCount struct {
