@@ -4,8 +4,6 @@ package body
 
 import (
 	"io/fs"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -20,21 +18,6 @@ func mustRead(t testing.TB) *Map {
 		t.Fatal(err)
 	}
 	return m
-}
-
-// TestPackageIsPure checks that the package does not import HTTP, SQL or logging, even
-// transitively.
-func TestPackageIsPure(t *testing.T) {
-	t.Parallel()
-	output, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, banned := range []string{"net/http", "database/sql", "log/slog"} {
-		if slices.Contains(strings.Fields(string(output)), banned) {
-			t.Errorf("%s is imported, at least by what is imported", banned)
-		}
-	}
 }
 
 // filesWith returns the files of the map and all texts, with a replacement in one of them.
