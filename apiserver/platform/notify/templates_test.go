@@ -29,7 +29,7 @@ func TestMessageRender(t *testing.T) {
 		}
 	}
 	got := newTextMessage(func(m *Message) { m.Language = "de" }).render()
-	const want = "493021 ist Ihr Code für die Anmeldung bei acme. Er gilt 10 Minuten. Geben Sie ihn an niemanden weiter."
+	const want = "493021 ist Ihr Code für die Anmeldung bei acme. Er ist 10 Minuten gültig. Geben Sie ihn nicht weiter."
 	if got != (renderedMessage{text: want}) {
 		t.Errorf("the text message is %+v", got)
 	}

@@ -40,10 +40,10 @@ func TestUSEnglishOverridesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	v := mustLoadTexts(t)
 	british, american := v.Match("en"), v.Match("en-US")
-	if got := american.Text(textID(Hospitalizations, false)); got != "What have you been in the hospital for?" {
+	if got := american.Text(textID(Hospitalizations, false)); got != "Have you ever been in the hospital, and what for?" {
 		t.Errorf("in US English: got %q", got)
 	}
-	if got := british.Text(textID(Hospitalizations, false)); got != "What have you been in hospital for?" {
+	if got := british.Text(textID(Hospitalizations, false)); got != "Have you ever been in hospital, and what for?" {
 		t.Errorf("in British English: got %q", got)
 	}
 	food, contact := labelID(Allergies, "food"), labelID(Allergies, "contact")
