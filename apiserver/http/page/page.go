@@ -30,8 +30,7 @@ import (
 type Surveys interface {
 	View(ctx context.Context, by audit.Actor, id string) (flow.View, error)
 	Explain(ctx context.Context, by audit.Actor, id string) (flow.ExplainedView, error)
-	Answer(ctx context.Context, by audit.Actor, id string, given flow.Submission) (*record.Question, error)
-	ChangeAnswer(ctx context.Context, by audit.Actor, id string, index int, answer json.RawMessage) (*record.Question, error)
+	AnswerViewed(ctx context.Context, by audit.Actor, sight *flow.View, index int, answer json.RawMessage) (*record.Question, error)
 	PatientReport(ctx context.Context, by audit.Actor, id string) (service.PatientReport, error)
 	Article(ctx context.Context, by audit.Actor, id, conditionID string) (record.Article, service.PatientReport, error)
 	List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page service.Page) ([]record.Survey, int64, error)

@@ -152,7 +152,7 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	answer, wrong := readAnswer(&step.Question, r.PostForm)
 	if wrong == nil {
-		wrong = h.saveAnswer(w, r, step, answer)
+		wrong = h.saveAnswer(w, r, &sight, step, answer)
 	}
 	if wrong != nil {
 		h.renderQuestionError(w, r, &sight, step, wrong)
@@ -161,7 +161,7 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 
 // saveAnswer saves an answer and redirects the browser. It returns a formError if the answer
 // is invalid.
-func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *record.Step, answer record.Answer) *formError {
+func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step, answer record.Answer) *formError {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
 	defer cancel()
 	index, id := step.Question.Index, surveyID(r)
@@ -171,12 +171,8 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *reco
 	}
 	var next *record.Question
 	sent, err := json.Marshal(answer)
-	switch {
-	case err != nil:
-	case step.Answer.IsZero():
-		next, err = h.Surveys.Answer(ctx, actorFrom(r), id, flow.Submission{Answer: sent, Index: &index})
-	default:
-		next, err = h.Surveys.ChangeAnswer(ctx, actorFrom(r), id, index, sent)
+	if err == nil {
+		next, err = h.Surveys.AnswerViewed(ctx, actorFrom(r), sight, index, sent)
 	}
 	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
 		return &formError{MessageID: "error.other"}
