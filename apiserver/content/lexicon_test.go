@@ -10,7 +10,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // Common words are listed once, in lookup form. A header states their source; a

@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/connlimit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/drain"
 )

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 // podMemoryLimit is the default memory limit of an Instance's pods, in bytes.

@@ -13,7 +13,7 @@ import (
 
 // newSurveyService returns the survey service on the process's storage and releases.
 func (p *process) newSurveyService() (*service.Service, error) {
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	if err != nil {
 		return nil, fmt.Errorf("reading survey messages: %w", err)
 	}

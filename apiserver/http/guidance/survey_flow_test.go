@@ -24,6 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -41,7 +42,7 @@ type httpFlow struct {
 	options    guidance.Options
 	url        string
 	tmp        string
-	vocabulary section.Catalog
+	vocabulary *i18n.Catalog
 	server     *httptest.Server
 	library    *model.Store
 	now        atomic.Pointer[time.Time]
@@ -55,7 +56,7 @@ func newHTTPFlow(t *testing.T, url string) *httpFlow {
 	f := &httpFlow{url: url, tmp: t.TempDir()}
 	f.usersClient = newUsersClient(t, func(o *guidance.Options) { f.options = *o })
 	f.store = nil // the fixture's store stays unused
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	f.must(err)
 	f.vocabulary = words
 	t.Cleanup(f.stop)
@@ -111,7 +112,7 @@ func (f *httpFlow) ServeRelease(draft *modeltest.Builder, confirms bool) section
 	f.must(model.WriteFile(filepath.Join(f.tmp, model.FileName(meta.ModelID, meta.Version)), draft.Bytes(f.t)))
 	release := draft.Build(f.t)
 	f.world = section.Env{
-		Release: release, Engine: inference.New(), Texts: f.vocabulary.ForLanguage(release.Meta.Language), Lists: section.ReleaseLists{Release: release},
+		Release: release, Engine: inference.New(), Texts: f.vocabulary.Match(release.Meta.Language), Lists: section.ReleaseLists{Release: release},
 		Features: section.Features{Prefill: true, PatientResults: true, PrefillConfirmation: confirms},
 	}
 	return f.Restart()

@@ -19,6 +19,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	domain "github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -98,7 +99,7 @@ func newSurveyBenchmark(b *testing.B, url string) *surveyBenchmark {
 	return p
 }
 
-func contentLibrary(b *testing.B) (*model.Store, section.Catalog) {
+func contentLibrary(b *testing.B) (*model.Store, *i18n.Catalog) {
 	b.Helper()
 	file, err := compiled.ForLanguage("en")
 	if err != nil {
@@ -113,7 +114,7 @@ func contentLibrary(b *testing.B) (*model.Store, section.Catalog) {
 		b.Fatal(err)
 	}
 	b.Cleanup(library.Close)
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	if err != nil {
 		b.Fatal(err)
 	}

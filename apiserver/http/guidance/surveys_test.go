@@ -18,10 +18,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/users"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -67,7 +67,7 @@ func newSurveyService(t testing.TB, o *guidance.Options, features *section.Featu
 		t.Fatal(err)
 	}
 	t.Cleanup(library.Close)
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access/accesstest"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 // failOnRead is a body that must not be read.

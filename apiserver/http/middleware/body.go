@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 const (

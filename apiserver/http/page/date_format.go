@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 )
 
-// formatDate formats the UTC date of a time in the language of the messages, which define the
+// formatDate formats the UTC date of a time in the language of the texts, which define the
 // pattern and the names of the months.
-func (w *Messages) formatDate(moment time.Time) string {
+func formatDate(words *i18n.Texts, moment time.Time) string {
 	year, month, day := moment.UTC().Date()
-	months := strings.Split(w.text("date.months"), " ")
-	return w.text("date", "day", strconv.Itoa(day), "month", months[(int(month)-1)%len(months)], "year", strconv.Itoa(year))
+	months := strings.Split(words.Text("date.months"), " ")
+	return words.Text("date", "day", strconv.Itoa(day), "month", months[(int(month)-1)%len(months)], "year", strconv.Itoa(year))
 }

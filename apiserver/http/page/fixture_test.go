@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/content/compiled"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser"
@@ -29,6 +28,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -110,7 +110,7 @@ func newFixtureOver(t testing.TB, url string) *fixture {
 	c.must(err)
 	models, err := library()
 	c.must(err)
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	c.must(err)
 	c.users = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Keyring: keys, Now: c.now, Deliver: func(p users.OneTimePassword) { c.sentPasswords <- p }}
 	c.features.Store(&section.Features{PatientResults: true})

@@ -3,7 +3,6 @@
 package page
 
 import (
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -37,98 +36,87 @@ type formError struct {
 	Values    []string
 }
 
-// skippedAnswer is the answer that skips a question.
-const skippedAnswer = "null"
-
 // readAnswer returns the answer of a submitted form, depending on the button pressed.
-func readAnswer(q *record.Question, form url.Values) (json.RawMessage, *formError) {
+func readAnswer(q *record.Question, form url.Values) (record.Answer, *formError) {
 	if form.Get(actionField) == actionSkip {
-		return json.RawMessage(skippedAnswer), nil
+		return skipped, nil
 	}
 	return answerFromForm(q, form)
 }
 
-// answerFromForm returns the answer in a form, in the JSON of the API. It returns a formError
-// for mistakes specific to forms; the survey service validates the rest.
-func answerFromForm(q *record.Question, form url.Values) (json.RawMessage, *formError) {
-	value, wrong := formValue(q, form)
-	if wrong != nil {
-		return nil, wrong
-	}
-	answer, err := json.Marshal(value)
-	if err != nil {
-		return nil, &formError{MessageID: "error.other"}
-	}
-	return answer, nil
-}
+// skipped is the answer that skips a question.
+var skipped = record.Answer{Kind: record.KindSkipped}
 
-func formValue(q *record.Question, form url.Values) (any, *formError) {
+// answerFromForm returns the answer in a form. It returns a formError for mistakes specific to
+// forms; the survey service validates the rest.
+func answerFromForm(q *record.Question, form url.Values) (record.Answer, *formError) {
 	switch q.AnswerType {
 	case record.AnswerChoice:
-		return choiceValue(q, form.Get(answerField))
+		return choiceAnswer(q, form.Get(answerField))
 	case record.AnswerMultipleChoice, record.AnswerList:
-		return itemsValue(q, form[answerField])
+		return itemsAnswer(q, form[answerField])
 	case record.AnswerNumber:
-		return numberValue(q, strings.TrimSpace(form.Get(answerField)))
+		return numberAnswer(q, strings.TrimSpace(form.Get(answerField)))
 	case record.AnswerText:
-		return textValue(q, form.Get(answerField))
+		return textAnswer(q, form.Get(answerField))
 	}
 	switch q.Meta.Component {
 	case record.ComponentGroupSingle:
-		return groupSingleValue(q, form.Get(answerField))
+		return groupSingleAnswer(q, form.Get(answerField))
 	case record.ComponentGroupMultiple:
-		return groupMultipleValue(q, form)
+		return groupMultipleAnswer(q, form)
 	default:
-		return singleValue(q, form.Get(answerField))
+		return singleAnswer(q, form.Get(answerField))
 	}
 }
 
-// An item is an item as the API accepts it.
-type item struct {
-	ID       string `json:"id"`
-	ChoiceID string `json:"choice_id,omitempty"`
+// newItems returns an answer that selects items.
+func newItems(list []record.Item) record.Answer {
+	return record.Answer{Kind: record.KindItems, Items: list}
 }
 
-func choiceValue(q *record.Question, chosen string) (any, *formError) {
+// invalid returns no answer and a problem.
+func invalid(messageID string, namesAndValues ...string) (record.Answer, *formError) {
+	return record.Answer{}, &formError{messageID, namesAndValues}
+}
+
+func choiceAnswer(q *record.Question, chosen string) (record.Answer, *formError) {
 	switch {
 	case chosen != "":
-		return item{ID: chosen}, nil
+		return record.Answer{Kind: record.KindItem, Items: []record.Item{{ID: chosen}}}, nil
 	case q.Meta.Required:
-		return nil, &formError{MessageID: "error.choice"}
+		return invalid("error.choice")
 	}
-	return nil, nil
+	return skipped, nil
 }
 
-func itemsValue(q *record.Question, chosen []string) (any, *formError) {
-	if len(chosen) == 0 {
-		switch {
-		case !q.Meta.Required:
-			return nil, nil
-		case q.AnswerType == record.AnswerList:
-			return nil, &formError{MessageID: "error.list"}
-		}
-		return nil, &formError{MessageID: "error.items"}
+func itemsAnswer(q *record.Question, chosen []string) (record.Answer, *formError) {
+	switch {
+	case len(chosen) == 0 && !q.Meta.Required:
+		return skipped, nil
+	case len(chosen) == 0 && q.AnswerType == record.AnswerList:
+		return invalid("error.list")
+	case len(chosen) == 0:
+		return invalid("error.items")
+	case len(chosen) > section.MaxItems:
+		return invalid("error.too-many", "max", strconv.Itoa(section.MaxItems))
 	}
-	if len(chosen) > section.MaxItems {
-		return nil, &formError{"error.too-many", []string{"max", strconv.Itoa(section.MaxItems)}}
-	}
-	items := make([]item, len(chosen))
+	list := make([]record.Item, len(chosen))
 	for i, text := range chosen {
-		id, choice, _ := strings.Cut(text, choiceSeparator)
-		items[i] = item{id, choice}
+		list[i].ID, list[i].ChoiceID, _ = strings.Cut(text, choiceSeparator)
 	}
-	return items, nil
+	return newItems(list), nil
 }
 
-func numberValue(q *record.Question, text string) (any, *formError) {
+func numberAnswer(q *record.Question, text string) (record.Answer, *formError) {
 	if text == "" && !q.Meta.Required {
-		return nil, nil
+		return skipped, nil
 	}
 	number, err := strconv.Atoi(text)
 	if err != nil || number < q.Meta.Bounds.Min || number > q.Meta.Bounds.Max {
-		return nil, &formError{"error.number", []string{"min", strconv.Itoa(q.Meta.Bounds.Min), "max", strconv.Itoa(q.Meta.Bounds.Max)}}
+		return invalid("error.number", "min", strconv.Itoa(q.Meta.Bounds.Min), "max", strconv.Itoa(q.Meta.Bounds.Max))
 	}
-	return number, nil
+	return record.Answer{Kind: record.KindNumber, Number: number}, nil
 }
 
 // newlineReplacer undoes the newline normalization of submitted forms.
@@ -137,55 +125,55 @@ var newlineReplacer = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // normalizeText returns a text as it was typed, without leading and trailing spaces.
 func normalizeText(text string) string { return strings.TrimSpace(newlineReplacer.Replace(text)) }
 
-func textValue(q *record.Question, text string) (any, *formError) {
+func textAnswer(q *record.Question, text string) (record.Answer, *formError) {
 	text = normalizeText(text)
 	switch {
 	case text == "" && !q.Meta.Required:
-		return nil, nil
+		return skipped, nil
 	case text == "":
-		return nil, &formError{MessageID: "error.required"}
+		return invalid("error.required")
 	case utf8.RuneCountInString(text) > q.Meta.MaxLength:
-		return nil, &formError{"error.text", []string{"max", strconv.Itoa(q.Meta.MaxLength)}}
+		return invalid("error.text", "max", strconv.Itoa(q.Meta.MaxLength))
 	}
-	return text, nil
+	return record.Answer{Kind: record.KindText, Text: text}, nil
 }
 
-func singleValue(q *record.Question, choice string) (any, *formError) {
+func singleAnswer(q *record.Question, choice string) (record.Answer, *formError) {
 	if choice == "" {
-		return nil, &formError{MessageID: "error.choice"}
+		return invalid("error.choice")
 	}
-	return []item{{q.Meta.Options[0].ID, choice}}, nil
+	return newItems([]record.Item{{ID: q.Meta.Options[0].ID, ChoiceID: choice}}), nil
 }
 
-func groupSingleValue(q *record.Question, chosen string) (any, *formError) {
+func groupSingleAnswer(q *record.Question, chosen string) (record.Answer, *formError) {
 	switch chosen {
 	case "":
-		return nil, &formError{MessageID: "error.choice"}
+		return invalid("error.choice")
 	case noneValue:
-		return []item{}, nil
+		return newItems([]record.Item{}), nil
 	case unknownValue:
-		items := make([]item, len(q.Meta.Options))
+		list := make([]record.Item, len(q.Meta.Options))
 		for i, option := range q.Meta.Options {
-			items[i] = item{option.ID, record.ChoiceUnknown}
+			list[i] = record.Item{ID: option.ID, ChoiceID: record.ChoiceUnknown}
 		}
-		return items, nil
+		return newItems(list), nil
 	}
-	return []item{{chosen, record.ChoicePresent}}, nil
+	return newItems([]record.Item{{ID: chosen, ChoiceID: record.ChoicePresent}}), nil
 }
 
-// groupMultipleValue requires an answer for at least one item, because a patient who answers
+// groupMultipleAnswer requires an answer for at least one item, because a patient who answers
 // none may have overlooked them.
-func groupMultipleValue(q *record.Question, form url.Values) (any, *formError) {
-	var items []item
+func groupMultipleAnswer(q *record.Question, form url.Values) (record.Answer, *formError) {
+	var list []record.Item
 	for _, option := range q.Meta.Options {
 		if choice := form.Get(itemFieldPrefix + option.ID); choice != "" {
-			items = append(items, item{option.ID, choice})
+			list = append(list, record.Item{ID: option.ID, ChoiceID: choice})
 		}
 	}
-	if len(items) == 0 {
-		return nil, &formError{MessageID: "error.required"}
+	if len(list) == 0 {
+		return invalid("error.required")
 	}
-	return items, nil
+	return newItems(list), nil
 }
 
 // formFromAnswer returns the form values for an answer. It is the inverse of answerFromForm.

@@ -3,6 +3,7 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -100,10 +101,24 @@ func TestAnswerFromForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, wrong := answerFromForm(sampleQuestions()[test.question], form)
-		if diff := cmp.Diff(test.problem, wrong); diff != "" || string(answer) != test.answer {
-			t.Errorf("%s, %.60s: got %s, want %s\n%s", test.question, test.form, answer, test.answer, diff)
+		var got string
+		if wrong == nil {
+			got = string(marshalAnswer(t, answer))
+		}
+		if diff := cmp.Diff(test.problem, wrong); diff != "" || got != test.answer {
+			t.Errorf("%s, %.60s: got %s, want %s\n%s", test.question, test.form, got, test.answer, diff)
 		}
 	}
+}
+
+// marshalAnswer returns an answer in the JSON of the API.
+func marshalAnswer(t testing.TB, answer record.Answer) []byte {
+	t.Helper()
+	sent, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent
 }
 
 // formWithItems returns a form with this many items of a list.
@@ -150,15 +165,15 @@ func TestFormRoundTrip(t *testing.T) {
 			}
 			return // several unanswered items, which only the API can express
 		}
-		read, err := section.ParseAnswer(q, sent, w.Lists)
+		read, err := section.ParseAnswer(q, marshalAnswer(t, sent), w.Lists)
 		if err != nil {
-			r.Fatalf("%s, of %v: %v", sent, given, err)
+			r.Fatalf("%v, of %v: %v", sent, given, err)
 		}
 		if diff := cmp.Diff(given, sortItems(q, given, read)); isLossless(q, given) && diff != "" {
 			r.Errorf("through the form %v (-given +read):\n%s", form, diff)
 		}
-		if again, _ := answerFromForm(q, formFromAnswer(q, read)); string(again) != string(sent) {
-			r.Errorf("%v says %s, and its own form %s", form, sent, again)
+		if again, _ := answerFromForm(q, formFromAnswer(q, read)); !cmp.Equal(again, sent) {
+			r.Errorf("%v says %v, and its own form %v", form, sent, again)
 		}
 	})
 }
@@ -263,9 +278,9 @@ func FuzzForm(f *testing.F) {
 			if wrong != nil {
 				continue
 			}
-			read, err := section.ParseAnswer(q, sent, lists)
+			read, err := section.ParseAnswer(q, marshalAnswer(t, sent), lists)
 			if _, refused := errors.AsType[*assessment.FieldError](err); err != nil && !refused {
-				t.Errorf("%s: %s: %v", name, sent, err)
+				t.Errorf("%s: %v: %v", name, sent, err)
 			}
 			if err == nil && read.Kind != record.KindSkipped {
 				resubmit(t, q, read, lists)
@@ -282,7 +297,7 @@ func resubmit(t *testing.T, q *record.Question, given record.Answer, lists secti
 	if wrong != nil {
 		t.Fatalf("%v is shown as %v: %v", given, form, wrong)
 	}
-	again, err := section.ParseAnswer(q, sent, lists)
+	again, err := section.ParseAnswer(q, marshalAnswer(t, sent), lists)
 	if diff := cmp.Diff(given, again); err != nil || diff != "" {
 		t.Errorf("%v is shown as %v: %v\n%s", given, form, err, diff)
 	}

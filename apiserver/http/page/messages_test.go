@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"html/template"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -15,19 +14,22 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"text/template/parse"
 	"time"
 
+	"golang.org/x/text/language"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-func mustReadMessages(t testing.TB) *messageCatalog {
+func mustReadMessages(t testing.TB) *i18n.Catalog {
 	t.Helper()
-	v, err := readMessageCatalog(messageFiles)
+	v, err := i18n.Load(content.Texts, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +74,14 @@ func formatValues[W any](values ...W) []string {
 // Every message that a page uses exists, and every message is used.
 func TestMessagesMatchUsage(t *testing.T) {
 	t.Parallel()
-	english := mustReadMessages(t).messages[0]
+	english := mustReadMessages(t).Languages()[0]
 	asked := append(messageIDsInTemplates(t), messageIDsInCode(t)...)
-	unsaid := maps.Clone(english.texts)
+	unsaid := map[string]bool{}
+	for _, id := range english.IDs() {
+		unsaid[id] = true
+	}
 	for _, id := range asked {
-		if !english.has(id) && !english.has(id+".you") {
+		if !english.Has(id) && !english.Has(id+".you") {
 			t.Errorf("%s is asked for and is not there", id)
 		}
 		for _, said := range []string{"", ".you", ".child", ".other"} {
@@ -252,32 +257,14 @@ func TestNoticePages(t *testing.T) {
 // A message with audience variants has one for every audience.
 func TestMessagesForAllAudiences(t *testing.T) {
 	t.Parallel()
-	for _, words := range mustReadMessages(t).messages {
-		for id := range words.texts {
+	for _, words := range mustReadMessages(t).Languages() {
+		for _, id := range words.IDs() {
 			said, toPatients := strings.CutSuffix(id, ".you")
 			for _, other := range []string{".child", ".other"} {
-				if toPatients && !words.has(said+other) {
+				if toPatients && !words.Has(said+other) {
 					t.Errorf("%s: there is %s and no %s", words.Tag, id, said+other)
 				}
 			}
-		}
-	}
-}
-
-func TestMatchLanguage(t *testing.T) {
-	t.Parallel()
-	v := mustReadMessages(t)
-	for wanted, want := range map[string]string{
-		"": "en", "de": "de", "de-AT": "de", "en": "en", "en-US": "en-US", "en-GB": "en", "fr": "en", "fr;q=0.9, de;q=0.5": "de", "*": "en", "\x00;;q": "en",
-		"en-US,en;q=0.5": "en-US", "pl, en-US;q=0.1": "en-US",
-	} {
-		if got := v.Match(wanted); got.Tag != want || got.Direction() != "ltr" {
-			t.Errorf("%q: got %s, %s", wanted, got.Tag, got.Direction())
-		}
-	}
-	for tag, want := range map[string]string{"ar": "rtl", "he": "rtl", "fa-IR": "rtl", "ur": "rtl", "az-Arab": "rtl", "az": "ltr", "uk": "ltr", "zh": "ltr"} {
-		if got := (&Messages{Tag: tag}).Direction(); got != want {
-			t.Errorf("%s is written %s", tag, got)
 		}
 	}
 }
@@ -287,10 +274,10 @@ func TestFormatDate(t *testing.T) {
 	v := mustReadMessages(t)
 	evening := time.Date(2027, time.March, 4, 23, 30, 0, 0, time.FixedZone("", -3600)) // the fifth in UTC
 	for tag, want := range map[string]string{"en": "5 March 2027", "en-US": "March 5, 2027", "de": "5. März 2027"} {
-		if got := v.Match(tag).formatDate(evening); got != want {
+		if got := formatDate(v.Match(tag), evening); got != want {
 			t.Errorf("%s: got %q", tag, got)
 		}
-		if months := strings.Fields(v.Match(tag).text("date.months")); len(months) != 12 {
+		if months := strings.Fields(v.Match(tag).Text("date.months")); len(months) != 12 {
 			t.Errorf("%s has the months %q", tag, months)
 		}
 	}
@@ -298,7 +285,7 @@ func TestFormatDate(t *testing.T) {
 
 func TestMessageText(t *testing.T) {
 	t.Parallel()
-	f := frame{Who: "child", Words: &Messages{texts: map[string]string{"a": "{x} of {y}, {x}", "b": "any", "b.child": "yours", "c": "{number}!", "d": "none"}}}
+	f := frame{Who: "child", Words: i18n.NewTexts(language.English, map[string]string{"a": "{x} of {y}, {x}", "b": "any", "b.child": "yours", "c": "{number}!", "d": "none"})}
 	for got, want := range map[string]string{
 		f.T("a", "x", 1, "y", "two"): "1 of two, 1", f.T("b"): "yours", f.T("gone"): "[gone]",
 		f.Either("112", "c", "d"): "112!", f.Either("", "c", "d"): "none",
@@ -306,50 +293,6 @@ func TestMessageText(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
-// Inconsistent messages are rejected at startup, with the file and the ID.
-func TestIncompleteMessagesAreRejected(t *testing.T) {
-	t.Parallel()
-	const english = "a: one\nb: \"{count} of them\"\n"
-	for _, test := range []struct{ name, content, says string }{
-		{"de", "a: eins\n", "reading page messages in words/de.yaml: b: missing"},
-		{"de", "a: eins\nb: \"{count} davon\"\nc: drei\n", "words/de.yaml: c: expected a message id that exists in English"},
-		{"de", "a: eins\nb: zwei\n", "words/de.yaml: b: expected placeholders [count], as in English, got []"},
-		{"de", "a: eins\nb: \"{zahl} davon\"\n", "b: expected placeholders [count], as in English, got [zahl]"},
-		{"en-us", "a: one\n", "words/en-us.yaml: a: identical to the message of the base language"},
-		{"de", "a: [eins\n", "reading page messages in words/de.yaml: "},
-		{"de", "a: eins\na: zwei\n", "reading page messages in words/de.yaml: "},
-		{"en", "a: [", "reading page messages in words/en.yaml: "},
-	} {
-		files := fstest.MapFS{"words/en.yaml": {Data: []byte(english)}}
-		files["words/"+test.name+".yaml"] = &fstest.MapFile{Data: []byte(test.content)}
-		if _, err := readMessageCatalog(files); err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s, %q: got %v\nwant %s", test.name, test.content, err, test.says)
-		}
-	}
-	if _, err := readMessageCatalog(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "words/en.yaml") {
-		t.Errorf("without English: got %v", err)
-	}
-}
-
-// A regional variant contains only the messages that differ from its base language.
-func TestLanguageVariants(t *testing.T) {
-	t.Parallel()
-	var files fs.FS = fstest.MapFS{
-		"words/en.yaml": {Data: []byte("a: colour\nb: \"{n}\"\n")}, "words/en-us.yaml": {Data: []byte("a: color\n")},
-		"words/de.yaml": {Data: []byte("a: Farbe\nb: \"{n}.\"\n")}, "words/de-at.yaml": {Data: []byte("a: Farb\n")},
-	}
-	v, err := readMessageCatalog(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for tag, want := range map[string]string{"en": "colour 1", "en-US": "color 1", "de": "Farbe 1.", "de-AT": "Farb 1."} {
-		words := v.Match(tag)
-		if got := words.text("a") + " " + words.text("b", "n", "1"); got != want || words.Tag != tag {
-			t.Errorf("%s: got %q in %s", tag, got, words.Tag)
 		}
 	}
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/body"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -26,8 +28,7 @@ import (
 type Surveys interface {
 	View(ctx context.Context, by identity.Principal, id string) (flow.View, error)
 	Explain(ctx context.Context, by identity.Principal, id string) (flow.ExplainedView, error)
-	Answer(ctx context.Context, by identity.Principal, id string, given flow.Submission) (*record.Question, error)
-	ChangeAnswer(ctx context.Context, by identity.Principal, id string, index int, answer json.RawMessage) (*record.Question, error)
+	AnswerViewed(ctx context.Context, by identity.Principal, sight *flow.View, index int, answer json.RawMessage) (*record.Question, error)
 	PatientReport(ctx context.Context, by identity.Principal, id string) (service.PatientReport, error)
 	Article(ctx context.Context, by identity.Principal, id, conditionID string) (record.Article, service.PatientReport, error)
 	List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) ([]record.Survey, int64, error)
@@ -52,14 +53,14 @@ type Sessions interface {
 
 // Content is the content of the pages that all tenants share.
 type Content struct {
-	messages *messageCatalog
+	messages *i18n.Catalog
 	body     *body.Map
 }
 
 // ReadContent reads the embedded content, and returns an error that names any inconsistency.
 // Call it once at startup and keep the result.
 func ReadContent() (*Content, error) {
-	words, err := readMessageCatalog(messageFiles)
+	words, err := i18n.Load(content.Texts, "page")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ type Options struct {
 
 type handlers struct {
 	Options
-	messages *messageCatalog
+	messages *i18n.Catalog
 	body     *body.Map
 	themes   themeCache
 }

@@ -71,7 +71,7 @@ func TestSurveyWithoutAssessment(t *testing.T) {
 	} {
 		v := c.openMagicLink(c.createSurvey(surveySpec{Type: kind, Sections: []string{"allergies", "notes"}}))
 		v.completeSurvey(healthyPatient("I feel <b>fine</b> & well"), v.survey+"/questions/0", continueToEnd).expect(t, http.StatusOK,
-			"Your answers are ready", says, "Is there anything else that you want to tell the doctor? I feel <b>fine</b> & well", "Skipped")
+			"Your answers are ready", says, "Is there anything else you would like to tell the doctor? I feel <b>fine</b> & well", "Skipped")
 	}
 }
 

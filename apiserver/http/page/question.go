@@ -3,7 +3,6 @@
 package page
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -150,7 +149,7 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	answer, wrong := readAnswer(&step.Question, r.PostForm)
 	if wrong == nil {
-		wrong = h.saveAnswer(w, r, step, answer)
+		wrong = h.saveAnswer(w, r, &sight, step, answer)
 	}
 	if wrong != nil {
 		h.renderQuestionError(w, r, &sight, step, wrong)
@@ -159,19 +158,16 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 
 // saveAnswer saves an answer and redirects the browser. It returns a formError if the answer
 // is invalid.
-func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *record.Step, answer json.RawMessage) *formError {
-	ctx := r.Context()
+func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step, answer record.Answer) *formError {
 	index, id := step.Question.Index, surveyID(r)
-	var next *record.Question
-	var err error
-	switch {
-	case step.Answer.IsZero():
-		next, err = h.Surveys.Answer(ctx, principalFrom(r), id, flow.Submission{Answer: answer, Index: &index})
-	case isUnchanged(step, answer):
+	if isUnchanged(step, answer) {
 		seeOther(w, r, questionPath(pathForSurvey(id), index+1))
 		return nil
-	default:
-		next, err = h.Surveys.ChangeAnswer(ctx, principalFrom(r), id, index, answer)
+	}
+	var next *record.Question
+	sent, err := json.Marshal(answer)
+	if err == nil {
+		next, err = h.Surveys.AnswerViewed(r.Context(), principalFrom(r), sight, index, sent)
 	}
 	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
 		return &formError{MessageID: "error.other"}
@@ -189,12 +185,16 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, step *reco
 
 // isUnchanged reports whether an answer equals the previous one as a form expresses it. The
 // following answers are then kept.
-func isUnchanged(step *record.Step, answer json.RawMessage) bool {
-	if step.Answer.Kind == record.KindSkipped {
-		return string(answer) == skippedAnswer
+func isUnchanged(step *record.Step, answer record.Answer) bool {
+	switch step.Answer.Kind {
+	case record.KindNone:
+		return false
+	case record.KindSkipped:
+		return answer.Kind == record.KindSkipped
 	}
 	before, wrong := answerFromForm(&step.Question, formFromAnswer(&step.Question, step.Answer))
-	return wrong == nil && bytes.Equal(before, answer)
+	return wrong == nil && before.Kind == answer.Kind && before.Number == answer.Number && before.Text == answer.Text &&
+		slices.Equal(before.Items, answer.Items)
 }
 
 // renderQuestionError renders a form with its error.

@@ -14,8 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
@@ -52,7 +53,7 @@ func rest(names []record.Concept) []record.Concept  { return names[min(len(names
 // A frame is the template data that every page has, with the data of one page.
 type frame struct {
 	Look   *theme
-	Words  *Messages
+	Words  *i18n.Texts
 	Name   string // template name
 	Who    string // the audience of a survey page; empty on other pages
 	Survey string // path of the survey; empty outside surveys
@@ -71,10 +72,10 @@ func (f frame) T(id string, namesAndValues ...any) string {
 	for i, value := range namesAndValues {
 		values[i] = fmt.Sprint(value)
 	}
-	if said := id + "." + f.Who; f.Who != "" && f.Words.has(said) {
+	if said := id + "." + f.Who; f.Who != "" && f.Words.Has(said) {
 		id = said
 	}
-	return f.Words.text(id, values...)
+	return f.Words.Text(id, values...)
 }
 
 // With returns the frame with other data, for a partial that pages share.
@@ -112,7 +113,7 @@ func (f frame) Dial(number string) template.URL {
 }
 
 // Date formats a date in the language of the page.
-func (f frame) Date(moment time.Time) string { return f.Words.formatDate(moment) }
+func (f frame) Date(moment time.Time) string { return formatDate(f.Words, moment) }
 
 // renderSurvey writes a page of a survey, in the survey's language.
 func (h *handlers) renderSurvey(w http.ResponseWriter, r *http.Request, status int, name string, sight *flow.View, data any) {
@@ -123,7 +124,7 @@ func (h *handlers) renderSurvey(w http.ResponseWriter, r *http.Request, status i
 }
 
 // render writes a page outside surveys.
-func (h *handlers) render(w http.ResponseWriter, r *http.Request, status int, name string, words *Messages, data any) {
+func (h *handlers) render(w http.ResponseWriter, r *http.Request, status int, name string, words *i18n.Texts, data any) {
 	h.writePage(w, r, status, frame{Name: name, Words: words, Data: data})
 }
 
@@ -134,12 +135,12 @@ func (h *handlers) writePage(w http.ResponseWriter, r *http.Request, status int,
 	if err := templates[f.Name].ExecuteTemplate(&text, "frame", f); err != nil {
 		h.Log.LogAttrs(r.Context(), slog.LevelError, "failed to write page",
 			slog.String("requestId", middleware.RequestInfoFrom(r.Context()).RequestID), slog.String("page", f.Name), slog.String("error", err.Error()))
-		http.Error(w, f.Words.text("broken.title"), http.StatusInternalServerError)
+		http.Error(w, f.Words.Text("broken.title"), http.StatusInternalServerError)
 		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Language", f.Words.Tag)
+	header.Set("Content-Language", f.Words.Tag.String())
 	header.Set("Content-Security-Policy", f.Look.policy)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "strict-origin") // page URLs contain the survey ID
@@ -175,7 +176,7 @@ func (h *handlers) handleError(w http.ResponseWriter, r *http.Request, err error
 	path := pathForSurvey(surveyID(r))
 	if expired, ok := errors.AsType[*flow.ExpiredError](err); ok {
 		words := h.messages.Match(r.Header.Get("Accept-Language"))
-		h.renderNoticeView(w, r, http.StatusConflict, noticeView{Note: "expired", Date: words.formatDate(expired.Since)})
+		h.renderNoticeView(w, r, http.StatusConflict, noticeView{Note: "expired", Date: formatDate(words, expired.Since)})
 		return
 	}
 	if moved, ok := errors.AsType[*flow.NotCurrentError](err); ok {

@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/guidance"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/router"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
@@ -28,6 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/encryption"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/open"
@@ -86,7 +86,7 @@ func newAuthorizationFixture(t *testing.T, operations access.Operations) *author
 	t.Cleanup(func() { check(t, store.Close()) })
 	keyring, err := encryption.GenerateKeyring()
 	check(t, err)
-	texts, err := section.LoadCatalog()
+	texts, err := section.LoadTexts()
 	check(t, err)
 	clock := func() time.Time { return today }
 	library := openLibrary(t)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 // assessmentCalls are the calls that run an assessment.

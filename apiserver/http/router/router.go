@@ -19,12 +19,12 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/docs"
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	v3 "github.com/anamnesis-dev/anamnesis/apiserver/http/v3"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 // Options configure the tenant handler. All but the last four are required.

@@ -12,12 +12,12 @@ import (
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/http/limiter"
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/catalog"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
 // WriteError responds with an error in the format of the contract.

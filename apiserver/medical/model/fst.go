@@ -9,7 +9,7 @@ import (
 
 	"github.com/blevesearch/vellum"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
 // fstIndexes are the finite state transducers of a release, which map text to numbers.

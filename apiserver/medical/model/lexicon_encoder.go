@@ -12,7 +12,7 @@ import (
 
 	"github.com/blevesearch/vellum"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
 // encodeLexicon numbers the terms and builds the indexes of the draft's patterns: by

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
 // verifyLexicon checks the properties of the lexicon that free-text parsing relies on,

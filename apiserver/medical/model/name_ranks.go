@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // encodeNameRanks sorts the names at build time, because clients list them often.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // familyBuilder returns a builder of a release with content in every section.

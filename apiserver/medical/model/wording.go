@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // encodeWordings encodes the names of each concept and the index of their words.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // A tokenKind classifies tokens by their characters.

@@ -5,7 +5,7 @@ package search
 import (
 	"unicode/utf8"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // A queryWord is a case-folded word of the phrase.

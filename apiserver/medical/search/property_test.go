@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // drawQuery draws an arbitrary query: pieces of wordings, possibly mistyped, and other

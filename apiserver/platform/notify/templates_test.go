@@ -29,7 +29,7 @@ func TestMessageRender(t *testing.T) {
 		}
 	}
 	got := newTextMessage(func(m *Message) { m.Language = "de" }).render()
-	const want = "493021 ist Ihr Code für die Anmeldung bei acme. Er gilt 10 Minuten. Geben Sie ihn an niemanden weiter."
+	const want = "493021 ist Ihr Code für die Anmeldung bei acme. Er ist 10 Minuten gültig. Geben Sie ihn nicht weiter."
 	if got != (renderedMessage{text: want}) {
 		t.Errorf("the text message is %+v", got)
 	}
@@ -45,8 +45,7 @@ func TestFormatMinutes(t *testing.T) {
 		{"en", time.Minute, "1 minute"}, {"en", 10 * time.Minute, "10 minutes"}, {"en", time.Second, "1 minute"},
 		{"en", 119 * time.Second, "1 minute"}, {"de", time.Minute, "1 Minute"}, {"de", 2 * time.Minute, "2 Minuten"},
 	} {
-		tag, in := builtinTemplates().forLanguage(test.language)
-		if got := in.formatMinutes(tag, test.valid); got != test.want {
+		if got := formatMinutes(builtinTemplates().Match(test.language), test.valid); got != test.want {
 			t.Errorf("%s of %s: %q, want %q", test.valid, test.language, got, test.want)
 		}
 	}
@@ -69,10 +68,14 @@ var gsmCharacters = regexp.MustCompile(`^[A-Za-z0-9äöüÄÖÜßéàñ .,:;!?'"
 func TestTemplatesAreComplete(t *testing.T) {
 	t.Parallel()
 	v := builtinTemplates()
-	if len(v.tags) != 2 || v.tags[0] != language.English {
-		t.Errorf("the languages are %v", v.tags)
+	if err := v.RequireIDs([]string{"oneTimePassword.subject", "oneTimePassword.body", "oneTimePassword.text", "minutes.one", "minutes.other"}); err != nil {
+		t.Error(err)
 	}
-	for _, tag := range v.tags {
+	if len(v.Languages()) != 3 || v.Languages()[0].Tag != language.English {
+		t.Errorf("got templates in %d languages, %s first", len(v.Languages()), v.Languages()[0].Tag)
+	}
+	for _, templates := range v.Languages() {
+		tag := templates.Tag
 		for _, valid := range []time.Duration{time.Minute, 10 * time.Minute} {
 			inLanguage := func(m *Message) { m.Language, m.ValidFor = tag.String(), valid }
 			for _, m := range []Message{newEmail(inLanguage), newTextMessage(inLanguage)} {

@@ -55,7 +55,7 @@ func TestOverview(t *testing.T) {
 		Words: []record.Quote{
 			{Question: "What brings you here? Please tell us in your own words.", Text: "My head hurts"},
 			{Question: "What exactly are you allergic to, and what happens when you have a reaction?", Text: "plasters"},
-			{Question: "Is there anything else that you want to tell the doctor?", Text: "Thank you"},
+			{Question: "Is there anything else you would like to tell the doctor?", Text: "Thank you"},
 		},
 	}
 	result := completeIntake(t, newEnv(t), `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"},{"id":"s_2","choice_id":"unknown"},{"id":"s_11"},{"id":"p_42","choice_id":"unknown"}]`)

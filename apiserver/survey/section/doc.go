@@ -9,6 +9,6 @@
 // sees a State, everything answered so far, and stores nothing: the same State yields
 // the same question. There is no clock, storage or HTTP here.
 //
-// The wording of questions is content, in words/<language>.yaml; the names of symptoms
+// The wording of questions is content, in content/lang/<language>/texts/surveys.yaml; the names of symptoms
 // come from the release.
 package section

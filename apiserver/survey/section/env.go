@@ -5,6 +5,7 @@ package section
 import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
@@ -13,7 +14,7 @@ import (
 type Env struct {
 	Release  *model.Release
 	Engine   *inference.Engine
-	Texts    *Texts // in the survey's language
+	Texts    *i18n.Texts // in the survey's language
 	Lists    Lists
 	Features Features
 }

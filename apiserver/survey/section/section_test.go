@@ -138,12 +138,12 @@ func TestSingleQuestionSections(t *testing.T) {
 			Text: "What brings you here? Please tell us in your own words.", AnswerType: record.AnswerText, Meta: record.Meta{Required: true, MaxLength: 1000},
 		}, []string{`"a cough"`}},
 		section.Notes: {record.Question{
-			Text: "Is there anything else that you want to tell the doctor?", AnswerType: record.AnswerText, Meta: record.Meta{MaxLength: 1000},
+			Text: "Is there anything else you would like to tell the doctor?", AnswerType: record.AnswerText, Meta: record.Meta{MaxLength: 1000},
 		}, []string{`null`, `"no"`}},
-		section.Drugs:            {newListQuestion("Which medicines do you take?", record.DrugList), []string{`null`, `[]`, `[{"id":"d_1"}]`}},
+		section.Drugs:            {newListQuestion("Which medicines do you take, if any?", record.DrugList), []string{`null`, `[]`, `[{"id":"d_1"}]`}},
 		section.ChronicDiseases:  {newListQuestion("Do you have any long-term illnesses?", record.ChronicDiseaseList), []string{`[{"id":"c_1"},{"id":"c_2"}]`}},
-		section.Hospitalizations: {newListQuestion("What have you been in hospital for?", record.HospitalizationList), []string{`[{"id":"p_47"}]`}},
-		section.Specialists:      {newListQuestion("Which doctors are treating you at the moment?", record.SpecialistList), []string{`[{"id":"sp_1"}]`}},
+		section.Hospitalizations: {newListQuestion("Have you ever been in hospital, and what for?", record.HospitalizationList), []string{`[{"id":"p_47"}]`}},
+		section.Specialists:      {newListQuestion("Which doctors, if any, are treating you at the moment?", record.SpecialistList), []string{`[{"id":"sp_1"}]`}},
 	} {
 		for _, given := range test.answers {
 			c := newState(t, name)

@@ -94,7 +94,7 @@ func (c *State) Patient() (inference.Patient, []inference.ReportedEvidence, erro
 // addresses the patient or, if the patient is a dependent, the person who answers.
 func (c *State) newQuestion(section, id string, answers record.AnswerType, meta record.Meta) *record.Question {
 	return &record.Question{
-		ID: id, Section: section, Index: len(c.Steps), Text: c.Texts.questionText(id, c.Survey.Dependent), AnswerType: answers, Meta: meta,
+		ID: id, Section: section, Index: len(c.Steps), Text: c.Texts.Text(textID(id, c.Survey.Dependent)), AnswerType: answers, Meta: meta,
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *State) sourceList(name string) *record.SourceList {
 func (c *State) options(question string, ids []string) []record.Option {
 	options := make([]record.Option, len(ids))
 	for i, id := range ids {
-		options[i] = record.Option{ID: id, Label: c.Texts.answerLabel(question, id)}
+		options[i] = record.Option{ID: id, Label: c.Texts.Text(labelID(question, id))}
 	}
 	return options
 }

@@ -95,6 +95,28 @@ func (r *Service) ChangeAnswer(ctx context.Context, by identity.Principal, id st
 	})
 }
 
+// AnswerViewed records the answer to a question of a survey that the caller has just viewed,
+// like Answer for the current question and like ChangeAnswer for an answered one. It reads
+// the survey again only if another write came first.
+func (r *Service) AnswerViewed(ctx context.Context, by identity.Principal, sight *flow.View, index int, answer json.RawMessage) (*record.Question, error) {
+	p, id, viewed := sight.Progress, sight.Survey.ID, true
+	change := index < len(record.AnsweredSteps(p.Steps))
+	return retryOnConflict(func() (_ *record.Question, err error) {
+		if !viewed {
+			if p, err = r.load(ctx, by, id); err != nil {
+				return nil, err
+			}
+		}
+		viewed = false
+		return r.applyTransition(ctx, by, p, func(w leasedEnv) (flow.Transition, error) {
+			if change {
+				return flow.ChangeAnswer(p, index, answer, r.Now(), w.Env)
+			}
+			return flow.Answer(p, flow.Submission{Answer: answer, Index: &index}, r.Now(), w.Env)
+		})
+	})
+}
+
 // applyTransition computes the effect of an answer and writes it. It returns
 // storage.ErrVersionMismatch if another write came first.
 func (r *Service) applyTransition(ctx context.Context, by identity.Principal, p flow.Progress, compute func(leasedEnv) (flow.Transition, error)) (*record.Question, error) {

@@ -40,7 +40,7 @@ func (r *Service) envForModel(modelID string) (leasedEnv, error) {
 	}
 	release := lease.Release()
 	return leasedEnv{section.Env{
-		Release: release, Engine: r.Engine, Texts: r.Texts.ForLanguage(release.Meta.Language),
+		Release: release, Engine: r.Engine, Texts: r.Texts.Match(release.Meta.Language),
 		Lists: section.ReleaseLists{Release: release}, Features: r.Features(),
 	}, lease}, nil
 }

@@ -79,7 +79,7 @@ func newService(url, dir string) (r *service.Service, closeAll func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	words, err := section.LoadCatalog()
+	words, err := section.LoadTexts()
 	r = &service.Service{
 		Storage: storage.Scope[service.Reader, service.Tx]{Store: store}, Models: library, Engine: inference.New(), Texts: words, Now: func() time.Time { return now },
 		Features: func() section.Features { return section.Features{Prefill: true, PatientResults: true} },

@@ -18,6 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
@@ -31,7 +32,7 @@ type Service struct {
 	Storage  Storage
 	Models   Models
 	Engine   *inference.Engine
-	Texts    section.Catalog
+	Texts    *i18n.Catalog
 	Features func() section.Features
 	Now      func() time.Time
 	// LimiterFor returns the limiter for computations about patients with the given number

@@ -53,12 +53,12 @@ func (l overlayLists) Find(list record.SourceList, id string) (section.ListItem,
 // language, and prefilling enabled.
 func NewEnv(t modeltest.TB, r *model.Release) section.Env {
 	t.Helper()
-	vocabulary, err := section.LoadCatalog()
+	vocabulary, err := section.LoadTexts()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	return section.Env{
-		Release: r, Engine: inference.New(), Texts: vocabulary.ForLanguage(r.Meta.Language),
+		Release: r, Engine: inference.New(), Texts: vocabulary.Match(r.Meta.Language),
 		Lists:    overlayLists{section.ReleaseLists{Release: r}, NewLists()},
 		Features: section.Features{Prefill: true, PatientResults: true},
 	}

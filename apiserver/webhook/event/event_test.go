@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,30 +17,6 @@ import (
 )
 
 var testTime = time.Date(2026, time.November, 23, 10, 0, 0, 0, time.UTC)
-
-// TestPackageIsPure checks that the package does not depend on HTTP, SQL, clocks or
-// randomness.
-func TestPackageIsPure(t *testing.T) {
-	t.Parallel()
-	output, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, banned := range []string{"net/http", "database/sql", "log/slog"} {
-		if slices.Contains(strings.Fields(string(output)), banned) {
-			t.Errorf("%s is imported, at least by what is imported", banned)
-		}
-	}
-	output, err = exec.Command("go", "list", "-f", `{{join .Imports " "}}`, ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, banned := range []string{"math/rand/v2", "crypto/rand", "os"} {
-		if slices.Contains(strings.Fields(string(output)), banned) {
-			t.Errorf("%s is imported", banned)
-		}
-	}
-}
 
 func TestEventBody(t *testing.T) {
 	t.Parallel()

@@ -9,9 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // checksums are the hashes of the part to measure on as it was frozen, in the form
@@ -34,16 +35,12 @@ func printChecksums(out io.Writer, files fs.FS) error {
 
 // hashFiles returns the hashes of the files in the held-out set, by name.
 func hashFiles(files fs.FS) (map[string]string, error) {
-	names, err := fs.Glob(files, path.Join(holdoutSet, "*.jsonl"))
+	contents, err := dataset.ReadFiles(files, dataset.Holdout)
 	if err != nil {
-		return nil, fmt.Errorf("listing the cases of the measure part: %w", err)
+		return nil, err
 	}
-	hashes := make(map[string]string, len(names))
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the cases of the measure part: %w", err)
-		}
+	hashes := make(map[string]string, len(contents))
+	for name, text := range contents {
 		hashes[name] = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	return hashes, nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 type command struct {
@@ -25,7 +27,7 @@ func (c *command) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{developmentSet, holdoutSet} {
+	for _, part := range []string{dataset.Development, dataset.Holdout} {
 		if c.Part != part && c.Part != "both" {
 			continue
 		}
@@ -51,8 +53,8 @@ func (c *command) runSet(out io.Writer, clinic *simulator, part string) error {
 	if err := printMetrics(out, part, outcomes); err != nil {
 		return fmt.Errorf("printing the metrics: %w", err)
 	}
-	printMissedEmergencies(out, outcomes, part == developmentSet)
-	if part == developmentSet {
+	printMissedEmergencies(out, outcomes, part == dataset.Development)
+	if part == dataset.Development {
 		clinic.printMisses(out, outcomes, c.Worst)
 	}
 	fmt.Fprintln(out)

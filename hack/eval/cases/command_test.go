@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // runCommand runs the command with the given arguments and returns its output.
@@ -49,7 +51,7 @@ func TestCommandPrintsSelectedSet(t *testing.T) {
 func TestHoldoutCasesStayHidden(t *testing.T) {
 	t.Parallel()
 	shown := runCommand(t, "--part", "measure", "--discipline", "cardiology", "--worst", "1000")
-	for _, v := range loadSet(t, holdoutSet) {
+	for _, v := range loadSet(t, dataset.Holdout) {
 		for _, line := range slices.Concat([]string{v.ChiefComplaint, v.Diagnosis}, v.Present, v.Denied, v.History, v.Family) {
 			if strings.Contains(shown, line) {
 				t.Errorf("a line of %s is shown", v.ID)
@@ -71,7 +73,7 @@ func TestCommandPrintsChecksums(t *testing.T) {
 	if names, err := changedFiles(caseFiles, got); len(names) > 0 || err != nil {
 		t.Errorf("not frozen by its own hashes: %v %v", names, err)
 	}
-	if strings.Contains(got, developmentSet+"/") || !strings.Contains(got, "  measure/cardiology.jsonl\n") {
+	if strings.Contains(got, dataset.Development+"/") || !strings.Contains(got, "  measure/cardiology.jsonl\n") {
 		t.Error("expected the files of the part to measure on, and no others")
 	}
 }

@@ -70,7 +70,7 @@ type parsedLines struct {
 func (c *simulator) parseLines(v *vignette, lines ...string) (h parsedLines) {
 	for _, line := range lines {
 		result := nlp.Parse(c.Release, nlp.Query{
-			Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.months(), Symptoms: true, RiskFactors: true,
+			Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.Months(), Symptoms: true, RiskFactors: true,
 		})
 		if len(result.Mentions) == 0 {
 			h.notUnderstood = append(h.notUnderstood, line)

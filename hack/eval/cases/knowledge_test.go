@@ -9,6 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // Observations of the catalog. Their IDs are stable.
@@ -53,7 +54,7 @@ func TestNegate(t *testing.T) {
 func TestParseVignette(t *testing.T) {
 	t.Parallel()
 	c := testSimulator(t)
-	v := vignette{Age: age{40, "year"}, Sex: sex{model.Female}}
+	v := vignette{Age: dataset.Age{Value: 40, Unit: "year"}, Sex: sex{model.Female}}
 	for _, row := range []struct {
 		title  string
 		say    func(*vignette)
@@ -100,7 +101,7 @@ func TestParseVignette(t *testing.T) {
 func TestLinesNotUnderstood(t *testing.T) {
 	t.Parallel()
 	known := testSimulator(t).parseVignette(&vignette{
-		Age: age{40, "year"}, ChiefComplaint: "Qwertz uiop.", Present: []string{"fever", "vbnm xcvb"}, Denied: []string{"yxcv bnmp"}, Family: []string{"hjkl qwer"},
+		Age: dataset.Age{Value: 40, Unit: "year"}, ChiefComplaint: "Qwertz uiop.", Present: []string{"fever", "vbnm xcvb"}, Denied: []string{"yxcv bnmp"}, Family: []string{"hjkl qwer"},
 	})
 	want := []string{"Qwertz uiop.", "vbnm xcvb", "Family history: hjkl qwer"}
 	if diff := cmp.Diff(want, known.notUnderstood); diff != "" {

@@ -64,7 +64,7 @@ func (c *simulator) simulate(v *vignette) (outcome, error) {
 		return o, nil
 	}
 	patient := &consultation.Patient{
-		Sex: v.Sex.Sex, AgeMonths: v.Age.months(), Opening: o.knowledge.opening,
+		Sex: v.Sex.Sex, AgeMonths: v.Age.Months(), Opening: o.knowledge.opening,
 		Answer: func(item model.ObservationIndex) inference.Choice { return c.answer(&o.knowledge, item) },
 	}
 	record, err := c.Interview(patient)
@@ -84,7 +84,7 @@ func (c *simulator) rankWithFullEvidence(o *outcome) error {
 			all.AddEvidence(c.Release, observation, o.knowledge.answers[observation], inference.SourceUnspecified)
 		}
 	}
-	p, err := inference.NewPatient(c.Release, o.Sex.Sex, o.Age.months(), all.Evidence)
+	p, err := inference.NewPatient(c.Release, o.Sex.Sex, o.Age.Months(), all.Evidence)
 	if err != nil {
 		return fmt.Errorf("simulating %s: %w", o.ID, err)
 	}
@@ -111,7 +111,7 @@ func (c *simulator) isSymptom(o model.ObservationIndex) bool {
 // catalogHas reports whether the catalog has the diagnosis for the patient's age and
 // sex.
 func (c *simulator) catalogHas(v *vignette) bool {
-	months := v.Age.months()
+	months := v.Age.Months()
 	return slices.ContainsFunc(c.Release.Conditions, func(condition model.Condition) bool {
 		return int(condition.AgeFrom) <= months && months <= int(condition.AgeTo) && condition.Sex.Includes(v.Sex.Sex) &&
 			matchesICD10(parseICD10(c.Release.Text(condition.ICD10)), v.ICD10)

@@ -11,6 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/hack/eval/consultation"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 var sharedSimulator = sync.OnceValues(newSimulator)
@@ -30,7 +31,7 @@ func testSimulator(t *testing.T) *simulator {
 func TestSimulate(t *testing.T) {
 	t.Parallel()
 	o, err := testSimulator(t).simulate(&vignette{
-		ID: "cardiology-w01", Age: age{61, "year"}, Sex: sex{model.Male},
+		ID: "cardiology-w01", Age: dataset.Age{Value: 61, Unit: "year"}, Sex: sex{model.Male},
 		ChiefComplaint: "I have had a crushing pain in my chest for an hour.",
 		Present:        []string{"cold sweat", "the pain spreads into my left arm", "nausea", "shortness of breath"},
 		Denied:         []string{"fever", "cough", "pain when breathing in", "heartburn"},
@@ -49,7 +50,7 @@ func TestSimulate(t *testing.T) {
 func TestSimulateWithoutSymptom(t *testing.T) {
 	t.Parallel()
 	for _, says := range []string{"Qwertz uiop.", "I smoke.", "I have no fever."} {
-		o, err := testSimulator(t).simulate(&vignette{Age: age{40, "year"}, ChiefComplaint: says, Present: []string{"cough", "fever"}, ICD10: []string{"J"}, Triage: []triageLevel{{model.SelfCare}}})
+		o, err := testSimulator(t).simulate(&vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ChiefComplaint: says, Present: []string{"cough", "fever"}, ICD10: []string{"J"}, Triage: []triageLevel{{model.SelfCare}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestSimulateWithoutSymptom(t *testing.T) {
 // twice, and is reproducible.
 func TestSimulateAll(t *testing.T) {
 	t.Parallel()
-	c, cases := testSimulator(t), loadSet(t, developmentSet)[:40]
+	c, cases := testSimulator(t), loadSet(t, dataset.Development)[:40]
 	outcomes, err := c.simulateAll(cases)
 	if err != nil {
 		t.Fatal(err)
@@ -123,11 +124,11 @@ func TestCatalogHas(t *testing.T) {
 		v     vignette
 		want  bool
 	}{
-		{"torsion of a boy", vignette{Age: age{14, "year"}, Sex: sex{model.Male}, ICD10: []string{"N44"}}, true},
-		{"torsion of a girl", vignette{Age: age{14, "year"}, Sex: sex{model.Female}, ICD10: []string{"N44"}}, false},
-		{"bronchiolitis of an infant", vignette{Age: age{5, "month"}, ICD10: []string{"J21"}}, true},
-		{"bronchiolitis of an old man", vignette{Age: age{80, "year"}, Sex: sex{model.Male}, ICD10: []string{"J21"}}, false},
-		{"no such code", vignette{Age: age{40, "year"}, ICD10: []string{"Q99.9"}}, false},
+		{"torsion of a boy", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"N44"}}, true},
+		{"torsion of a girl", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Female}, ICD10: []string{"N44"}}, false},
+		{"bronchiolitis of an infant", vignette{Age: dataset.Age{Value: 5, Unit: "month"}, ICD10: []string{"J21"}}, true},
+		{"bronchiolitis of an old man", vignette{Age: dataset.Age{Value: 80, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"J21"}}, false},
+		{"no such code", vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ICD10: []string{"Q99.9"}}, false},
 	} {
 		if got := c.catalogHas(&row.v); got != row.want {
 			t.Errorf("%s: %t", row.title, got)

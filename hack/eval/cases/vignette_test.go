@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 func loadSet(t *testing.T, name string) []vignette {
@@ -29,7 +30,7 @@ func loadSet(t *testing.T, name string) []vignette {
 func TestCasesAreValid(t *testing.T) {
 	t.Parallel()
 	ids, texts := map[string]bool{}, map[string]string{}
-	for _, name := range []string{developmentSet, holdoutSet} {
+	for _, name := range []string{dataset.Development, dataset.Holdout} {
 		for _, v := range loadSet(t, name) {
 			if ids[v.ID] {
 				t.Errorf("%s: the id %q is there twice", v.file, v.ID)
@@ -51,7 +52,7 @@ func TestCasesAreValid(t *testing.T) {
 // emergency cases.
 func TestSetComposition(t *testing.T) {
 	t.Parallel()
-	work, measure := loadSet(t, developmentSet), loadSet(t, holdoutSet)
+	work, measure := loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)
 	all := slices.Concat(work, measure)
 	if len(all) < 300 {
 		t.Errorf("%d cases, expected 300 at least", len(all))
@@ -96,7 +97,7 @@ func validateVignette(v *vignette) []string {
 	expect(ok && idPattern.MatchString(number), "the id must be the discipline, a hyphen, w or m for the part, and two digits")
 	expect(path.Base(v.file) == v.Discipline+".jsonl", "the file must have the name of the discipline")
 	expect(v.Age.Unit == "year" || v.Age.Unit == "month", "the unit of the age must be year or month")
-	expect(v.Age.Value >= 0 && v.Age.months() <= 130*12, "the age must be 0 to 130 years")
+	expect(v.Age.Value >= 0 && v.Age.Months() <= 130*12, "the age must be 0 to 130 years")
 	expect(len(v.ChiefComplaint) <= 2048, "the first words must have at most 2048 bytes")
 	expect(len(v.Present) >= 3 && len(v.Present) <= 10, "3 to 10 things must be present")
 	expect(len(v.Denied) >= 5 && len(v.Denied) <= 12, "5 to 12 things must be denied")
@@ -117,7 +118,7 @@ func validateVignette(v *vignette) []string {
 // validVignette returns a case that passes validation.
 func validVignette() vignette {
 	return vignette{
-		ID: "cardiology-w01", Discipline: "cardiology", Age: age{58, "year"}, Sex: sex{model.Male}, ChiefComplaint: "My chest hurts.",
+		ID: "cardiology-w01", Discipline: "cardiology", Age: dataset.Age{Value: 58, Unit: "year"}, Sex: sex{model.Male}, ChiefComplaint: "My chest hurts.",
 		Present: []string{"sweating", "cough", "fever"}, Denied: []string{"rash", "headache", "itching", "diarrhoea", "earache"},
 		Diagnosis: "Heart attack", ICD10: []string{"I21", "I22.0"}, Triage: []triageLevel{{model.Emergency}},
 		Source: "A textbook", file: "work/cardiology.jsonl",
@@ -158,11 +159,11 @@ func TestReadSet(t *testing.T) {
 		"work/a.jsonl":    {Data: []byte(`{"id":"a-w01","sex":"male","icd10":["I21"]}` + "\n" + `{"id":"a-w02"}`)},
 		"measure/c.jsonl": {Data: []byte(`{"id":"c-m01"}`)},
 	}
-	got, err := readSet(files, developmentSet)
+	got, err := readSet(files, dataset.Development)
 	want := []vignette{
 		{ID: "a-w01", Sex: sex{model.Male}, ICD10: []string{"I21"}, file: "work/a.jsonl"},
 		{ID: "a-w02", file: "work/a.jsonl"},
-		{ID: "b-w01", Age: age{7, "month"}, Triage: []triageLevel{{model.Emergency}, {model.Consultation24}}, file: "work/b.jsonl"},
+		{ID: "b-w01", Age: dataset.Age{Value: 7, Unit: "month"}, Triage: []triageLevel{{model.Emergency}, {model.Consultation24}}, file: "work/b.jsonl"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(vignette{})); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
@@ -172,13 +173,13 @@ func TestReadSet(t *testing.T) {
 func TestReadSetRejectsInvalidFile(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"id":"a"} {"id":`:         "work/a.jsonl: case 2",
+		`{"id":"a"} {"id":`:         "reading object 2 of work/a.jsonl",
 		`{"colour":"red"}`:          `unknown field "colour"`,
-		`{"sex":"other"}`:           "work/a.jsonl: case 1",
+		`{"sex":"other"}`:           "reading object 1 of work/a.jsonl",
 		`{"triage":["tomorrow"]}`:   `"tomorrow"`,
-		`{"age":{"value":"three"}}`: "work/a.jsonl: case 1",
+		`{"age":{"value":"three"}}`: "reading object 1 of work/a.jsonl",
 	} {
-		_, err := readSet(fstest.MapFS{"work/a.jsonl": {Data: []byte(text)}}, developmentSet)
+		_, err := readSet(fstest.MapFS{"work/a.jsonl": {Data: []byte(text)}}, dataset.Development)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
@@ -201,15 +202,5 @@ func TestEmergency(t *testing.T) {
 		if v.minTriageLevel() != row.lowest || v.isEmergency() != row.emergency {
 			t.Errorf("%v: lowest %v, emergency %t", row.levels, v.minTriageLevel(), v.isEmergency())
 		}
-	}
-}
-
-func TestAgeInMonths(t *testing.T) {
-	t.Parallel()
-	if got := (age{7, "month"}).months(); got != 7 {
-		t.Errorf("7 months are %d", got)
-	}
-	if got := (age{7, "year"}).months(); got != 84 {
-		t.Errorf("7 years are %d", got)
 	}
 }

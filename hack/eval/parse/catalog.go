@@ -79,7 +79,7 @@ func (c *catalog) parse(s sentence) []mention {
 }
 
 func (c *catalog) query(s sentence) nlp.Query {
-	q := nlp.Query{Text: s.Text, AgeMonths: s.Age.months(), Symptoms: true, RiskFactors: true}
+	q := nlp.Query{Text: s.Text, AgeMonths: s.Age.Months(), Symptoms: true, RiskFactors: true}
 	if sex := slices.Index([]string{model.Female: "female", model.Male: "male"}, s.Sex); sex >= 0 {
 		sex := model.Sex(sex)
 		q.Sex = &sex

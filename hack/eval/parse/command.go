@@ -8,6 +8,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 type command struct {
@@ -20,7 +22,7 @@ type command struct {
 
 // Run prints the scores by set and language.
 func (c *command) Run(out io.Writer) error {
-	for _, part := range []string{developmentSet, holdoutSet} {
+	for _, part := range []string{dataset.Development, dataset.Holdout} {
 		if c.Part != part && c.Part != "both" {
 			continue
 		}
@@ -44,7 +46,7 @@ func (c *command) runSet(out io.Writer, part string, sentences []sentence) error
 		if err := printScores(out, part+" "+language, outcomes); err != nil {
 			return fmt.Errorf("printing the metrics: %w", err)
 		}
-		if part == developmentSet || c.ShowMeasure {
+		if part == dataset.Development || c.ShowMeasure {
 			printMisses(out, worst(outcomes, c.Worst))
 		}
 		fmt.Fprintln(out)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // runCommand runs the command with the given arguments and returns its output.
@@ -47,7 +49,7 @@ func TestCommandPrintsSelectedSet(t *testing.T) {
 func TestHoldoutSentencesStayHidden(t *testing.T) {
 	t.Parallel()
 	hidden := runCommand(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
-	for _, s := range filterSentences(loadSet(t, holdoutSet), "en", "chat") {
+	for _, s := range filterSentences(loadSet(t, dataset.Holdout), "en", "chat") {
 		if strings.Contains(hidden, s.ID) || strings.Contains(hidden, s.Text) {
 			t.Errorf("%s is shown", s.ID)
 		}
@@ -83,7 +85,7 @@ func TestPrintMisses(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	printMisses(&out, []outcome{evaluate(sentence{
-		ID: "en-1", Style: "chat", Text: "hot, no cough", Age: age{34, "year"}, Sex: "male",
+		ID: "en-1", Style: "chat", Text: "hot, no cough", Age: dataset.Age{Value: 34, Unit: "year"}, Sex: "male",
 		Context: []string{"chills"}, Mentions: parseMentions("fever -cough"),
 	}, parseMentions("-cough rash"))})
 	want := `

@@ -3,54 +3,34 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 //go:embed corpus
 var corpusFiles embed.FS
 
-// The sets of the corpus: one for development, one held out for measurement only.
-const (
-	developmentSet = "work"
-	holdoutSet     = "measure"
-)
-
 // A sentence is a text that a patient might write, with the catalog concepts it
 // mentions.
 type sentence struct {
-	ID       string    `json:"id"`
-	Text     string    `json:"text"`
-	Age      age       `json:"age"`
-	Sex      string    `json:"sex"` // female, male, or empty
-	Context  []string  `json:"context"`
-	Style    string    `json:"style"`
-	Tags     []string  `json:"tags"`
-	Mentions []mention `json:"mentions"`
+	ID       string      `json:"id"`
+	Text     string      `json:"text"`
+	Age      dataset.Age `json:"age"`
+	Sex      string      `json:"sex"` // female, male, or empty
+	Context  []string    `json:"context"`
+	Style    string      `json:"style"`
+	Tags     []string    `json:"tags"`
+	Mentions []mention   `json:"mentions"`
 
 	language string // language of the file, en or de
 	file     string
-}
-
-type age struct {
-	Value int    `json:"value"`
-	Unit  string `json:"unit"` // year or month
-}
-
-func (a age) months() int {
-	if a.Unit == "month" {
-		return a.Value
-	}
-	return 12 * a.Value
 }
 
 // A mention is a concept, by slug, that is present or absent.
@@ -67,45 +47,14 @@ const (
 
 // readSet reads the sentences of a set in order of files and lines. The name of a file
 // starts with its language, such as de in de-chat.jsonl.
-func readSet(files fs.FS, part string) ([]sentence, error) {
-	names, err := fs.Glob(files, path.Join("corpus", part, "*.jsonl"))
-	if err != nil {
-		return nil, fmt.Errorf("listing the corpus: %w", err)
-	}
-	slices.Sort(names)
-	var all []sentence
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the corpus: %w", err)
+func readSet(files fs.FS, set string) ([]sentence, error) {
+	return dataset.Read(files, path.Join("corpus", set), func(file string) (sentence, error) {
+		language, _, ok := strings.Cut(path.Base(file), "-")
+		if !ok {
+			return sentence{}, fmt.Errorf("%s: the name must begin with a language and a hyphen, such as en-chat.jsonl", file)
 		}
-		sentences, err := decodeFile(name, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, sentences...)
-	}
-	return all, nil
-}
-
-func decodeFile(name string, text []byte) ([]sentence, error) {
-	language, _, ok := strings.Cut(path.Base(name), "-")
-	if !ok {
-		return nil, fmt.Errorf("%s: the name must begin with a language and a hyphen, such as en-chat.jsonl", name)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	var all []sentence
-	for {
-		s := sentence{language: language, file: name}
-		switch err := decoder.Decode(&s); {
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case err != nil:
-			return nil, fmt.Errorf("%s: sentence %d: %w", name, len(all)+1, err)
-		}
-		all = append(all, s)
-	}
+		return sentence{language: language, file: file}, nil
+	})
 }
 
 // filterSentences returns the sentences of a language and a style. An empty value

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 func loadSet(t *testing.T, name string) []sentence {
@@ -28,7 +30,7 @@ func TestCorpusIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	seenIDs, seenTexts := map[string]bool{}, map[string]string{}
-	for _, name := range []string{developmentSet, holdoutSet} {
+	for _, name := range []string{dataset.Development, dataset.Holdout} {
 		for _, s := range loadSet(t, name) {
 			if seenIDs[s.ID] {
 				t.Errorf("%s: the id %q is there twice", s.file, s.ID)
@@ -56,7 +58,7 @@ func validateSentence(s sentence, slugs map[string]string) []string {
 	}
 	expect(strings.HasPrefix(s.ID, s.language+"-"), "the id must begin with the language of the file")
 	expect(strings.TrimSpace(s.Text) != "" && len([]rune(s.Text)) <= 2048, "the text must have 1 to 2048 characters")
-	expect(s.Age.Value >= 0 && s.Age.months() <= 130*12, "the age must be 0 to 130 years")
+	expect(s.Age.Value >= 0 && s.Age.Months() <= 130*12, "the age must be 0 to 130 years")
 	expect(s.Age.Unit == "year" || s.Age.Unit == "month", "the unit of the age must be year or month")
 	expect(s.Sex == "" || s.Sex == "female" || s.Sex == "male", "the sex must be female or male")
 	expect(s.Style != "", "it has no style")
@@ -76,7 +78,7 @@ func validateSentence(s sentence, slugs map[string]string) []string {
 func TestValidateSentence(t *testing.T) {
 	t.Parallel()
 	slugs := map[string]string{"fever": "s_1", "smoking": "p_2", "low_sodium": "lt_3"}
-	good := sentence{ID: "en-1", Text: "hot", Age: age{34, "year"}, Style: "chat", language: "en",
+	good := sentence{ID: "en-1", Text: "hot", Age: dataset.Age{Value: 34, Unit: "year"}, Style: "chat", language: "en",
 		Context: []string{"fever"}, Mentions: []mention{{"fever", present}, {"smoking", absent}}}
 	for want, spoil := range map[string]func(*sentence){
 		"": func(*sentence) {},
@@ -102,7 +104,7 @@ func TestValidateSentence(t *testing.T) {
 // TestCorpusSize checks that the corpus meets the requirements of issue 4.
 func TestCorpusSize(t *testing.T) {
 	t.Parallel()
-	all := append(loadSet(t, developmentSet), loadSet(t, holdoutSet)...)
+	all := append(loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)...)
 	for language, least := range map[string]int{"en": 1000, "de": 200} {
 		if got := len(filterSentences(all, language, "")); got < least {
 			t.Errorf("%d sentences in %s, want %d", got, language, least)
@@ -120,11 +122,11 @@ func TestCorpusSize(t *testing.T) {
 func TestSetsHaveSameComposition(t *testing.T) {
 	t.Parallel()
 	kind := func(s sentence) string { return s.language + " " + s.Style }
-	work, measure := loadSet(t, developmentSet), loadSet(t, holdoutSet)
+	work, measure := loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)
 	if diff := cmp.Diff(distinctValues(work, kind), distinctValues(measure, kind)); diff != "" {
 		t.Errorf("languages and styles of the parts:\n%s", diff)
 	}
-	for name, sentences := range map[string][]sentence{developmentSet: work, holdoutSet: measure} {
+	for name, sentences := range map[string][]sentence{dataset.Development: work, dataset.Holdout: measure} {
 		for _, language := range distinctValues(sentences, func(s sentence) string { return s.language }) {
 			denials := 0
 			for _, s := range filterSentences(sentences, language, "") {
@@ -137,7 +139,7 @@ func TestSetsHaveSameComposition(t *testing.T) {
 	}
 }
 
-const developmentDir = "corpus/" + developmentSet
+const developmentDir = "corpus/" + dataset.Development
 
 func TestReadSet(t *testing.T) {
 	t.Parallel()
@@ -147,12 +149,12 @@ func TestReadSet(t *testing.T) {
 		"corpus/measure/en-chat.jsonl":    {Data: []byte(`{"id":"en-3"}`)},
 		developmentDir + "/README.md":     {Data: []byte("not a sentence")},
 	}
-	got, err := readSet(files, developmentSet)
+	got, err := readSet(files, dataset.Development)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []sentence{
-		{ID: "de-1", Text: "heiß", Age: age{8, "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: developmentDir + "/de-chat.jsonl"},
+		{ID: "de-1", Text: "heiß", Age: dataset.Age{Value: 8, Unit: "month"}, Style: "chat", Mentions: []mention{}, language: "de", file: developmentDir + "/de-chat.jsonl"},
 		{ID: "en-1", Text: "hot", Style: "chat", language: "en", file: developmentDir + "/en-chat.jsonl"},
 		{ID: "en-2", Text: "cold", Style: "forum", language: "en", file: developmentDir + "/en-chat.jsonl"},
 	}
@@ -167,26 +169,17 @@ func TestReadSet(t *testing.T) {
 func TestReadSetRejectsInvalidFile(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"id":"a"} {"id":`:         "sentence 2",
+		`{"id":"a"} {"id":`:         "reading object 2",
 		`{"id":"a","mention":[]}`:   `unknown field "mention"`,
-		`{"id":"a","age":34}`:       "sentence 1",
-		`{"id":"a"}` + "\nnot JSON": "sentence 2",
+		`{"id":"a","age":34}`:       "reading object 1",
+		`{"id":"a"}` + "\nnot JSON": "reading object 2",
 	} {
-		_, err := readSet(fstest.MapFS{developmentDir + "/en-a.jsonl": {Data: []byte(text)}}, developmentSet)
+		_, err := readSet(fstest.MapFS{developmentDir + "/en-a.jsonl": {Data: []byte(text)}}, dataset.Development)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "en-a.jsonl") {
 			t.Errorf("%s: got %v, want an error with %q", text, err, want)
 		}
 	}
-	if _, err := readSet(fstest.MapFS{developmentDir + "/chat.jsonl": {}}, developmentSet); err == nil {
+	if _, err := readSet(fstest.MapFS{developmentDir + "/chat.jsonl": {}}, dataset.Development); err == nil {
 		t.Error("a file without a language is read")
-	}
-}
-
-func TestAgeInMonths(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[age]int{{34, "year"}: 408, {8, "month"}: 8, {}: 0} {
-		if got := in.months(); got != want {
-			t.Errorf("%+v: got %d months, want %d", in, got, want)
-		}
 	}
 }

@@ -5,13 +5,15 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // TestScoresMeetThresholds checks that the scores of the holdout set meet the thresholds
 // of every language.
 func TestScoresMeetThresholds(t *testing.T) {
 	t.Parallel()
-	measured := loadSet(t, holdoutSet)
+	measured := loadSet(t, dataset.Holdout)
 	for _, language := range distinctValues(measured, func(s sentence) string { return s.language }) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()

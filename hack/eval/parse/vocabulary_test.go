@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 func TestProject(t *testing.T) {
@@ -51,7 +53,7 @@ func TestVocabularyCoversCorpus(t *testing.T) {
 			t.Errorf("the catalogue has no %s", slug)
 		}
 	}
-	for _, part := range []string{developmentSet, holdoutSet} {
+	for _, part := range []string{dataset.Development, dataset.Holdout} {
 		sentences, err := readSet(corpusFiles, part)
 		if err != nil {
 			t.Fatal(err)

@@ -6,12 +6,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
+	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
 // A result is the part of the runner's result for one patient that explains misses.
@@ -75,15 +74,6 @@ func readJSONLines[T any](path string) (list []T, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	decoder := json.NewDecoder(file)
-	for {
-		var item T
-		switch err := decoder.Decode(&item); {
-		case errors.Is(err, io.EOF):
-			return list, nil
-		case err != nil:
-			return nil, fmt.Errorf("reading object %d of %s: %w", len(list)+1, path, err)
-		}
-		list = append(list, item)
-	}
+	var initial T
+	return dataset.Decode(json.NewDecoder(file), path, initial)
 }

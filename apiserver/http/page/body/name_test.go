@@ -31,23 +31,18 @@ func TestEveryContentLanguageHasNames(t *testing.T) {
 	t.Parallel()
 	m := mustRead(t)
 	languages, err := content.FS.ReadDir("lang")
-	if err != nil || len(languages) == 0 {
-		t.Fatalf("reading the languages of the content: %v of %v", languages, err)
-	}
-	for _, language := range languages {
-		base, _, _ := strings.Cut(language.Name(), "-")
-		if m.names[base] == nil {
-			t.Errorf("no names in %s", language.Name())
-		}
+	if err != nil || len(languages) == 0 || len(m.names.Languages()) != len(languages) {
+		t.Fatalf("names in %d languages, the content is in %v: %v", len(m.names.Languages()), languages, err)
 	}
 }
 
 // Two regions with the same name would be indistinguishable in the list and to screen readers.
 func TestNamesAreUniqueAndShort(t *testing.T) {
 	t.Parallel()
-	for language, names := range mustRead(t).names {
-		of := map[string]string{}
-		for id, name := range names {
+	for _, names := range mustRead(t).names.Languages() {
+		language, of := names.Tag, map[string]string{}
+		for _, id := range names.IDs() {
+			name := names.Text(id)
 			if other, twice := of[name]; twice {
 				t.Errorf("%s: %s and %s are both %q", language, id, other, name)
 			}

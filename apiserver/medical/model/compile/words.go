@@ -9,7 +9,7 @@ import (
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // addWords sets the texts of every concept, and rejects texts of unknown concepts and

@@ -24,7 +24,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // MaxExpansions is the maximum number of expanded forms of one wording.

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/match"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
 // A Concept is an observation that free text may mention, with its names.

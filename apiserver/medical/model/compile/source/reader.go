@@ -175,10 +175,14 @@ type reader struct {
 	err      error
 }
 
-// listFiles returns the files under a directory with an extension, except those in but.
+// listFiles returns the files under a directory with an extension, except those in but and
+// those under texts, which are not part of a release.
 func (r *reader) listFiles(folder, ext string, but ...string) []string {
 	var names []string
 	err := fs.WalkDir(r.content, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && name == path.Join(folder, textsDir) {
+			return fs.SkipDir
+		}
 		if err == nil && !entry.IsDir() && path.Ext(name) == ext && !slices.Contains(but, name) {
 			names = append(names, name)
 		}

@@ -16,6 +16,7 @@
 //	lang/<xx>/lexicon*.yaml        vocabulary and wordings of free text
 //	lang/<xx>/examples*.yaml       example sentences to learn from
 //	lang/<xx>/ordinary-words.txt   words that are no misspellings
+//	lang/<xx>/texts/**             texts of surveys, pages and messages; read by package i18n
 //
 // A language may be derived from a base language. It then contains only the differences:
 // whole words to replace, and names that override the names of the base. It inherits the
@@ -28,6 +29,7 @@ const (
 	RegistryFile = "core/registry.yaml"
 	languageFile = "language.yaml"
 	articlesDir  = "articles"
+	textsDir     = "texts"
 	articleExt   = ".md"
 )
 

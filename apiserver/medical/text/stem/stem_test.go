@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/stem"
-	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/token"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
+	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
 // TestWordFormsShareStem checks that the forms of a word share a stem that differs
