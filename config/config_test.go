@@ -68,8 +68,8 @@ func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	return parseManifests(t, output)
 }
 
-// renderChart gives what the chart's templates make of some values. Helm built
-// from its module does not know which Kubernetes it was built for, so it is told
+// renderChart renders the chart's templates with some values. Helm built from its
+// module does not know which Kubernetes version it was built for, so renderChart sets
 // one.
 func renderChart(values ...string) (string, error) {
 	arguments := []string{
@@ -229,7 +229,7 @@ func TestNamespacedInstall(t *testing.T) {
 	}
 	for _, argument := range []string{"--namespaces=clinic,pharmacy", "--role-binding=" + binding} {
 		if arguments := operatorPod(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
-			t.Errorf("the operator is not told %s: %v", argument, arguments)
+			t.Errorf("the operator lacks the argument %s: %v", argument, arguments)
 		}
 	}
 }
@@ -339,8 +339,8 @@ func TestChartRejectsInvalidValues(t *testing.T) {
 	}
 }
 
-// TestChartRequiresDigests refuses tags when it was told to, and says which digest
-// is missing.
+// TestChartRequiresDigests checks that the chart rejects tags if requireDigests is set
+// and names the missing digest.
 func TestChartRequiresDigests(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("a", 64)
@@ -352,8 +352,8 @@ func TestChartRequiresDigests(t *testing.T) {
 	}
 }
 
-// TestBaseImagesArePinned keeps what the images are built from, and built by, the
-// same until somebody changes it here.
+// TestBaseImagesArePinned pins the base images and the builder image. A change of
+// either requires a change here.
 func TestBaseImagesArePinned(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../Dockerfile")

@@ -24,7 +24,7 @@ func TestProxies(t *testing.T) {
 		}
 	}
 	if (Proxies{}).Trusts(netip.MustParseAddr("10.0.0.1")) || config.Proxies.Trusts(netip.Addr{}) {
-		t.Error("somebody is trusted who is none")
+		t.Error("an address outside of the trusted proxies is trusted")
 	}
 }
 

@@ -106,7 +106,7 @@ func TestEveryKindHasCompetingWriter(t *testing.T) {
 	t.Parallel()
 	for _, kind := range inventory.Kinds {
 		if _, ok := competingWriters[kind.Name]; !ok {
-			t.Errorf("nobody tries what becomes of a %s that another writer insists on: add one to rivals", kind.Name)
+			t.Errorf("no test covers a competing writer of %s: add one to rivals", kind.Name)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestWebhookCABundle(t *testing.T) {
 	key := "-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n"
 	p.createWatchedSecret("receivers", map[string][]byte{"ca.crt": []byte("ours:\n" + certificate + key)})
 	p.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=True WebhooksConfigured")
-	p.Eventually(p.configuredWebhookCABundle).Should(gomega.Equal(certificate), "a key was put beside the certificate, and must not be shown")
+	p.Eventually(p.configuredWebhookCABundle).Should(gomega.Equal(certificate), "the Secret holds a key next to the certificate, which must not be shown")
 
 	mustUpdate(p, "receivers", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["ca.crt"] = []byte("hunter2!") })
 	p.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=False ReceiverCAInvalid")
@@ -105,7 +105,7 @@ func TestOperatorIsAnApplication(t *testing.T) {
 	p.Expect(p.operatorCredential()).To(gomega.Equal(first), "the key is kept")
 
 	p.pinRevision("acme", 4)
-	p.Eventually(func() string { return p.operatorCredential().ID }).Should(gomega.BeEmpty(), "a server without webhooks is told of the operator")
+	p.Eventually(func() string { return p.operatorCredential().ID }).Should(gomega.BeEmpty(), "a server without webhooks has the operator's credential")
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout = nil })
 	p.Eventually(func() string { return p.operatorCredential().ID }).Should(gomega.Equal("operator"))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) {

@@ -90,11 +90,11 @@ func TestUnwatchedTokenIsReread(t *testing.T) {
 func TestDriftIsRepaired(t *testing.T) {
 	p, api, config := newSubscribedConfig(t)
 	for name, harm := range map[string]func(*fakeInstanceAPI){
-		"another URL":          func(a *fakeInstanceAPI) { a.configs[0].URL = "https://evil.example/" },
-		"other events":         func(a *fakeInstanceAPI) { a.configs[0].Events = []string{} },
-		"its reference":        func(a *fakeInstanceAPI) { a.configs[0].Reference = nil },
-		"somebody's reference": func(a *fakeInstanceAPI) { a.configs[0].Reference = new("somebody") },
-		"it is deleted":        func(a *fakeInstanceAPI) { a.configs = nil },
+		"another URL":         func(a *fakeInstanceAPI) { a.configs[0].URL = "https://evil.example/" },
+		"other events":        func(a *fakeInstanceAPI) { a.configs[0].Events = []string{} },
+		"its reference":       func(a *fakeInstanceAPI) { a.configs[0].Reference = nil },
+		"a foreign reference": func(a *fakeInstanceAPI) { a.configs[0].Reference = new("other") },
+		"it is deleted":       func(a *fakeInstanceAPI) { a.configs = nil },
 		"there are two": func(a *fakeInstanceAPI) {
 			a.configs = append([]*fakeWebhook{{ID: uuid.NewString(), URL: receiverURL, Status: "active", Reference: new(string(config.UID))}}, a.configs...)
 		},
@@ -118,7 +118,7 @@ func TestForeignSubscriptionsAreUntouched(t *testing.T) {
 	p.createTokenSecret("portal-token", "t0ken")
 	config := p.createWebhookConfig("portal", receiverURL)
 	p.expectConditions("portal", readyConditions...)
-	theirs := receiverURL + "  active of nobody by mine"
+	theirs := receiverURL + "  active of unowned by mine"
 	p.Expect(api.configLines()).To(gomega.Equal(append([]string{theirs}, expectedSubscriptions(config)...)))
 	p.Expect(p.Delete(t.Context(), config)).To(gomega.Succeed())
 	p.expectConditions("portal", "gone")
@@ -277,7 +277,7 @@ func TestSigningSecretNameConflict(t *testing.T) {
 	p.create(theirs)
 	p.createWebhookConfig("portal", receiverURL)
 	p.expectConditions("portal", "Ready=False SigningSecretNotOwned", "Stalled=True SigningSecretNotOwned")
-	p.Expect(api.configLines()).To(gomega.BeEmpty(), "nobody could be told what it signs by")
+	p.Expect(api.configLines()).To(gomega.BeEmpty(), "no subscription, because its signing secret could not be stored")
 	p.Expect(p.Delete(t.Context(), theirs)).To(gomega.Succeed())
 	p.expectConditions("portal", readyConditions...)
 }

@@ -42,7 +42,7 @@ func TestInstanceProblem(t *testing.T) {
 			if found := instanceProblem("acme", test.instance); found != nil {
 				got = found.Reason
 				if found.Stalled {
-					t.Error("nobody has to change anything of the WebhookConfig")
+					t.Error("a condition requires a change of the WebhookConfig")
 				}
 			}
 			if got != test.want {

@@ -108,7 +108,7 @@ func extractPreviousSources(t *testing.T, folder string) {
 		{"tar", "--extract", "--file", archive, "--directory", folder},
 	} {
 		if output, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("the sources of commit %s, from which this test upgrades, cannot be had: %v: %s\n"+
+			t.Fatalf("the sources of commit %s, from which this test upgrades, are unavailable: %v: %s\n"+
 				"It needs the history of this repository: in a shallow clone, run git fetch --unshallow", previousCommit, err, output)
 		}
 	}

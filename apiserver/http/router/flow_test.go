@@ -218,7 +218,7 @@ func TestGroupsWithoutChoice(t *testing.T) {
 		}
 		for _, answer := range test.answers {
 			if next := question(append(slices.Clone(test.before), answer...)...); next != nil && next.Text == first.Text {
-				t.Errorf("%s: answered by %v, %q comes again", name, answer, next.Text)
+				t.Errorf("%s: answered by %v, %q is asked again", name, answer, next.Text)
 			}
 		}
 	}

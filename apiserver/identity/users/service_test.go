@@ -231,7 +231,7 @@ func TestRejectedOperationsAreNotAudited(t *testing.T) {
 	before, refused := len(r.auditRecords()), errors.New("refused")
 	for name, act := range map[string]func() error{
 		"taken":     func() error { _, err := r.CreateUser(ctx, portal, ada); return err },
-		"nobody":    func() error { _, err := r.GetUser(ctx, portal, "x"); return err },
+		"unknown":   func() error { _, err := r.GetUser(ctx, portal, "x"); return err },
 		"deletion":  func() error { return r.DeleteUser(ctx, portal, "x") },
 		"no export": func() error { _, err := r.ExportUser(ctx, portal, "x"); return err },
 		"dangling":  func() error { _, err := r.CreatePatient(ctx, portal, record.Patient{UserID: "x"}); return err },
@@ -266,7 +266,7 @@ func TestEndUserAccessesOnlyOwnPatients(t *testing.T) {
 	_, none := r.GetPatient(ctx, self, "x")
 	_, changed := r.UpdatePatient(ctx, self, foreign.ID, func(*record.Patient) error { t.Error("changed"); return nil })
 	_, _, listed := r.ListPatients(ctx, self, other.ID, firstPage)
-	for what, err := range map[string]error{"another's": read, "nobody's": none, "change": changed, "list of another's": listed} {
+	for what, err := range map[string]error{"another's": read, "unknown": none, "change": changed, "list of another's": listed} {
 		if !errors.Is(err, storage.ErrNotFound) || err.Error() != none.Error() {
 			t.Errorf("%s: got %v", what, err)
 		}

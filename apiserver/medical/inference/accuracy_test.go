@@ -276,7 +276,7 @@ func TestExplanationWorkIsBounded(t *testing.T) {
 		t.Errorf("%d scenarios", scenarios)
 	}
 	if s.network.work > maxRankingWork/20 {
-		t.Errorf("work %d, that of all is %d", s.network.work, maxRankingWork)
+		t.Errorf("work %d, the total limit is %d", s.network.work, maxRankingWork)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestRationaleWorkIsBounded(t *testing.T) {
 			trial.posteriorAfter(choice, unknownObservation(t, s))
 		}
 		if s.network.work > maxRankingWork/20 {
-			t.Errorf("%v: work %d, that of all is %d", choice, s.network.work, maxRankingWork)
+			t.Errorf("%v: work %d, the total limit is %d", choice, s.network.work, maxRankingWork)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func startSMTPServer(t testing.TB, encryption Encryption, edits ...func(*smtpSer
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
-		_ = listener.Close() // which the server does not know yet when nobody called
+		_ = listener.Close() // the server does not know the listener until Serve runs
 		<-ended
 	})
 	return s
@@ -272,12 +272,12 @@ func TestMailerSendErrors(t *testing.T) {
 		"no STARTTLS, with a key":   {edit: withAuth, problem: "does not offer STARTTLS"},
 		"no TLS":                    {settings: func(m *Mailer) { m.Encryption = ImplicitTLS }, problem: "does not speak TLS"},
 		"a stranger's certificate":  {server: STARTTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
-		"nobody's certificate":      {server: STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
+		"unknown certificate":       {server: STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
 		"another's name":            {server: STARTTLS, settings: func(m *Mailer) { m.Host = "localhost" }, problem: "certificate"},
 		"a stranger's, over TLS":    {server: ImplicitTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
 		"wrong password":            {server: STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Password += "x" }, problem: "replied 535 before a message was sent: smtp.username or smtp.password is wrong"},
 		"no password":               {server: STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Username = "" }, problem: "rejected the sender with 502"},
-		"a password nobody asks":    {server: STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
+		"an unexpected password":    {server: STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
 		"signing in later":          {server: ImplicitTLS, edit: func(s *smtpServer) { withAuth(s); refusing("auth", 454)(s) }, problem: "replied 454", temporary: true},
 		"sender refused":            {server: STARTTLS, edit: refusing("from", 550), problem: "rejected the sender with 550"},
 		"recipient refused":         {server: STARTTLS, edit: refusing("rcpt", 550), problem: "rejected the recipient with 550"},
@@ -319,7 +319,7 @@ func expectSendError(t *testing.T, err error, problem string, temporary bool) {
 		expectRedacted(t, err.Error(), m)
 	}
 	if strings.Contains(err.Error(), password) {
-		t.Errorf("the password is told: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 

@@ -102,11 +102,11 @@ func TestParseMailerErrors(t *testing.T) {
 			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the password is told: %v", name, err)
+			t.Errorf("%s: the error contains the password: %v", name, err)
 		}
 	}
 	if _, err := parseMailFiles(map[string]string{"smtp.port": "x", "smtp.tls": "y"}); strings.Count(err.Error(), "expected") != 4 {
-		t.Errorf("not all that is wrong is told: %v", err)
+		t.Errorf("the error does not list every problem: %v", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestParseGatewayErrors(t *testing.T) {
 			t.Errorf("%s: got %v, %v; expected to read %q", name, got, err, test.problem)
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: a secret is told: %v", name, err)
+			t.Errorf("%s: the error contains a secret: %v", name, err)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func FuzzSettings(f *testing.F) {
 func expectNoSecret(t *testing.T, err error, secret string) {
 	t.Helper()
 	if strings.HasPrefix(secret, "secret-") && err != nil && strings.Contains(err.Error(), secret) {
-		t.Errorf("the password is told: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 

@@ -199,7 +199,7 @@ func TestBufferedDuringFlush(t *testing.T) {
 		t.Errorf("sent (-want +got)\n%s", diff)
 	}
 	if got := recorder.Buffered(); got != 1 {
-		t.Errorf("%d calls buffered, expected that of the last flush", got)
+		t.Errorf("%d calls buffered, expected the call of the last flush", got)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestFlushDropsInvalidCounts(t *testing.T) {
 	recorder.Count("portal", "GET /v3/info")
 	err := recorder.Flush(t.Context(), store)
 	if !errors.Is(err, storage.ErrInvalidUsage) || !strings.Contains(err.Error(), "dropping") {
-		t.Errorf("got %v, expected to be told of the count that was dropped", err)
+		t.Errorf("got %v, expected an error with the dropped count", err)
 	}
 	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 1"}, store.lines()); diff != "" {
 		t.Errorf("stored (-want +got)\n%s", diff)

@@ -71,7 +71,7 @@ func TestViewEmergencyRequiresDemographics(t *testing.T) {
 	p = mustCreate(t, w, flow.CreateOptions{Type: "intake", Sections: []string{"demographics", "symptoms", "notes"}})
 	for _, sent := range []string{`{"id":"female"}`, `34`} {
 		if sight := mustView(t, p, w); sight.Emergency != "" || sight.Age.Known() {
-			t.Errorf("of nobody: %+v", sight)
+			t.Errorf("unexpected view: %+v", sight)
 		}
 		p = mustAnswer(t, p, w, sent)
 	}

@@ -69,7 +69,7 @@ func TestQuestionTextsAreShort(t *testing.T) {
 				}
 			}
 			if q.Text == q.ThirdPerson {
-				t.Errorf("%s, %s: the patient is spoken to as somebody else is", language, id)
+				t.Errorf("%s, %s: the texts for patients and for others are equal", language, id)
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func TestSendReportsReceiverErrors(t *testing.T) {
 		"redirects to the metadata": {receiver: status(302, "Location", "http://169.254.169.254/latest"), want: 302},
 		"resets":                    {receiver: reset, err: errConnectionReset},
 		"never answers":             {receiver: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, err: errTimeout},
-		"trickles for ever": {receiver: func(w http.ResponseWriter, r *http.Request) {
+		"trickles forever": {receiver: func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = w.Write([]byte("."))
 				_ = http.NewResponseController(w).Flush()

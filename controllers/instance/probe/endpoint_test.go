@@ -97,6 +97,6 @@ func TestMessageIsStable(t *testing.T) {
 		t.Errorf("the messages are %q and %q", one.Message, other.Message)
 	}
 	if one.RequeueAfter <= 0 || one.RequeueAfter > time.Second {
-		t.Errorf("it looks again after %s, while somebody waits", one.RequeueAfter)
+		t.Errorf("requeue after %s, want at most a second", one.RequeueAfter)
 	}
 }

@@ -167,7 +167,7 @@ data:
       uid: 6f1f7a53
 `,
 		},
-		"what the spec says is told to earlier servers too": {
+		"earlier servers get the settings of the spec too": {
 			in: withRevision(3, embeddedInput(withPublicURL)),
 			want: configMetadata + `
 data:

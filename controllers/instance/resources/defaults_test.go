@@ -37,7 +37,7 @@ func TestDefaultsChangeNoRevision(t *testing.T) {
 			in.Instance = withDefaults(t, rules, in.Instance)
 			for i, got := range buildAll(in) {
 				if diff := cmp.Diff(toMap(t, want[i]), toMap(t, got)); diff != "" {
-					t.Errorf("%s, revision %d: %s (-left out +defaulted):\n%s", name, revision, *got.GetKind(), diff)
+					t.Errorf("%s, revision %d: %s (-unset +defaulted):\n%s", name, revision, *got.GetKind(), diff)
 				}
 			}
 		}

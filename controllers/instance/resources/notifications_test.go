@@ -50,20 +50,20 @@ func TestSenderValidate(t *testing.T) {
 		"mail at no host":                  {smtpSender("s"), withChanges(exampleSMTP, "host", "-"), 0, "host is neither"},
 		"mail at a URL":                    {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp://hunter2"), 0, "host is neither"},
 		"mail at a host with a line":       {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp.acme.example\nx"), 0, "host is neither"},
-		"mail from nobody":                 {smtpSender("s"), withChanges(exampleSMTP, "from", "hunter2"), 0, "from is not an email address"},
+		"mail without a sender":            {smtpSender("s"), withChanges(exampleSMTP, "from", "hunter2"), 0, "from is not an email address"},
 		"mail by another TLS":              {smtpSender("s"), withChanges(exampleSMTP, "tls", "hunter2"), 0, "tls must be"},
 		"mail with a user alone":           {smtpSender("s"), withChanges(exampleSMTP, "password", "-"), 0, "only one of username and password"},
 		"mail with a password alone":       {smtpSender("s"), withChanges(exampleSMTP, "username", ""), 0, "only one of username and password"},
 		"mail at port 0":                   {smtpSender("s"), withChanges(exampleSMTP, "port", "0"), 0, "port must be a number"},
 		"mail at a port that is none":      {smtpSender("s"), withChanges(exampleSMTP, "port", "65536"), 0, "port must be a number"},
-		"mail trusting nobody":             {smtpSender("s"), withChanges(exampleSMTP, "ca.crt", "hunter2"), 0, "ca.crt contains no PEM certificate"},
+		"mail without a CA":                {smtpSender("s"), withChanges(exampleSMTP, "ca.crt", "hunter2"), 0, "ca.crt contains no PEM certificate"},
 		"texts":                            {smsSender("s"), withChanges(exampleSMS), 443, ""},
 		"texts at a port":                  {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:8443"), 8443, ""},
 		"texts by a form, with headers":    {smsSender("s"), withChanges(exampleSMS, "contentType", "application/x-www-form-urlencoded", "body", "{to}={text}", "headers", "Authorization: hunter2\n\nX-A: b\n"), 443, ""},
 		"texts over http":                  {smsSender("s"), withChanges(exampleSMS, "url", "http://sms.example/hunter2"), 0, "url is not a valid https://"},
 		"texts at no address":              {smsSender("s"), withChanges(exampleSMS, "url", "-"), 0, "url is not a valid https://"},
 		"texts at a port that is none":     {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:99999"), 0, "url is not a valid https://"},
-		"texts to nobody":                  {smsSender("s"), withChanges(exampleSMS, "body", `["{text}"]`), 0, "body and url lack the placeholder {to}"},
+		"texts without a recipient":        {smsSender("s"), withChanges(exampleSMS, "body", `["{text}"]`), 0, "body and url lack the placeholder {to}"},
 		"texts of nothing":                 {smsSender("s"), withChanges(exampleSMS, "body", "-"), 0, "body must be JSON"},
 		"texts by another type":            {smsSender("s"), withChanges(exampleSMS, "contentType", "text/plain"), 0, "contentType must be"},
 		"texts with a header that is none": {smsSender("s"), withChanges(exampleSMS, "headers", "hunter2"), 0, "headers has a line"},
@@ -91,7 +91,7 @@ func TestBuildNotificationsSecret(t *testing.T) {
 	files := map[string][]byte{}
 	for _, sender := range Senders(in.Instance) {
 		given := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
-		maps.Copy(files, sender.Files(withChanges(given, "note", "of somebody")))
+		maps.Copy(files, sender.Files(withChanges(given, "note", "foreign")))
 		if diff := cmp.Diff(withChanges(given), sender.ContentFromFiles(files)); diff != "" {
 			t.Errorf("%s (-in the Secret +read back):\n%s", sender, diff)
 		}

@@ -59,6 +59,6 @@ func TestOlderRevisionsOmitPageConfig(t *testing.T) {
 	in := withBranding(embeddedInput(withPage))
 	in.Server.Revision = int32(featurePages) - 1
 	if content := BuildConfigMap(in).Data[configFileName]; strings.Contains(content, "page") {
-		t.Errorf("it is told:\n%s", content)
+		t.Errorf("the server's configuration is:\n%s", content)
 	}
 }

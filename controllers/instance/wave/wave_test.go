@@ -136,7 +136,7 @@ func TestVisitsOfThoseThatWaitAreRationed(t *testing.T) {
 	w.consider(t.Context(), noon)
 	first := w.dueVisits(noon)
 	if len(first) != tellLimit+1 || first[0].Name != "tenant-0001" {
-		t.Errorf("%d visits are due, the first of %s, want %d, and first that of the one that moves", len(first), first[0].Name, tellLimit+1)
+		t.Errorf("%d reconciles are due, the first for %s, want %d and the moving Instance first", len(first), first[0].Name, tellLimit+1)
 	}
 	if second := w.dueVisits(noon); len(second) != 9 {
 		t.Errorf("then %d visits are due, want the other 9", len(second))

@@ -76,10 +76,10 @@ func TestSimulateAll(t *testing.T) {
 		if o.Questions > consultation.MaxQuestions || len(o.Evidence) > consultation.MaxEvidence || o.rank > len(o.Ranking) {
 			t.Errorf("%s: %d questions, %d pieces of evidence, rank %d of %d", o.ID, o.Questions, len(o.Evidence), o.rank, len(o.Ranking))
 		}
-		told := map[string]bool{}
+		reported := map[string]bool{}
 		for _, e := range o.Evidence {
-			if told[e.ID] {
-				t.Errorf("%s: %s is told twice", o.ID, e.ID)
+			if reported[e.ID] {
+				t.Errorf("%s: %s is reported twice", o.ID, e.ID)
 			}
 			told[e.ID] = true
 		}

@@ -111,6 +111,6 @@ func TestEvidenceLimit(t *testing.T) {
 		t.Errorf("%d pieces of evidence", len(o.Evidence))
 	}
 	if !o.HasEvidence(c.Release, from) || o.HasEvidence(c.Release, to-1) {
-		t.Error("the first must be told, and the last not")
+		t.Error("want the first observation reported and the last dropped")
 	}
 }
