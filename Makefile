@@ -123,7 +123,7 @@ fmt: ## Format the code.
 ##@ Build
 
 .PHONY: generate
-generate: ## Write the generated files anew.
+generate: ## Regenerate the generated files.
 	@hack/generate.sh
 
 .PHONY: build

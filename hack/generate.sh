@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every generated file anew: deep copies, CRDs and RBAC from api/ and
+# Regenerates every generated file: deep copies, CRDs and RBAC from api/ and
 # controllers/, server and client code from the OpenAPI contracts, queries from
 # SQL.
 set -euo pipefail

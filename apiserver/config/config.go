@@ -48,7 +48,7 @@ type Instance struct {
 
 // Parse parses the file, which may be empty. Missing keys get their defaults. Unknown keys
 // are not an error, because the file may have been written for a newer version: the
-// warning names them and is empty if there are none.
+// warning names them, or is empty.
 func Parse(content []byte) (config Config, warning string, err error) {
 	var file struct {
 		CORS struct {

@@ -25,9 +25,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/wave"
 )
 
-// What the operator needs, and no more. Deployments, Secrets and the rest are
-// written in the namespaces of Instances; pods, replica sets, events, endpoints
-// and storage classes are only looked at, to say what is wrong.
+// The permissions of the operator, and no more. It writes Deployments, Secrets and other
+// owned objects in the namespaces of Instances; it only reads pods, replica sets, events,
+// endpoints and storage classes, to diagnose failures.
 //
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=instances,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=instances/status,verbs=patch

@@ -23,7 +23,7 @@ import (
 // Store stores counts. Every storage.Store implements it.
 type Store interface {
 	// AddUsage adds a batch exactly once, however often it is sent. Its errors are
-	// temporary, except those that wrap storage.ErrInvalidUsage.
+	// temporary, except errors that wrap storage.ErrInvalidUsage.
 	AddUsage(ctx context.Context, batch storage.UsageBatch) error
 }
 

@@ -63,7 +63,7 @@ func testWebhooks(t *testing.T, fresh NewDatabase) {
 	expectWebhooks(t, store, all, none)
 
 	all.Settings = storage.WebhookSettings{URL: "https://three.example", Events: []event.Type{event.Notification}}
-	all.EncryptedSecrets, all.KeyVersion = []byte("sealed anew"), "g2"
+	all.EncryptedSecrets, all.KeyVersion = []byte("resealed"), "g2"
 	all.Health = event.ReceiverHealth{Disabled: true, ConsecutiveFailures: 7, CircuitOpenUntil: testTime}
 	transact(t, store, func(tx storage.Tx) error {
 		locked, err := tx.LockWebhook(t.Context(), all.ID)
@@ -234,7 +234,7 @@ func testOutboxIsTransactional(t *testing.T, fresh NewDatabase) {
 		select {
 		case <-told:
 		case <-time.After(10 * time.Second):
-			t.Error("nobody was told of what was put in")
+			t.Error("the insertion was not signaled")
 		}
 	}
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteWebhook(t.Context(), one.ID) })

@@ -25,7 +25,7 @@ ORDER BY added.date, added.application, added.endpoint
 ON CONFLICT (date, application, endpoint)
 DO UPDATE SET calls = usage_counts.calls + excluded.calls;
 
--- ForgetRecorders forgets those that have added nothing for a month.
+-- ForgetRecorders deletes recorders without calls for a month.
 -- name: ForgetRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < now() - interval '30 days';
@@ -88,7 +88,7 @@ DELETE FROM user_hashes WHERE user_id = @user_id;
 -- name: User :one
 SELECT id, contact, generation, created_at FROM users WHERE id = @id;
 
--- LockUser reads a user whom nobody else changes before the transaction ends.
+-- LockUser reads a user and locks its row until the transaction ends.
 -- name: LockUser :one
 SELECT id, contact, generation, created_at FROM users WHERE id = @id FOR UPDATE;
 
@@ -133,7 +133,7 @@ VALUES (@id, @user_id, @sex, @birth_date, @age_value, @age_unit, @dependent, @cr
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients WHERE id = @id;
 
--- LockPatient reads a patient that nobody else changes before the transaction ends.
+-- LockPatient reads a patient and locks its row until the transaction ends.
 -- name: LockPatient :one
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients WHERE id = @id FOR UPDATE;
@@ -212,8 +212,7 @@ LIMIT @at_most::bigint;
 INSERT INTO sign_in_states (name, user_id, state) VALUES (@name, @user_id, '')
 ON CONFLICT (name) DO NOTHING;
 
--- State reads the state of a name, which nobody else changes before the
--- transaction ends.
+-- State reads the state of a name and locks its row until the transaction ends.
 -- name: State :one
 SELECT state FROM sign_in_states WHERE name = @name FOR UPDATE;
 
@@ -252,8 +251,8 @@ VALUES (@id, @patient_id, @status, @version, @document);
 -- name: Survey :one
 SELECT document FROM surveys WHERE id = @id;
 
--- SurveyWithSteps reads a survey and its steps in one statement: of two, the second could
--- see what somebody else wrote after the first.
+-- SurveyWithSteps reads a survey and its steps in one statement, because a second
+-- statement could see later writes than the first.
 -- name: SurveyWithSteps :one
 SELECT document, ARRAY(SELECT step FROM survey_steps WHERE survey_id = surveys.id ORDER BY number)::text[] AS steps
 FROM surveys WHERE id = @id;
@@ -349,7 +348,7 @@ INSERT INTO webhooks (id, document, secrets, generation) VALUES (@id, @document,
 -- name: Webhook :one
 SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = @id;
 
--- LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+-- LockWebhook reads a configuration and locks its row until the transaction ends.
 -- name: LockWebhook :one
 SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = @id FOR UPDATE;
 
@@ -369,7 +368,7 @@ UPDATE webhooks SET disabled = @disabled, failures = @failures, closed_until = @
 -- name: DeleteWebhook :execrows
 DELETE FROM webhooks WHERE id = @id;
 
--- CountWebhookAttempts says how many attempts of a configuration are kept.
+-- CountWebhookAttempts returns the number of stored attempts of a configuration.
 -- name: CountWebhookAttempts :one
 SELECT attempts FROM webhooks WHERE id = @id;
 
@@ -413,7 +412,7 @@ DELETE FROM survey_notifications WHERE survey_id = @survey_id AND at = @at;
 INSERT INTO webhook_attempts (id, webhook_id, at, document)
 SELECT unnest(@ids::text[]), unnest(@webhook_ids::text[]), unnest(@times::timestamptz[]), unnest(@documents::text[]);
 
--- Waiting says what each queue of the outbox has still to be done.
+-- Waiting returns the pending jobs of each queue of the outbox.
 -- name: Waiting :many
 SELECT queue, count(*) AS jobs, count(*) FILTER (WHERE state = 'running') AS running,
     coalesce(min(scheduled_at) FILTER (WHERE state <> 'running'), 'epoch')::timestamptz AS next

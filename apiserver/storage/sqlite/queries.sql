@@ -12,7 +12,7 @@ VALUES (?, ?)
 ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
 WHERE usage_recorders.batch < excluded.batch;
 
--- ForgetRecorders forgets those that have added nothing for a month.
+-- ForgetRecorders deletes recorders without calls for a month.
 -- name: ForgetRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < unixepoch('now', '-30 days');
@@ -185,8 +185,7 @@ LIMIT sqlc.arg(at_most);
 INSERT INTO sign_in_states (name, user_id, state) VALUES (sqlc.arg(name), sqlc.arg(user_id), '')
 ON CONFLICT (name) DO NOTHING;
 
--- State reads the state of a name, which nobody else changes before the
--- transaction ends.
+-- State reads the state of a name, which cannot change before the transaction ends.
 -- name: State :one
 SELECT state FROM sign_in_states WHERE name = sqlc.arg(name);
 
@@ -316,7 +315,7 @@ INSERT INTO webhooks (id, document, secrets, generation) VALUES (sqlc.arg(id), s
 -- name: Webhook :one
 SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = sqlc.arg(id);
 
--- LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+-- LockWebhook reads a configuration, which cannot change before the transaction ends.
 -- name: LockWebhook :one
 SELECT id, document, secrets, generation, disabled, failures, closed_until FROM webhooks WHERE id = sqlc.arg(id);
 
@@ -336,7 +335,7 @@ UPDATE webhooks SET disabled = sqlc.arg(disabled), failures = sqlc.arg(failures)
 -- name: DeleteWebhook :execrows
 DELETE FROM webhooks WHERE id = sqlc.arg(id);
 
--- CountWebhookAttempts says how many attempts of a configuration are kept.
+-- CountWebhookAttempts returns the number of stored attempts of a configuration.
 -- name: CountWebhookAttempts :one
 SELECT attempts FROM webhooks WHERE id = sqlc.arg(id);
 
@@ -380,7 +379,7 @@ DELETE FROM survey_notifications WHERE survey_id = sqlc.arg(survey_id) AND at = 
 INSERT INTO webhook_attempts (id, webhook_id, at, document)
 VALUES (sqlc.arg(id), sqlc.arg(webhook_id), sqlc.arg(at), sqlc.arg(document));
 
--- Waiting says what each queue of the outbox has still to be done.
+-- Waiting returns the pending jobs of each queue of the outbox.
 -- name: Waiting :many
 SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
     CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next

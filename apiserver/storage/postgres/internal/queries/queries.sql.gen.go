@@ -326,7 +326,7 @@ const countWebhookAttempts = `-- name: CountWebhookAttempts :one
 SELECT attempts FROM webhooks WHERE id = $1
 `
 
-// CountWebhookAttempts says how many attempts of a configuration are kept.
+// CountWebhookAttempts returns the number of stored attempts of a configuration.
 func (q *Queries) CountWebhookAttempts(ctx context.Context, id string) (int64, error) {
 	row := q.db.QueryRow(ctx, countWebhookAttempts, id)
 	var attempts int64
@@ -496,7 +496,7 @@ DELETE FROM usage_recorders
 WHERE seen_at < now() - interval '30 days'
 `
 
-// ForgetRecorders forgets those that have added nothing for a month.
+// ForgetRecorders deletes recorders without calls for a month.
 func (q *Queries) ForgetRecorders(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, forgetRecorders)
 	return err
@@ -746,7 +746,7 @@ type LockPatientRow struct {
 	CreatedAt time.Time
 }
 
-// LockPatient reads a patient that nobody else changes before the transaction ends.
+// LockPatient reads a patient and locks its row until the transaction ends.
 func (q *Queries) LockPatient(ctx context.Context, id string) (LockPatientRow, error) {
 	row := q.db.QueryRow(ctx, lockPatient, id)
 	var i LockPatientRow
@@ -774,7 +774,7 @@ type LockUserRow struct {
 	CreatedAt  time.Time
 }
 
-// LockUser reads a user whom nobody else changes before the transaction ends.
+// LockUser reads a user and locks its row until the transaction ends.
 func (q *Queries) LockUser(ctx context.Context, id string) (LockUserRow, error) {
 	row := q.db.QueryRow(ctx, lockUser, id)
 	var i LockUserRow
@@ -801,7 +801,7 @@ type LockWebhookRow struct {
 	ClosedUntil time.Time
 }
 
-// LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+// LockWebhook reads a configuration and locks its row until the transaction ends.
 func (q *Queries) LockWebhook(ctx context.Context, id string) (LockWebhookRow, error) {
 	row := q.db.QueryRow(ctx, lockWebhook, id)
 	var i LockWebhookRow
@@ -1141,8 +1141,7 @@ const state = `-- name: State :one
 SELECT state FROM sign_in_states WHERE name = $1 FOR UPDATE
 `
 
-// State reads the state of a name, which nobody else changes before the
-// transaction ends.
+// State reads the state of a name and locks its row until the transaction ends.
 func (q *Queries) State(ctx context.Context, name string) (string, error) {
 	row := q.db.QueryRow(ctx, state, name)
 	var state string
@@ -1230,8 +1229,8 @@ type SurveyWithStepsRow struct {
 	Steps    []string
 }
 
-// SurveyWithSteps reads a survey and its steps in one statement: of two, the second could
-// see what somebody else wrote after the first.
+// SurveyWithSteps reads a survey and its steps in one statement, because a second
+// statement could see later writes than the first.
 func (q *Queries) SurveyWithSteps(ctx context.Context, id string) (SurveyWithStepsRow, error) {
 	row := q.db.QueryRow(ctx, surveyWithSteps, id)
 	var i SurveyWithStepsRow
@@ -1769,7 +1768,7 @@ type WaitingRow struct {
 	Next    time.Time
 }
 
-// Waiting says what each queue of the outbox has still to be done.
+// Waiting returns the pending jobs of each queue of the outbox.
 func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
 	rows, err := q.db.Query(ctx, waiting)
 	if err != nil {

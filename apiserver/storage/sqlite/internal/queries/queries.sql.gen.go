@@ -308,7 +308,7 @@ const countWebhookAttempts = `-- name: CountWebhookAttempts :one
 SELECT attempts FROM webhooks WHERE id = ?1
 `
 
-// CountWebhookAttempts says how many attempts of a configuration are kept.
+// CountWebhookAttempts returns the number of stored attempts of a configuration.
 func (q *Queries) CountWebhookAttempts(ctx context.Context, id string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countWebhookAttempts, id)
 	var attempts int64
@@ -491,7 +491,7 @@ DELETE FROM usage_recorders
 WHERE seen_at < unixepoch('now', '-30 days')
 `
 
-// ForgetRecorders forgets those that have added nothing for a month.
+// ForgetRecorders deletes recorders without calls for a month.
 func (q *Queries) ForgetRecorders(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, forgetRecorders)
 	return err
@@ -739,7 +739,7 @@ type LockWebhookRow struct {
 	ClosedUntil int64
 }
 
-// LockWebhook reads a configuration, which nobody else changes before the transaction ends.
+// LockWebhook reads a configuration, which cannot change before the transaction ends.
 func (q *Queries) LockWebhook(ctx context.Context, id string) (LockWebhookRow, error) {
 	row := q.db.QueryRowContext(ctx, lockWebhook, id)
 	var i LockWebhookRow
@@ -1086,8 +1086,7 @@ const state = `-- name: State :one
 SELECT state FROM sign_in_states WHERE name = ?1
 `
 
-// State reads the state of a name, which nobody else changes before the
-// transaction ends.
+// State reads the state of a name, which cannot change before the transaction ends.
 func (q *Queries) State(ctx context.Context, name string) (string, error) {
 	row := q.db.QueryRowContext(ctx, state, name)
 	var state string
@@ -1758,7 +1757,7 @@ type WaitingRow struct {
 	Next    int64
 }
 
-// Waiting says what each queue of the outbox has still to be done.
+// Waiting returns the pending jobs of each queue of the outbox.
 func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
 	rows, err := q.db.QueryContext(ctx, waiting)
 	if err != nil {
