@@ -113,12 +113,12 @@ func parseManifests(t *testing.T, manifests string) []*unstructured.Unstructured
 	}
 }
 
-// objectKey tells objects apart: Deployment anamnesis-system/anamnesis-operator.
+// objectKey returns a unique key, such as Deployment anamnesis-system/anamnesis-operator.
 func objectKey(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 }
 
-// findKind gives the one object of a kind.
+// findKind returns the only object of a kind.
 func findKind(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured

@@ -160,7 +160,7 @@ func (c *trackedConn) doHandshake() error {
 	return nil
 }
 
-// rejectPlainHTTP tells a client that did not speak TLS to do so.
+// rejectPlainHTTP answers a plain HTTP request with a hint to use TLS.
 func rejectPlainHTTP(err error) {
 	var record tls.RecordHeaderError
 	if !errors.As(err, &record) || record.Conn == nil {

@@ -46,10 +46,9 @@ const (
 	// featureClientInfo publishes the Instance's URL and CA bundle to applications, and
 	// tells the server which database it may open.
 	featureClientInfo feature = 4
-	// featureKeyRotation gives the server several keys per application, and a start time for
-	// signing keys.
+	// featureKeyRotation adds several keys per application, and a start time of signing keys.
 	featureKeyRotation feature = 4
-	// featureEncryption gives the server keysets and the location of the senders' Secrets.
+	// featureEncryption mounts keysets, and adds the location of the senders' Secrets.
 	featureEncryption feature = 4
 
 	// featureWebhooks lets pods reach webhook receivers, and registers the operator with the

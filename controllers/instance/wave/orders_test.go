@@ -164,7 +164,7 @@ func (p *play) act(i int) {
 	tell(one, p.wave.plan.decide(one, p.now))
 }
 
-// goOn moves an Instance with the new server towards its fate.
+// goOn moves an Instance with the new server toward its fate.
 func (p *play) goOn(one *tenant, fate fate) {
 	within := one.isProven() && one.ready && p.now.Before(one.provenAt.Add(p.options.Soak))
 	switch {
