@@ -81,7 +81,7 @@ func TestSimulateAll(t *testing.T) {
 			if reported[e.ID] {
 				t.Errorf("%s: %s is reported twice", o.ID, e.ID)
 			}
-			told[e.ID] = true
+			reported[e.ID] = true
 		}
 	}
 	again, err := c.simulateAll(cases)
