@@ -235,7 +235,7 @@ func TestNamespacedInstall(t *testing.T) {
 }
 
 // TestNamespacedInstallsDoNotCollide installs two releases of one name, which
-// share nothing of the cluster.
+// share no object of the cluster.
 func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

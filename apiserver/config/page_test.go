@@ -102,7 +102,7 @@ func FuzzPage(f *testing.F) {
 			t.Errorf("the page is called %q, in %q and %q", read.Name, read.Primary, read.Accent)
 		}
 		if read.PrivacyURL != "" && !strings.HasPrefix(strings.ToLower(read.PrivacyURL), "https://") {
-			t.Errorf("what becomes of answers is said at %q", read.PrivacyURL)
+			t.Errorf("the privacy URL is %q", read.PrivacyURL)
 		}
 		if scheme, _, _ := strings.Cut(strings.ToLower(read.HelpURL), ":"); !slices.Contains([]string{"", "https", "tel", "mailto"}, scheme) {
 			t.Errorf("help is at %q", read.HelpURL)

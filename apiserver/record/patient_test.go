@@ -31,7 +31,7 @@ func TestAgeOn(t *testing.T) {
 		birth, on string
 		want      Age
 	}{
-		"as it was said":               {"", "2026-11-21", said},
+		"as reported":                  {"", "2026-11-21", said},
 		"born today":                   {"2026-11-21", "2026-11-21", Age{0, assessment.Month}},
 		"not a month yet":              {"2026-10-22", "2026-11-21", Age{0, assessment.Month}},
 		"a month":                      {"2026-10-21", "2026-11-21", Age{1, assessment.Month}},

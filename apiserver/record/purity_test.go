@@ -47,7 +47,7 @@ func TestNoClockOrRandomness(t *testing.T) {
 		}
 	}
 	if len(files) < 10 {
-		t.Errorf("only %d files were looked at", len(files))
+		t.Errorf("only %d files were checked", len(files))
 	}
 }
 

@@ -136,7 +136,7 @@ func TestSuspendedInstanceReportsStorage(t *testing.T) {
 	p.waitUntilIdle()
 	for _, write := range p.writes.all()[len(before):] {
 		if !strings.HasSuffix(write, "/status") {
-			t.Errorf("%s: a suspended Instance is only looked at", write)
+			t.Errorf("%s: the operator wrote for a suspended Instance", write)
 		}
 	}
 }

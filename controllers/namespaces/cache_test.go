@@ -206,7 +206,7 @@ func (y *cacheFixture) addRecordingHandler() (*recordingHandler, cache.Informer,
 }
 
 // TestCacheServesOnlySyncedNamespaces grants permissions step by step: the operator must
-// see nothing of a namespace until it can read all of it.
+// see no object of a namespace until it can read all of them.
 func TestCacheServesOnlySyncedNamespaces(t *testing.T) {
 	t.Parallel()
 	y := newCacheFixture(t, "whole-", "there", "half", "absent")

@@ -326,7 +326,7 @@ func checkHandshake(t *rapid.T, served, told []byte, met time.Time) {
 		}
 	}
 	if vouchers == 0 || leaf.VerifyHostname(serviceName) != nil {
-		t.Fatalf("at %s %d of those trusted vouch for a certificate for %q", met, vouchers, leaf.DNSNames)
+		t.Fatalf("at %s, %d of the trusted CAs issued the certificate for %q", met, vouchers, leaf.DNSNames)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestInstanceProblem(t *testing.T) {
 		want     string
 	}{
 		"it serves":                 {servingInstance(), ""},
-		"it is not there":           {nil, reasonInstanceNotFound},
+		"it does not exist":         {nil, reasonInstanceNotFound},
 		"it goes":                   {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceTerminating},
 		"it hibernates":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
 		"its server is an old one":  {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Status.Server.Revision = 4 }), reasonWebhooksUnsupported},

@@ -113,7 +113,7 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionFalse, "RolloutFailed")
 	failed := n.get().Status.Rollout
 	if failed.FailedCause != v1alpha1.FailureCauseDatabase {
-		t.Errorf("a database that is away is said to be the trouble of %q (%s), want Database", failed.FailedCause, failed.FailedBecause)
+		t.Errorf("an unreachable database: got failure cause %q (%s), want Database", failed.FailedCause, failed.FailedBecause)
 	}
 	n.waitFor(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, "DatabaseUnreachable")
 	api.mustDiagnose(t)

@@ -77,7 +77,7 @@ func TestMessagesMatchUsage(t *testing.T) {
 	unsaid := maps.Clone(english.texts)
 	for _, id := range asked {
 		if !english.has(id) && !english.has(id+".you") {
-			t.Errorf("%s is asked for and is not there", id)
+			t.Errorf("message %s is used but missing", id)
 		}
 		for _, said := range []string{"", ".you", ".child", ".other"} {
 			delete(unsaid, id+said)

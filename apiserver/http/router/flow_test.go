@@ -178,7 +178,7 @@ func (c *interviewClient) verifyFollowUps(diagnosis enginev3.Diagnosis, level en
 	if !slices.ContainsFunc(explanation.SupportingEvidence, func(o enginev3.ObservationName) bool {
 		return c.patient.choiceFor(o.ID) == enginev3.ChoicePresent
 	}) {
-		c.t.Errorf("%s is supported by %v, nothing of which the patient has", leading.ID, explanation.SupportingEvidence)
+		c.t.Errorf("%s is supported by %v, which the patient does not have", leading.ID, explanation.SupportingEvidence)
 	}
 	article := c.server.do(c.t, getArticle(leading.ID, "").withHeader(map[string]string{"Model": c.model, "Interview-Token": *diagnosis.InterviewToken}))
 	if (article.status == 200) != leading.ConditionDetails.HasPatientEducation {

@@ -799,7 +799,7 @@ type NewAnswer struct {
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
 
-	// BirthDate As YYYY-MM-DD. With it, `age` is not looked at.
+	// BirthDate As YYYY-MM-DD. With it, `age` is ignored.
 	BirthDate *string `json:"birth_date,omitempty"`
 
 	// Dependent Whether the user answers for another person, such as a child. Defaults to false.

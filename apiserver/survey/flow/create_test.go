@@ -207,7 +207,7 @@ func TestPrefilledSymptomIsNotAsked(t *testing.T) {
 		"a detail":               {[]assessment.Evidence{initialEvidence("s_11", "present")}, false},
 		"nothing":                {nil, true},
 		"a risk factor alone":    {[]assessment.Evidence{initialEvidence("p_28", "present")}, true},
-		"what is not there":      {[]assessment.Evidence{initialEvidence("s_1", "absent"), initialEvidence("s_2", "unknown")}, true},
+		"absent and unknown":     {[]assessment.Evidence{initialEvidence("s_1", "absent"), initialEvidence("s_2", "unknown")}, true},
 		"what does not apply":    {[]assessment.Evidence{initialEvidence("p_42", "present")}, true},
 		"a symptom among others": {[]assessment.Evidence{initialEvidence("p_28", "absent"), initialEvidence("s_2", "present")}, false},
 	} {

@@ -317,7 +317,7 @@ func TestFactsMergeByObservation(t *testing.T) {
 		first, second record.Evidence
 		want          string
 	}{
-		"present is believed":          {record.Evidence{ID: "p_28", ChoiceID: "absent"}, record.Evidence{ID: "p_28", ChoiceID: "present", Source: "initial"}, "p_28 present initial"},
+		"present takes precedence":     {record.Evidence{ID: "p_28", ChoiceID: "absent"}, record.Evidence{ID: "p_28", ChoiceID: "present", Source: "initial"}, "p_28 present initial"},
 		"whichever came first":         {record.Evidence{ID: "p_28", ChoiceID: "present"}, record.Evidence{ID: "p_28", ChoiceID: "absent", Source: "initial"}, "p_28 present"},
 		"absent tells more":            {record.Evidence{ID: "p_28", ChoiceID: "unknown"}, record.Evidence{ID: "p_28", ChoiceID: "absent"}, "p_28 absent"},
 		"an alias is the same":         {record.Evidence{ID: "p_280", ChoiceID: "unknown"}, record.Evidence{ID: "p_28", ChoiceID: "present"}, "p_28 present"},

@@ -243,11 +243,11 @@ func TestSendVerifiesCertificates(t *testing.T) {
 		url      string
 		fails    bool
 	}{
-		"of an authority that is not believed": {localSettings, receiver.URL, true},
-		"of an authority of the tenant's":      {trusting, receiver.URL, false},
-		"for another name":                     {trusting, otherName, true},
-		"by an old protocol":                   {trusting, old.URL, true},
-		"none":                                 {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
+		"of an untrusted CA":              {localSettings, receiver.URL, true},
+		"of an authority of the tenant's": {trusting, receiver.URL, false},
+		"for another name":                {trusting, otherName, true},
+		"by an old protocol":              {trusting, old.URL, true},
+		"none":                            {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
 	} {
 		if got := send(t, newSender(t, test.settings), test.url); got.Succeeded() == test.fails || test.fails && got.Err == nil {
 			t.Errorf("a certificate %s: got %+v", name, got)

@@ -584,7 +584,7 @@ func TestUndecryptableSecretsDoNotBlockOthers(t *testing.T) {
 		r.subscribe(well)
 		r.finishSurveys(1)
 		eventually(t, "the other receiver gets the event", func() bool { return len(well.received()) == 1 })
-		eventually(t, "it is said", func() bool { return strings.Contains(r.log.String(), broken.ID) })
+		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), broken.ID) })
 	})
 }
 
@@ -609,7 +609,7 @@ func TestTemporarilyUndecryptableSecretsLoseNoDeliveries(t *testing.T) {
 		eventually(t, "some are under way", func() bool { return len(e.received()) >= 4 })
 		r.decryptFails.Store(true)
 		r.service.OnChange()
-		eventually(t, "it is said", func() bool { return strings.Contains(r.log.String(), "decrypting secrets") })
+		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), "decrypting secrets") })
 		hangs.Store(false)
 		r.decryptFails.Store(false)
 		r.service.OnChange()

@@ -70,6 +70,6 @@ func TestFindIgnoresOtherKinds(t *testing.T) {
 		t.Error("the Service was not found")
 	}
 	if Find[*appsv1.Deployment](set, "Service", "acme") != nil || Find[*corev1.Service](set, "Service", "other") != nil {
-		t.Error("found what is not there")
+		t.Error("found a missing object")
 	}
 }

@@ -20,7 +20,7 @@ import (
 // A failingReader fails to list Instances.
 type failingReader struct{ client.Reader }
 
-var errCacheUnavailable = errors.New("the cache is not there")
+var errCacheUnavailable = errors.New("the cache is unavailable")
 
 func (failingReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return errCacheUnavailable

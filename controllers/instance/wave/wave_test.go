@@ -182,7 +182,7 @@ func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
 			t.Errorf("got %v after %d looks, %v, want %v after %d", got.Server, cluster.lists, err, want, lists)
 		}
 	}
-	cluster.err = errors.New("the cache is not there")
+	cluster.err = errors.New("the cache is unavailable")
 	if _, err := w.Decide(t.Context(), &v1alpha1.Instance{}); !errors.Is(err, cluster.err) {
 		t.Errorf("got %v", err)
 	}

@@ -100,7 +100,7 @@ func (c *cluster) nodePID(t *testing.T) int {
 			return pid
 		}
 	}
-	t.Fatal("the node's first process is not there")
+	t.Fatal("the node's first process is missing")
 	return 0
 }
 

@@ -144,6 +144,6 @@ func TestRank(t *testing.T) {
 		t.Errorf("%v has rank %d", code, got)
 	}
 	if got := c.rank(ranking, []string{"Q99.9"}); got != 0 {
-		t.Errorf("what is not there has rank %d", got)
+		t.Errorf("a missing condition has rank %d", got)
 	}
 }
