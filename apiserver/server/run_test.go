@@ -268,9 +268,9 @@ func TestUsageIsFlushedToStorage(t *testing.T) {
 // An unavailable database delays readiness, and nothing else.
 func TestStorageUnavailableAtStart(t *testing.T) {
 	t.Parallel()
-	nobody := freeAddress(t)
+	unusedAddress := freeAddress(t)
 	r := startServer(t, Command{
-		Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://me:my-secret@" + nobody + "/db?sslmode=disable",
+		Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://me:my-secret@" + unusedAddress + "/db?sslmode=disable",
 	})
 	c := newPlainClient(t)
 	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz", "")

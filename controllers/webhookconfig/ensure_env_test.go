@@ -385,8 +385,8 @@ func TestSuspendedSubscriptionIsUnchanged(t *testing.T) {
 // TestDuplicateReceiverIsStalled checks that the newer WebhookConfig stalls, and
 // proceeds once the older one is deleted or points to another receiver.
 func TestDuplicateReceiverIsStalled(t *testing.T) {
-	p, api, elder := newSubscribedConfig(t)
-	time.Sleep(time.Until(elder.CreationTimestamp.Add(time.Second))) // timestamps have a resolution of one second
+	p, api, older := newSubscribedConfig(t)
+	time.Sleep(time.Until(older.CreationTimestamp.Add(time.Second))) // timestamps have a resolution of one second
 	younger := p.createWebhookConfig("younger", "https://Portal.example:443/events")
 	p.expectConditions("younger", "Ready=False DuplicateURL", "Stalled=True DuplicateURL")
 	p.Expect(p.readyMessage("younger")).To(gomega.ContainSubstring("WebhookConfig portal is older"))
@@ -395,7 +395,7 @@ func TestDuplicateReceiverIsStalled(t *testing.T) {
 	p.expectConditions("younger", readyConditions...)
 	edit(p, "portal", &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) { config.Spec.URL = receiverURL })
 	p.expectConditions("younger", "Ready=False DuplicateURL", "Stalled=True DuplicateURL")
-	p.Expect(p.Delete(t.Context(), elder)).To(gomega.Succeed())
+	p.Expect(p.Delete(t.Context(), older)).To(gomega.Succeed())
 	p.expectConditions("younger", readyConditions...)
 	p.Eventually(api.configLines).Should(gomega.Equal([]string{
 		"https://Portal.example:443/events survey_finished,notification active of " + string(younger.UID) + " by t0ken",

@@ -119,11 +119,11 @@ func checkAccess(ctx context.Context, tx storage.Tx, by audit.Actor, found recor
 func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, status record.Status, page Page) (surveys []record.Survey, total int64, err error) {
 	filter := storage.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx storage.Tx) (err error) {
-		var nobody bool
-		if filter, nobody, err = restrictFilter(ctx, tx, by, filter); err != nil {
+		var empty bool
+		if filter, empty, err = restrictFilter(ctx, tx, by, filter); err != nil {
 			return err
 		}
-		if !nobody {
+		if !empty {
 			if surveys, total, err = tx.ListSurveys(ctx, filter, page.Offset, page.Limit); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func (r *Service) List(ctx context.Context, by audit.Actor, patientID string, st
 
 // restrictFilter narrows a filter to what the actor may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx storage.Tx, by audit.Actor, filter storage.SurveyFilter) (narrowed storage.SurveyFilter, empty bool, err error) {
 	switch {
 	case filter.PatientID == "":
 		filter.UserID = by.UserID

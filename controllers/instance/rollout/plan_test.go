@@ -260,8 +260,8 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 		l := &simulation{healthyTemplates: map[string]bool{}, everReady: map[string]bool{}, facts: Facts{
 			Now: noon, Generation: 1, Replicas: 1, Server: pin, Deadline: deadline, Disruptive: rapid.Bool().Draw(t, "interrupts"),
 		}}
-		for _, wish := range []string{"a", "b", "c", "d"} {
-			l.healthyTemplates[wish] = rapid.Bool().Draw(t, "good "+wish)
+		for _, template := range []string{"a", "b", "c", "d"} {
+			l.healthyTemplates[template] = rapid.Bool().Draw(t, "good "+template)
 		}
 		l.facts.Desired = templates.Draw(t, "first template")
 		for i := range rapid.IntRange(1, 40).Draw(t, "events") {
@@ -281,11 +281,11 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 		for range 400 {
 			plan = l.reconcile(t, 5*time.Minute)
 		}
-		switch wish := l.facts.Desired; {
-		case l.healthyTemplates[wish] && (plan.Failed || l.facts.Live != wish):
-			t.Fatalf("the good template %s is not served: %+v", wish, plan)
-		case !l.healthyTemplates[wish] && !plan.Failed && l.facts.Live == wish:
-			t.Fatalf("the bad template %s is not rolled back: %+v", wish, plan)
+		switch template := l.facts.Desired; {
+		case l.healthyTemplates[template] && (plan.Failed || l.facts.Live != template):
+			t.Fatalf("the good template %s is not served: %+v", template, plan)
+		case !l.healthyTemplates[template] && !plan.Failed && l.facts.Live == template:
+			t.Fatalf("the bad template %s is not rolled back: %+v", template, plan)
 		case plan.RollBack && !l.everReady[plan.Status.LastReady]:
 			t.Fatalf("%s is put back and was never ready", plan.Status.LastReady)
 		case len(l.everReady) > 0 && !l.healthyTemplates[l.facts.Live]:
