@@ -16,6 +16,7 @@ MODELS := ANAMNESIS_COMPILED=$(CURDIR)/bin/models
 # Tools live in modules of their own, so that none of them reaches go.mod.
 TOOL := go tool -modfile=hack/tools/go.mod
 LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
+VALE := env CGO_ENABLED=1 go tool -modfile=hack/tools/vale/go.mod vale
 
 # The local Kubernetes; it builds kube-apiserver, etcd and kubectl for envtest, too.
 LOCAL_CLUSTER := bin/cluster
@@ -130,12 +131,23 @@ verify-content: ## Check the medical content, and say where it is thin.
 	@go run ./apiserver model check --brief
 
 .PHONY: lint
-lint: ## Run gofmt, vet and the linters.
+lint: lint-prose ## Run gofmt, vet and the linters.
 	@echo "== gofmt, vet, linters"
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || echo "$$unformatted" >&2; [ -z "$$unformatted" ] || { echo "gofmt would change the files above: run 'make fmt'"; exit 1; }
 	@go vet ./...
 	@$(LINT) run ./...
 	@cd hack/cluster && go vet ./... && go tool -modfile=../tools/lint/go.mod golangci-lint run ./...
+
+# Generated files are covered by their sources, and texts for patients have rules of
+# their own.
+PROSE := '*.go' '*.md' '*.yaml' '*.sql' '*.sh' ':!*.gen.go' ':!*/zz_generated.*' ':!*/testdata/*' \
+  ':!config/crd/bases' ':!charts/anamnesis/crds' ':!apiserver/content/core' ':!apiserver/content/lang'
+
+.PHONY: lint-prose
+lint-prose: ## Check comments, descriptions and documents against the word list in .vale/.
+	@echo "== prose"
+	@$(VALE) test .vale/tests >/dev/null || $(VALE) test .vale/tests
+	@git grep -lz --untracked '' -- $(PROSE) | xargs -0 $(VALE) --output=line
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -144,7 +156,7 @@ fmt: ## Format the code.
 ##@ Build
 
 .PHONY: generate
-generate: ## Write the generated files anew.
+generate: ## Regenerate the generated files.
 	@hack/generate.sh
 
 .PHONY: build

@@ -69,8 +69,8 @@ func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	return parseManifests(t, output)
 }
 
-// renderChart gives what the chart's templates make of some values. Helm built
-// from its module does not know which Kubernetes it was built for, so it is told
+// renderChart renders the chart's templates with some values. Helm built from its
+// module does not know which Kubernetes version it was built for, so renderChart sets
 // one.
 func renderChart(values ...string) (string, error) {
 	arguments := []string{
@@ -114,12 +114,12 @@ func parseManifests(t *testing.T, manifests string) []*unstructured.Unstructured
 	}
 }
 
-// objectKey tells objects apart: Deployment anamnesis-system/anamnesis-operator.
+// objectKey returns a unique key, such as Deployment anamnesis-system/anamnesis-operator.
 func objectKey(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 }
 
-// findKind gives the one object of a kind.
+// findKind returns the only object of a kind.
 func findKind(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured
@@ -230,13 +230,13 @@ func TestNamespacedInstall(t *testing.T) {
 	}
 	for _, argument := range []string{"--namespaces=clinic,pharmacy", "--role-binding=" + binding} {
 		if arguments := operatorPod(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
-			t.Errorf("the operator is not told %s: %v", argument, arguments)
+			t.Errorf("the operator lacks the argument %s: %v", argument, arguments)
 		}
 	}
 }
 
 // TestNamespacedInstallsDoNotCollide installs two releases of one name, which
-// share nothing of the cluster.
+// share no object of the cluster.
 func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -340,8 +340,8 @@ func TestChartRejectsInvalidValues(t *testing.T) {
 	}
 }
 
-// TestChartRequiresDigests refuses tags when it was told to, and says which digest
-// is missing.
+// TestChartRequiresDigests checks that the chart rejects tags if requireDigests is set
+// and names the missing digest.
 func TestChartRequiresDigests(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("a", 64)
@@ -353,8 +353,8 @@ func TestChartRequiresDigests(t *testing.T) {
 	}
 }
 
-// TestBaseImagesArePinned keeps what the images are built from, and built by, the
-// same until somebody changes it here.
+// TestBaseImagesArePinned pins the base images and the builder image. A change of
+// either requires a change here.
 func TestBaseImagesArePinned(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../Dockerfile")

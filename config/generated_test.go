@@ -96,7 +96,7 @@ var maxPermissions = map[string][]string{
 	// the cluster asks for it.
 	"anamnesis.dev/instances/finalizers": {"update"},
 
-	// Those whom its events are sent to, in the same way.
+	// WebhookConfigs are reconciled in the same way.
 	"anamnesis.dev/webhookconfigs":            {"get", "list", "watch", "patch"},
 	"anamnesis.dev/webhookconfigs/status":     {"patch"},
 	"anamnesis.dev/webhookconfigs/finalizers": {"update"},

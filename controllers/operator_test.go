@@ -70,7 +70,7 @@ func TestNamespaceDeletionRemovesWebhookConfigs(t *testing.T) {
 	i.Eventually(i.instanceFinalizers("told")).Should(beNotFound)
 	i.Eventually(i.roleBindingFinalizers("told")).Should(beNotFound, "the RoleBinding stays when nothing needs it any more")
 	if got := operator.log.countOccurrences("webhookconfigs.anamnesis.dev is forbidden"); got > 0 {
-		t.Errorf("the chart's rights lack something: %d refusals in the log", got)
+		t.Errorf("the chart's roles lack a permission: %d forbidden requests in the log", got)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestOperatorsRunSideBySide(t *testing.T) {
 	i.Eventually(func() int { return len(i.ownedObjects("first")) }).Should(gomega.BeNumerically(">=", 5), "the Instance is not made what it should be")
 	for _, operator := range []*operatorProcess{leader, other, replica} {
 		if got := operator.log.countOccurrences("forbidden"); got > 0 {
-			t.Errorf("the chart's rights lack something: %d refusals in the log of one operator", got)
+			t.Errorf("the chart's roles lack a permission: %d forbidden requests in the log of one operator", got)
 		}
 	}
 	i.Eventually(func() []string { return i.eventReasons(i.operatorNamespace) }).Should(gomega.ContainElement("LeaderElection"))

@@ -21,10 +21,10 @@ func TestReadiness(t *testing.T) {
 		probes probes
 		want   string
 	}{
-		"just started":                {probes{no, no, fakeNamespaceHealth{}}, "503 [-] caches: not synced\n[+] leadership: standby\nnot ready\n"},
-		"stands by":                   {probes{yes, no, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: standby\nready\n"},
-		"leads":                       {probes{yes, yes, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: leader\nready\n"},
-		"leads but for one namespace": {probes{yes, yes, fakeNamespaceHealth{"namespace a: gone"}}, "200 [+] caches: synced\n[+] leadership: leader\n[!] namespace a: gone\nready\n"},
+		"just started":               {probes{no, no, fakeNamespaceHealth{}}, "503 [-] caches: not synced\n[+] leadership: standby\nnot ready\n"},
+		"stands by":                  {probes{yes, no, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: standby\nready\n"},
+		"leads":                      {probes{yes, yes, fakeNamespaceHealth{}}, "200 [+] caches: synced\n[+] leadership: leader\nready\n"},
+		"leads except one namespace": {probes{yes, yes, fakeNamespaceHealth{"namespace a: gone"}}, "200 [+] caches: synced\n[+] leadership: leader\n[!] namespace a: gone\nready\n"},
 	} {
 		handler := test.probes.handler()
 		if got := get(handler, "/readyz"); got != test.want {

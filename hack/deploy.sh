@@ -27,7 +27,7 @@ build() {
   done
 }
 
-# The digests of images that were pushed; empty for those that were not.
+# The digests of pushed images; empty for images that were not pushed.
 operator_digest=""
 apiserver_digest=""
 

@@ -13,7 +13,7 @@ import (
 const (
 	// ConditionReady is True when the Instance serves as its spec says.
 	ConditionReady = "Ready"
-	// ConditionReconciling is True while the operator is working towards the
+	// ConditionReconciling is True while the operator is working toward the
 	// spec; it is absent otherwise.
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled is True when the operator cannot proceed until the spec or the

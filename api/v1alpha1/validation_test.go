@@ -126,7 +126,7 @@ func TestInvalidInstancesAreRejected(t *testing.T) {
 		"a logo under a path":                       {embeddedStorageSpec + "page: {logo: {configMapRef: {name: acme, key: a/b}}}", "spec.page.logo.configMapRef.key"},
 		"privacy over http":                         {embeddedStorageSpec + "page: {privacyURL: 'http://acme.example'}", "must be an https URL"},
 		"privacy by telephone":                      {embeddedStorageSpec + "page: {privacyURL: 'tel:112'}", "must be an https URL"},
-		"privacy at nobody's":                       {embeddedStorageSpec + "page: {privacyURL: 'https:///privacy'}", "must be an https URL"},
+		"privacy URL without a host":                {embeddedStorageSpec + "page: {privacyURL: 'https:///privacy'}", "must be an https URL"},
 		"privacy of a user":                         {embeddedStorageSpec + "page: {privacyURL: 'https://me@acme.example'}", "must be an https URL"},
 		"help by a program":                         {embeddedStorageSpec + "page: {helpURL: 'javascript:alert(1)'}", "must be an https, tel: or mailto: URL"},
 		"help by telephone with a name":             {embeddedStorageSpec + "page: {helpURL: 'tel:acme'}", "must be an https, tel: or mailto: URL"},
@@ -138,7 +138,7 @@ func TestInvalidInstancesAreRejected(t *testing.T) {
 		"a key with a slash":                        {"storage: {external: {secretRef: {name: acme-db, key: a/b}}}", "spec.storage.external.secretRef.key"},
 		"authorities in a Pod":                      {externalStorage("caRef: {name: ca, kind: Pod}"), "Unsupported value"},
 		"authorities without a name":                {externalStorage("caRef: {kind: ConfigMap}"), "spec.storage.external.caRef.name"},
-		"keys that overlap for ever":                {embeddedStorageSpec + "keyOverlap: 721h", "must be at most 720h"},
+		"key overlap above the maximum":             {embeddedStorageSpec + "keyOverlap: 721h", "must be at most 720h"},
 		"keys that overlap by words":                {embeddedStorageSpec + "keyOverlap: a day", "spec.keyOverlap"},
 		"keys that overlap backwards":               {embeddedStorageSpec + "keyOverlap: -1h", "spec.keyOverlap"},
 		"nothing to confirm":                        {embeddedStorageSpec + "features: {prefill: {enabled: false, confirm: true}}", "confirm requires enabled"},
@@ -375,12 +375,12 @@ func TestAccessModeIsImmutable(t *testing.T) {
 	}
 }
 
-// TestKeyOverlapDecodes: none at all is something else than one that is left out.
+// TestKeyOverlapDecodes checks that a key overlap of zero differs from an unset one.
 func TestKeyOverlapDecodes(t *testing.T) {
 	if typed := toInstance(t, newInstance(t, "acme", embeddedStorageSpec+"keyOverlap: 0s")); typed.Spec.KeyOverlap == nil || typed.Spec.KeyOverlap.Duration != 0 {
-		t.Errorf("0s is read as %v", typed.Spec.KeyOverlap)
+		t.Errorf("key overlap 0s: got %v, want 0s", typed.Spec.KeyOverlap)
 	}
 	if typed := toInstance(t, newInstance(t, "acme", embeddedStorageSpec)); typed.Spec.KeyOverlap != nil {
-		t.Errorf("left out, it is read as %v", typed.Spec.KeyOverlap)
+		t.Errorf("unset key overlap: got %v, want nil", typed.Spec.KeyOverlap)
 	}
 }

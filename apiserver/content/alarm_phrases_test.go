@@ -19,8 +19,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp"
 )
 
-// alarmPhrases are the building blocks of emergency descriptions in a language: who
-// reports about whom, the verb, the danger, and how it is played down.
+// alarmPhrases are the building blocks of emergency descriptions in a language: the
+// speaker and the patient, the verb, the danger, and how it is played down.
 type alarmPhrases struct {
 	Speakers []speaker
 	// Having take a thing; a state has its verb. Both lead to the slugs of which one
@@ -37,8 +37,8 @@ type speaker struct {
 	Years int
 }
 
-// Emergencies are recognized whoever reports them for someone else, with any verb and
-// however calmly: none is missed or negated.
+// Emergencies are recognized when anyone reports them for someone else, with any verb
+// and however calmly: none is missed or negated.
 func TestAlarmsReportedByOthersAreRecognized(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"en", "de"} {

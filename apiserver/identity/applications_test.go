@@ -65,8 +65,8 @@ func TestAuthenticate(t *testing.T) {
 		{"Portal", "portal-key", nil},
 		{"", "", nil},
 		{"", "portal-key", nil},
-		{"nobody", "", nil},
-		{"nobody", string(make([]byte, 32)), nil},
+		{"unknown", "", nil},
+		{"unknown", string(make([]byte, 32)), nil},
 		{"portal", strings.Repeat("k", 1<<20), nil},
 	} {
 		got, ok := applications.Authenticate(test.id, test.key)
@@ -80,7 +80,7 @@ func TestAuthenticate(t *testing.T) {
 	if got, ok := applications.Lookup("portal"); !ok || cmp.Diff(portal, got) != "" {
 		t.Errorf("Lookup: got %v, %v", got, ok)
 	}
-	if got, ok := applications.Lookup("nobody"); ok {
+	if got, ok := applications.Lookup("unknown"); ok {
 		t.Errorf("Lookup: got %v", got)
 	}
 }
@@ -226,7 +226,7 @@ func TestApplicationsAreReloaded(t *testing.T) {
 			{"one more", map[string]string{"portal.json": portalJSON, "kiosk.json": kiosk}, []string{"portal portal-key", "kiosk kiosk-key"}, nil},
 			{"rotated", map[string]string{"portal.json": key("new"), "kiosk.json": kiosk}, []string{"portal new", "kiosk kiosk-key"}, []string{"portal portal-key"}},
 			{"rubbish", map[string]string{"portal.json": key("newer"), "kiosk.json": "{"}, []string{"portal new", "kiosk kiosk-key"}, []string{"portal newer"}},
-			{"mended", map[string]string{"portal.json": key("newer")}, []string{"portal newer"}, []string{"portal new", "kiosk kiosk-key"}},
+			{"repaired", map[string]string{"portal.json": key("newer")}, []string{"portal newer"}, []string{"portal new", "kiosk kiosk-key"}},
 			{"none", map[string]string{}, nil, []string{"portal newer", "kiosk kiosk-key"}},
 		} {
 			if step.files != nil {

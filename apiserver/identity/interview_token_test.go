@@ -47,7 +47,7 @@ func TestInterviewToken(t *testing.T) {
 		t.Errorf("read %q, %q, %v", model, read, err)
 	}
 	if len(token) > interviewTokenKind.maxSize/4 {
-		t.Errorf("a token has %d bytes, and %d are looked at", len(token), interviewTokenKind.maxSize)
+		t.Errorf("a token has %d bytes, and %d are read", len(token), interviewTokenKind.maxSize)
 	}
 }
 

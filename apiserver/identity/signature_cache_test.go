@@ -60,7 +60,7 @@ func TestCachedSignatureIsRevalidated(t *testing.T) {
 			}
 			cut := strings.LastIndex(token, ".") + 1
 			if _, err := authority.VerifyAccessToken(token[:cut] + strings.Repeat("A", len(token)-cut)); err == nil {
-				t.Error("a forged signature is good beside a proven one")
+				t.Error("a forged signature is accepted after a valid one")
 			}
 			if _, err := authority.VerifySession(token); err == nil {
 				t.Error("a proven token is one of another kind")

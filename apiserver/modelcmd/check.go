@@ -103,7 +103,7 @@ type contentResult struct {
 func (r contentResult) checkIndistinguishable() error {
 	for _, report := range r.Reports {
 		if pairs := report.Indistinguishable; len(pairs) > 0 {
-			return fmt.Errorf("%d pairs of conditions of %s cannot be told apart by what patients report: add findings that separate them, or list them under alike with a reason:\n%s",
+			return fmt.Errorf("%d pairs of conditions of %s cannot be distinguished by what patients report: add findings that separate them, or list them under alike with a reason:\n%s",
 				len(pairs), report.Model, strings.Join(pairs, "\n"))
 		}
 	}

@@ -42,7 +42,7 @@ conditions:
     specialists: [gp]
     prior: {per_10000: 500}
     findings: {sneezing: 0.8}
-    sources: [everybody]
+    sources: [survey]
 `,
 		"lang/en/language.yaml": "model: service-en\nlanguage: en\nchoices: {present: a, absent: b, unknown: c}\nspecialists: {gp: Doctor}\ncategories: {nose: Nose}\n" +
 			"questions: {duration: '{symptom}?', duration_third_person: '{symptom}?'}\n",

@@ -30,7 +30,7 @@ func TestNormalizeEmail(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][2]string{{"Ada@Portal.Example", "ada@portal.example"}, {"STRASSE@x.example", "straße@x.example"}, {"a\u0308@x.example", "Ä@x.example"}} {
 		if NormalizeEmail(same[0]) != NormalizeEmail(same[1]) {
-			t.Errorf("%q and %q are told apart", same[0], same[1])
+			t.Errorf("%q and %q are not equal", same[0], same[1])
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestAgeOn(t *testing.T) {
 		birth, on string
 		want      Age
 	}{
-		"as it was said":               {"", "2026-11-21", said},
+		"as reported":                  {"", "2026-11-21", said},
 		"born today":                   {"2026-11-21", "2026-11-21", Age{0, assessment.Month}},
 		"not a month yet":              {"2026-10-22", "2026-11-21", Age{0, assessment.Month}},
 		"a month":                      {"2026-10-21", "2026-11-21", Age{1, assessment.Month}},
@@ -106,14 +106,14 @@ func TestParseAge(t *testing.T) {
 		want  Age
 		err   string
 	}{
-		"not known":        {nil, "", Age{}, ""},
-		"years":            {new(34.0), "", Age{34, assessment.Year}, ""},
-		"months":           {new(8.0), "month", Age{8, assessment.Month}, ""},
-		"a unit alone":     {nil, "year", Age{}, "age.value: missing, expected a whole number from 1 to 130 with the unit year"},
-		"not whole":        {new(1.5), "", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 1.5"},
-		"too old":          {new(131.0), "", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 131"},
-		"another unit":     {new(3.0), "weeks", Age{}, `age.unit: expected year or month, got "weeks"`},
-		"nobody is 0 year": {new(0.0), "year", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 0"},
+		"not known":    {nil, "", Age{}, ""},
+		"years":        {new(34.0), "", Age{34, assessment.Year}, ""},
+		"months":       {new(8.0), "month", Age{8, assessment.Month}, ""},
+		"a unit alone": {nil, "year", Age{}, "age.value: missing, expected a whole number from 1 to 130 with the unit year"},
+		"not whole":    {new(1.5), "", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 1.5"},
+		"too old":      {new(131.0), "", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 131"},
+		"another unit": {new(3.0), "weeks", Age{}, `age.unit: expected year or month, got "weeks"`},
+		"zero years":   {new(0.0), "year", Age{}, "age.value: expected a whole number from 1 to 130 with the unit year, got 0"},
 	} {
 		got, err := ParseAge("age", test.value, test.unit)
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {

@@ -54,14 +54,14 @@ type Details struct {
 	HasPatientEducation bool    `json:"has_patient_education"`
 }
 
-// Explanation say what of the evidence has to do with a condition.
+// Explanation lists the evidence for and against a condition.
 type Explanation struct {
 	Supporting  []Concept `json:"supporting_evidence"`
 	Conflicting []Concept `json:"conflicting_evidence"`
 	Unconfirmed []Concept `json:"unconfirmed_evidence"`
 }
 
-// A TriageResult says how urgent the case is, and why.
+// A TriageResult is the urgency of a case and its reasons.
 type TriageResult struct {
 	Level     string               `json:"level"`
 	RootCause string               `json:"root_cause"`

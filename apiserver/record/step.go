@@ -89,8 +89,8 @@ func (a *Answer) UnmarshalJSON(value []byte) error {
 	}
 }
 
-// UserAnswer returns the answer shown to clients: the submitted answer or, if there is
-// none, the preselected items. As the contract requires, symptoms carry their names;
+// UserAnswer returns the answer shown to clients: the submitted answer or, if not
+// answered yet, the preselected items. As the contract requires, symptoms carry their names;
 // all other items carry only the ID that was sent.
 func (s *Step) UserAnswer() Answer {
 	switch {

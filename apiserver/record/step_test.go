@@ -72,14 +72,14 @@ func TestUserAnswer(t *testing.T) {
 		step Step
 		want Answer
 	}{
-		"none yet":          {Step{}, Answer{}},
-		"chosen already":    {Step{Question: Question{AnswerType: AnswerList, Selected: items}}, Answer{Kind: KindItems, Items: items}},
-		"symptoms":          {Step{asked, Answer{Kind: KindItems, Items: []Item{{ID: "s_21", ChoiceID: ChoicePresent}}}}, Answer{Kind: KindItems, Items: items}},
-		"of a list":         {Step{Question{AnswerType: AnswerList}, Answer{Kind: KindItems, Items: items}}, Answer{Kind: KindItems, Items: []Item{{ID: "s_21", ChoiceID: ChoicePresent}}}},
-		"a choice":          {Step{Question{AnswerType: AnswerChoice}, Answer{Kind: KindItem, Items: []Item{{ID: "male"}}}}, Answer{Kind: KindItem, Items: []Item{{ID: "male"}}}},
-		"answered anew":     {Step{Question{AnswerType: AnswerList, Selected: items}, Answer{Kind: KindItems, Items: []Item{}}}, Answer{Kind: KindItems, Items: []Item{}}},
-		"skipped":           {Step{Question{AnswerType: AnswerText}, Answer{Kind: KindSkipped}}, Answer{Kind: KindSkipped}},
-		"in somebody's own": {Step{Question{AnswerType: AnswerText}, Answer{Kind: KindText, Text: "It hurts"}}, Answer{Kind: KindText, Text: "It hurts"}},
+		"none yet":           {Step{}, Answer{}},
+		"chosen already":     {Step{Question: Question{AnswerType: AnswerList, Selected: items}}, Answer{Kind: KindItems, Items: items}},
+		"symptoms":           {Step{asked, Answer{Kind: KindItems, Items: []Item{{ID: "s_21", ChoiceID: ChoicePresent}}}}, Answer{Kind: KindItems, Items: items}},
+		"of a list":          {Step{Question{AnswerType: AnswerList}, Answer{Kind: KindItems, Items: items}}, Answer{Kind: KindItems, Items: []Item{{ID: "s_21", ChoiceID: ChoicePresent}}}},
+		"a choice":           {Step{Question{AnswerType: AnswerChoice}, Answer{Kind: KindItem, Items: []Item{{ID: "male"}}}}, Answer{Kind: KindItem, Items: []Item{{ID: "male"}}}},
+		"answered again":     {Step{Question{AnswerType: AnswerList, Selected: items}, Answer{Kind: KindItems, Items: []Item{}}}, Answer{Kind: KindItems, Items: []Item{}}},
+		"skipped":            {Step{Question{AnswerType: AnswerText}, Answer{Kind: KindSkipped}}, Answer{Kind: KindSkipped}},
+		"in their own words": {Step{Question{AnswerType: AnswerText}, Answer{Kind: KindText, Text: "It hurts"}}, Answer{Kind: KindText, Text: "It hurts"}},
 	} {
 		if diff := cmp.Diff(test.want, test.step.UserAnswer()); diff != "" {
 			t.Errorf("%s: %s", name, diff)

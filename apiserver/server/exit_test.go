@@ -22,7 +22,7 @@ func TestReportExit(t *testing.T) {
 		code int
 	}{"a fault": {errors.New("the disk is gone"), 0}, "a foreign database": {foreign, 3}} {
 		log := filepath.Join(t.TempDir(), "termination-log")
-		writeFile(t, log, "what was said before, which is longer than what is said now: "+foreign.Error())
+		writeFile(t, log, "an earlier message, which is longer than the current one: "+foreign.Error())
 		err := reportExit(test.err, log)
 		if said, readErr := os.ReadFile(log); string(said) != test.err.Error() || readErr != nil || !errors.Is(err, test.err) {
 			t.Errorf("%s: ended with %v and said %q, %v", name, err, said, readErr)

@@ -45,6 +45,6 @@ func TestInvalidNotificationSettingsDoNotBlockStart(t *testing.T) {
 		return strings.Contains(metrics(), `anamnesis_config_reloads_total{outcome="applied",source="smtp"} 2`)
 	})
 	if strings.Contains(r.log.String(), "my-secret") {
-		t.Errorf("the password is told: %s", r.log)
+		t.Errorf("the log contains the password: %s", r.log)
 	}
 }

@@ -42,12 +42,12 @@ func TestServerSurvivesOverload(t *testing.T) {
 	s := &overload{address: server.tenant, ca: a}
 	s.start(ctx, 16, requestHeavyAssessments(heavy))
 	s.start(ctx, 8, requestHeavyAssessments([]string{light[0], oversizedEvidence, oversizedEvidence, oversizedEvidence, oversizedEvidence}))
-	eventually(t, "somebody is turned away for too many assessments", func() bool { return server.hasRejected(t, limiter.TooManyAssessments) })
+	eventually(t, "a call is rejected for too many assessments", func() bool { return server.hasRejected(t, limiter.TooManyAssessments) })
 	s.start(ctx, 2, floodBodies(120, 1<<20))
 	s.start(ctx, 300, holdConnection)
 	s.start(ctx, 60, sendBodySlowly)
 	s.start(ctx, 60, ignoreResponses(32, 7<<10))
-	eventually(t, "somebody is turned away for too many connections", func() bool { return server.hasRejected(t, limiter.TooManyConnections) })
+	eventually(t, "a connection is rejected for too many connections", func() bool { return server.hasRejected(t, limiter.TooManyConnections) })
 
 	var others sync.WaitGroup
 	for i, c := range clients {
@@ -92,12 +92,12 @@ func expectEventuallyServed(t *testing.T, c *http.Client, server *limitedProcess
 		got, err := send(c, "POST", "https://"+server.tenant+"/v3/diagnosis", body, appHeaders("kiosk")...)
 		switch {
 		case err != nil:
-			t.Errorf("somebody else's call: %v\n%s", err, server.log)
+			t.Errorf("another client's call: %v\n%s", err, server.log)
 			return
 		case got.status == http.StatusOK:
 			return
 		case got.status != http.StatusServiceUnavailable:
-			t.Errorf("somebody else's call answered %d: %s", got.status, got.body)
+			t.Errorf("another client's call: got status %d: %s", got.status, got.body)
 			return
 		}
 		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
@@ -106,7 +106,7 @@ func expectEventuallyServed(t *testing.T, c *http.Client, server *limitedProcess
 		}
 		time.Sleep(time.Duration(seconds) * time.Second)
 	}
-	t.Error("somebody else's call was turned away again and again")
+	t.Error("another client's call was rejected until the timeout")
 }
 
 // syntheticBodies replaces the releases with one the size of a full catalog, and returns calls

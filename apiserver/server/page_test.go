@@ -29,7 +29,7 @@ func TestDemoSurvey(t *testing.T) {
 	var first string
 	for _, test := range []struct{ form, language, says string }{
 		{"who=you&type=triage", "en", "How urgent is it?"}, {"who=child&type=triage", "en", "How urgent is it for your child?"},
-		{"who=other&type=intake", "en", "Some questions before the visit"}, {"", "en", "How urgent is it?"}, {"who=nobody&type=nothing", "en", "How urgent is it?"},
+		{"who=other&type=intake", "en", "Some questions before the visit"}, {"", "en", "How urgent is it?"}, {"who=unknown&type=unknown", "en", "How urgent is it?"},
 	} {
 		made := mustSend(t, c, "POST", address+"/survey/demo", test.form, "Content-Type", "application/x-www-form-urlencoded", "Accept-Language", test.language)
 		path := made.header.Get("Location")

@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	if calls := storedCalls(t, command, "kiosk"); calls != 4 {
-		t.Errorf("%d calls of the kiosk are stored, expected those that were not refused", calls)
+		t.Errorf("%d calls of the kiosk are stored, expected the calls that were not rejected", calls)
 	}
 	r = startServer(t, command)
 	if got := newTriageFunc(t, a, r)("kiosk"); got.status != http.StatusTooManyRequests {

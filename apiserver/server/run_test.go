@@ -75,7 +75,7 @@ func TestPprofRequiresFlag(t *testing.T) {
 	for name, test := range map[string]struct {
 		pprof bool
 		want  int
-	}{"left out": {false, 404}, "asked for": {true, 200}} {
+	}{"disabled": {false, 404}, "enabled": {true, 200}} {
 		r := startServer(t, Command{Dev: true, Models: models, DataDir: t.TempDir(), Pprof: test.pprof})
 		if got := mustSend(t, newPlainClient(t), "GET", "http://"+r.admin+"/debug/pprof/heap", ""); got.status != test.want {
 			t.Errorf("--pprof %s: the admin address answered %d, want %d", name, got.status, test.want)
@@ -268,9 +268,9 @@ func TestUsageIsFlushedToStorage(t *testing.T) {
 // An unavailable database delays readiness, and nothing else.
 func TestStorageUnavailableAtStart(t *testing.T) {
 	t.Parallel()
-	nobody := freeAddress(t)
+	unusedAddress := freeAddress(t)
 	r := startServer(t, Command{
-		Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://me:my-secret@" + nobody + "/db?sslmode=disable",
+		Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), Database: "postgres://me:my-secret@" + unusedAddress + "/db?sslmode=disable",
 	})
 	c := newPlainClient(t)
 	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz", "")
@@ -289,11 +289,11 @@ func TestStorageUnavailableAtStart(t *testing.T) {
 	eventually(t, "the log says that storage is down", func() bool { return strings.Contains(r.log.String(), "storage is down") })
 	for _, text := range []string{ready.body, r.log.String()} {
 		if strings.Contains(text, "my-secret") {
-			t.Errorf("the password is told: %s", text)
+			t.Errorf("the text contains the password: %s", text)
 		}
 	}
 	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "will retry") {
-		t.Errorf("ended with %v, expected to be told of the count that is lost", err)
+		t.Errorf("ended with %v, expected an error with the lost count", err)
 	}
 }
 

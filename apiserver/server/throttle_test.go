@@ -45,6 +45,6 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 	writeFile(t, files.Config, "proxies: []")
 	eventually(t, "the settings are in use", func() bool { return strings.Contains(r.log.String(), "reloaded changed files") })
 	if got := diagnose("portal-key", guesser); got.status != 200 {
-		t.Errorf("a header is believed of a stranger: %d %s", got.status, got.body)
+		t.Errorf("a header of an untrusted client is trusted: %d %s", got.status, got.body)
 	}
 }

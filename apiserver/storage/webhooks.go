@@ -75,7 +75,7 @@ type Outbox interface {
 	ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error)
 }
 
-// JobQueue gives access to the outbox jobs of a store.
+// JobQueue is the access to the outbox jobs of a store.
 type JobQueue interface {
 	// NewOutboxClient returns a client that works the jobs.
 	NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error)

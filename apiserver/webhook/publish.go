@@ -45,7 +45,7 @@ func ScheduleNotification(ctx context.Context, tx PublishTx, survey record.Surve
 }
 
 // PublishNotification publishes the event of a due notification, unless the notification
-// was moved, sent or cancelled, or its survey is completed or expired.
+// was moved, sent or canceled, or its survey is completed or expired.
 func (r *Service) PublishNotification(ctx context.Context, due outbox.Notification) error {
 	return r.Storage.Transact(ctx, func(tx Tx) error {
 		taken, err := tx.ClaimNotification(ctx, due.SurveyID, due.DueAt)

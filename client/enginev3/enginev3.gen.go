@@ -382,7 +382,7 @@ type Condition struct {
 	// Severity How bad the condition usually is.
 	Severity Severity `json:"severity"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 
 	// Specialists Only where `include_specialists` asks for it; the preferred first.
@@ -464,13 +464,13 @@ type Diagnosis struct {
 	// Conditions By falling probability, then by id; one while fewer than three
 	// observations are reported. From then on the five likeliest that are
 	// linked to a present observation are there, as far as there are;
-	// others are left out under 0.01.
+	// others are omitted below 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// HasEmergencyEvidence What the patient reports asks for an emergency department by itself.
+	// HasEmergencyEvidence The reported evidence alone requires an emergency department.
 	HasEmergencyEvidence bool `json:"has_emergency_evidence"`
 
 	// InterviewToken Only with `include_condition_details`. It opens `/patient_education` for 24 hours.
@@ -479,8 +479,8 @@ type Diagnosis struct {
 	// Question Null when there is nothing to ask.
 	Question *Question `json:"question"`
 
-	// ShouldStop True when more questions would hardly change the answer. Left out
-	// when no initial evidence is indicated.
+	// ShouldStop True when more questions would hardly change the answer. Omitted
+	// if no evidence is marked as initial.
 	ShouldStop *bool `json:"should_stop,omitempty"`
 }
 
@@ -512,7 +512,7 @@ type Evidence struct {
 	// ID The id of an observation: `s_`, `p_` or `lt_`.
 	ID string `json:"id"`
 
-	// Source Where evidence came from; left out for evidence gathered by the
+	// Source Where the evidence came from; omitted for evidence gathered by the
 	// questions of `/diagnosis`.
 	//
 	// - `initial`: what the patient reported before the interview. It makes
@@ -766,7 +766,7 @@ type ParseRequest struct {
 	// a vague wording is about, such as "it is throbbing".
 	Context []string `json:"context,omitempty"`
 
-	// CorrectSpelling Take misspelt words for those that they look like.
+	// CorrectSpelling Correct misspelled words.
 	CorrectSpelling *bool `json:"correct_spelling,omitempty"`
 
 	// IncludeTokens Add `tokens`, and the place of every mention; an observation that is
@@ -785,10 +785,10 @@ type Parsed struct {
 	Mentions []Mention `json:"mentions"`
 
 	// Obvious Whether the whole text was simple and unambiguous: every word counts,
-	// none was misspelt, and nothing else could have been meant.
+	// none was misspelled, and nothing else could have been meant.
 	Obvious bool `json:"obvious"`
 
-	// Tokens The words, numbers, symbols and punctuation of the text, misspelt
+	// Tokens The words, numbers, symbols and punctuation of the text, misspelled
 	// words as they were understood. Only with `include_tokens`.
 	Tokens []string `json:"tokens,omitempty"`
 }
@@ -905,10 +905,10 @@ type RiskFactor struct {
 	// Question Null for risk factors that patients are not asked about.
 	Question *string `json:"question"`
 
-	// QuestionThirdPerson For when somebody answers for the patient.
+	// QuestionThirdPerson For a person who answers for the patient.
 	QuestionThirdPerson *string `json:"question_third_person"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
@@ -939,12 +939,12 @@ type SeriousObservation struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+	// Seriousness What a present observation alone requires: a doctor within 24 hours,
 	// an emergency department, an ambulance.
 	Seriousness Seriousness `json:"seriousness"`
 }
 
-// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+// Seriousness What a present observation alone requires: a doctor within 24 hours,
 // an emergency department, an ambulance.
 type Seriousness string
 
@@ -954,10 +954,10 @@ type Severity string
 // Sex defines model for Sex.
 type Sex string
 
-// SexFilter Whom the concept applies to.
+// SexFilter The patients that the concept applies to.
 type SexFilter string
 
-// Source Where evidence came from; left out for evidence gathered by the
+// Source Where the evidence came from; omitted for evidence gathered by the
 // questions of `/diagnosis`.
 //
 //   - `initial`: what the patient reported before the interview. It makes
@@ -974,7 +974,7 @@ type Specialist struct {
 	Name string `json:"name"`
 }
 
-// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
 //
 //		evidence; without evidence, what they often report;
 //	  - `risk_factors`: what matters for the evidence, sex and age;
@@ -998,7 +998,7 @@ type SuggestRequest struct {
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
-	// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+	// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
 	//   evidence; without evidence, what they often report;
 	// - `risk_factors`: what matters for the evidence, sex and age;
 	// - `demographic_risk_factors`: what matters for sex and age, whatever the
@@ -1034,11 +1034,11 @@ type Symptom struct {
 	// Question Null for symptoms that patients are not asked about.
 	Question *string `json:"question"`
 
-	// QuestionThirdPerson For when somebody answers for the patient.
+	// QuestionThirdPerson For a person who answers for the patient.
 	QuestionThirdPerson *string      `json:"question_third_person"`
 	Seriousness         *Seriousness `json:"seriousness"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
@@ -1058,12 +1058,12 @@ type Triage struct {
 	// that nothing explains the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious by themselves or together
-	// with others, the most serious first. Those of a group that raises
-	// the level together have the seriousness of that level.
+	// Serious The present observations that are serious alone or together
+	// with others, the most serious first. Observations of a
+	// group that raises the level together have the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
-	// TeleconsultationApplicable Left out with three levels.
+	// TeleconsultationApplicable Omitted with three levels.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	TeleconsultationApplicable *bool `json:"teleconsultation_applicable,omitempty"`
 
@@ -1170,7 +1170,7 @@ type GetConditionParams struct {
 
 // SendFeedbackParams defines parameters for SendFeedback.
 type SendFeedbackParams struct {
-	// InterviewID That of the interview's other calls; at most 128 visible ASCII characters.
+	// InterviewID The `Interview-Id` of the interview's other calls; at most 128 visible ASCII characters.
 	InterviewID string `json:"Interview-Id"`
 }
 
@@ -1194,8 +1194,8 @@ type GetLabTestParams struct {
 
 // GetPatientEducationParams defines parameters for GetPatientEducation.
 type GetPatientEducationParams struct {
-	// Sections Only the sections with these names, separated by commas, of those
-	// that the article has. An unknown name is 400.
+	// Sections Only the sections of the article with these names, separated by
+	// commas. An unknown name is 400.
 	Sections *string `form:"sections,omitempty" json:"sections,omitempty"`
 
 	// InterviewToken The `interview_token` of a diagnosis. Missing, it is 400; not valid or too old, 403.
@@ -1237,7 +1237,7 @@ type SearchParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Sex Leaves out what does not apply to this sex.
+	// Sex Omits what does not apply to this sex.
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
@@ -1585,13 +1585,13 @@ type ClientInterface interface {
 	// Corresponds with POST /diagnosis (the `Diagnose` operationId).
 	Diagnose(ctx context.Context, body DiagnoseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExplainWithBody Say why a condition is in the ranking
+	// ExplainWithBody Explain why a condition is in the ranking
 	//
 	// Which of the evidence speaks for the target, which speaks against it,
 	// and what the patient did not know. The target is a condition of the
 	// ranking that the same body gets from `/diagnosis`; another one is 400.
 	// At most 45 pieces of evidence that are present or have to do with the
-	// target; those that a patient denied for the sake of other conditions do
+	// target; observations that a patient denied because of other conditions do
 	// not count.
 	//
 	// Takes any type of body and a specified content type.
@@ -1599,13 +1599,13 @@ type ClientInterface interface {
 	// Corresponds with POST /explain (the `Explain` operationId).
 	ExplainWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Explain Say why a condition is in the ranking
+	// Explain Explain why a condition is in the ranking
 	//
 	// Which of the evidence speaks for the target, which speaks against it,
 	// and what the patient did not know. The target is a condition of the
 	// ranking that the same body gets from `/diagnosis`; another one is 400.
 	// At most 45 pieces of evidence that are present or have to do with the
-	// target; those that a patient denied for the sake of other conditions do
+	// target; observations that a patient denied because of other conditions do
 	// not count.
 	//
 	// Takes a body of the `application/json` content type.
@@ -1622,7 +1622,7 @@ type ClientInterface interface {
 	// Corresponds with GET /info (the `GetInfo` operationId).
 	GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendFeedbackWithBody Tell what the patient meant to do, before and after
+	// SendFeedbackWithBody Report what the patient meant to do, before and after
 	//
 	// Keeps one record for each application and `Interview-Id`: a later one
 	// takes the place of an earlier. An intent that could not be collected, as in an interview
@@ -1637,7 +1637,7 @@ type ClientInterface interface {
 	// Corresponds with POST /interviews/feedback (the `SendFeedback` operationId).
 	SendFeedbackWithBody(ctx context.Context, params *SendFeedbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendFeedback Tell what the patient meant to do, before and after
+	// SendFeedback Report what the patient meant to do, before and after
 	//
 	// Keeps one record for each application and `Interview-Id`: a later one
 	// takes the place of an earlier. An intent that could not be collected, as in an interview
@@ -1663,9 +1663,9 @@ type ClientInterface interface {
 
 	// GetLabTest One laboratory test
 	//
-	// The laboratory test is found at every age, also where the list leaves it
-	// out, by its id or by that of one of its results; its results are those
-	// of the age.
+	// The laboratory test is found at every age, even if the list omits it for
+	// that age, by its id or by the id of one of its results. Its results are
+	// the results for the age.
 	//
 	// Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 	GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1673,8 +1673,8 @@ type ClientInterface interface {
 	// ParseWithBody Find what a patient's own words say
 	//
 	// The observations that a text mentions or denies, as they can be sent to
-	// `/diagnosis`. What is asked, feared, past, or said of somebody else is
-	// not mentioned; of an observation and a more general one only the more
+	// `/diagnosis`. Questions, fears, the past, and statements about other people are
+	// not mentions; of an observation and a more general one only the more
 	// specific is; how long something has lasted chooses the observation that
 	// says so. A more general concept may stand for one that the model does
 	// not have. What does not apply to the age, or to the sex where it is
@@ -1695,8 +1695,8 @@ type ClientInterface interface {
 	// Parse Find what a patient's own words say
 	//
 	// The observations that a text mentions or denies, as they can be sent to
-	// `/diagnosis`. What is asked, feared, past, or said of somebody else is
-	// not mentioned; of an observation and a more general one only the more
+	// `/diagnosis`. Questions, fears, the past, and statements about other people are
+	// not mentions; of an observation and a more general one only the more
 	// specific is; how long something has lasted chooses the observation that
 	// says so. A more general concept may stand for one that the model does
 	// not have. What does not apply to the age, or to the sex where it is
@@ -1725,7 +1725,7 @@ type ClientInterface interface {
 	// Corresponds with GET /patient_education/{condition_id} (the `GetPatientEducation` operationId).
 	GetPatientEducation(ctx context.Context, conditionID string, params *GetPatientEducationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RationaleWithBody Say why the next question is asked
+	// RationaleWithBody Explain why the next question is asked
 	//
 	// What made `/diagnosis` choose its question for the same body, so that an
 	// application can tell the patient. When there is no question: 400.
@@ -1735,7 +1735,7 @@ type ClientInterface interface {
 	// Corresponds with POST /rationale (the `Rationale` operationId).
 	RationaleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Rationale Say why the next question is asked
+	// Rationale Explain why the next question is asked
 	//
 	// What made `/diagnosis` choose its question for the same body, so that an
 	// application can tell the patient. When there is no question: 400.
@@ -1745,30 +1745,30 @@ type ClientInterface interface {
 	// Corresponds with POST /rationale (the `Rationale` operationId).
 	Rationale(ctx context.Context, body RationaleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RecommendSpecialistWithBody Say whom to see, and how
+	// RecommendSpecialistWithBody Recommend a specialist and a channel
 	//
 	// The specialist and the channel that suit the patient best. Both are null
 	// when the triage level is `emergency` or `emergency_ambulance`: then the
 	// patient goes to an emergency department.
 	//
-	// Where a specialist cannot be had, `extras.specialist_mapping` names
-	// another in its place. Several may be mapped to one, and the mapping
-	// counts when the specialists are compared.
+	// If a specialist is unavailable, `extras.specialist_mapping` maps it to
+	// another one. Several specialists may be mapped to one, and the mapping
+	// is applied before the specialists are compared.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /recommend_specialist (the `RecommendSpecialist` operationId).
 	RecommendSpecialistWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RecommendSpecialist Say whom to see, and how
+	// RecommendSpecialist Recommend a specialist and a channel
 	//
 	// The specialist and the channel that suit the patient best. Both are null
 	// when the triage level is `emergency` or `emergency_ambulance`: then the
 	// patient goes to an emergency department.
 	//
-	// Where a specialist cannot be had, `extras.specialist_mapping` names
-	// another in its place. Several may be mapped to one, and the mapping
-	// counts when the specialists are compared.
+	// If a specialist is unavailable, `extras.specialist_mapping` maps it to
+	// another one. Several specialists may be mapped to one, and the mapping
+	// is applied before the specialists are compared.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1779,7 +1779,7 @@ type ClientInterface interface {
 	//
 	// The same as `/suggest` with the method `red_flags`: observations that
 	// would make the case urgent, related to the evidence. Without evidence
-	// there are none. What is answered has `source: red_flags`.
+	// the list is empty. Clients report the answers with `source: red_flags`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1790,7 +1790,7 @@ type ClientInterface interface {
 	//
 	// The same as `/suggest` with the method `red_flags`: observations that
 	// would make the case urgent, related to the evidence. Without evidence
-	// there are none. What is answered has `source: red_flags`.
+	// the list is empty. Clients report the answers with `source: red_flags`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1861,22 +1861,22 @@ type ClientInterface interface {
 	// Corresponds with GET /symptoms/{id} (the `GetSymptom` operationId).
 	GetSymptom(ctx context.Context, id string, params *GetSymptomParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TriageWithBody Judge how urgent it is
+	// TriageWithBody Assess the urgency
 	//
-	// The level is the higher of two: what the reported observations ask for
-	// by themselves, and what the conditions ask for that may be there.
-	// `root_cause` says which it was.
+	// The higher of two levels: the level of the reported observations alone, and
+	// the level of the conditions that the patient may have. `root_cause`
+	// names the one that applied.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /triage (the `Triage` operationId).
 	TriageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Triage Judge how urgent it is
+	// Triage Assess the urgency
 	//
-	// The level is the higher of two: what the reported observations ask for
-	// by themselves, and what the conditions ask for that may be there.
-	// `root_cause` says which it was.
+	// The higher of two levels: the level of the reported observations alone, and
+	// the level of the conditions that the patient may have. `root_cause`
+	// names the one that applied.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2004,13 +2004,13 @@ func (c *Client) Diagnose(ctx context.Context, body DiagnoseJSONRequestBody, req
 	return c.Client.Do(req)
 }
 
-// ExplainWithBody Say why a condition is in the ranking
+// ExplainWithBody Explain why a condition is in the ranking
 //
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
 // At most 45 pieces of evidence that are present or have to do with the
-// target; those that a patient denied for the sake of other conditions do
+// target; observations that a patient denied because of other conditions do
 // not count.
 //
 // Takes any type of body and a specified content type.
@@ -2028,13 +2028,13 @@ func (c *Client) ExplainWithBody(ctx context.Context, contentType string, body i
 	return c.Client.Do(req)
 }
 
-// Explain Say why a condition is in the ranking
+// Explain Explain why a condition is in the ranking
 //
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
 // At most 45 pieces of evidence that are present or have to do with the
-// target; those that a patient denied for the sake of other conditions do
+// target; observations that a patient denied because of other conditions do
 // not count.
 //
 // Takes a body of the `application/json` content type.
@@ -2071,7 +2071,7 @@ func (c *Client) GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 	return c.Client.Do(req)
 }
 
-// SendFeedbackWithBody Tell what the patient meant to do, before and after
+// SendFeedbackWithBody Report what the patient meant to do, before and after
 //
 // Keeps one record for each application and `Interview-Id`: a later one
 // takes the place of an earlier. An intent that could not be collected, as in an interview
@@ -2096,7 +2096,7 @@ func (c *Client) SendFeedbackWithBody(ctx context.Context, params *SendFeedbackP
 	return c.Client.Do(req)
 }
 
-// SendFeedback Tell what the patient meant to do, before and after
+// SendFeedback Report what the patient meant to do, before and after
 //
 // Keeps one record for each application and `Interview-Id`: a later one
 // takes the place of an earlier. An intent that could not be collected, as in an interview
@@ -2142,9 +2142,9 @@ func (c *Client) ListLabTests(ctx context.Context, params *ListLabTestsParams, r
 
 // GetLabTest One laboratory test
 //
-// The laboratory test is found at every age, also where the list leaves it
-// out, by its id or by that of one of its results; its results are those
-// of the age.
+// The laboratory test is found at every age, even if the list omits it for
+// that age, by its id or by the id of one of its results. Its results are
+// the results for the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (c *Client) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2162,8 +2162,8 @@ func (c *Client) GetLabTest(ctx context.Context, id string, params *GetLabTestPa
 // ParseWithBody Find what a patient's own words say
 //
 // The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. What is asked, feared, past, or said of somebody else is
-// not mentioned; of an observation and a more general one only the more
+// `/diagnosis`. Questions, fears, the past, and statements about other people are
+// not mentions; of an observation and a more general one only the more
 // specific is; how long something has lasted chooses the observation that
 // says so. A more general concept may stand for one that the model does
 // not have. What does not apply to the age, or to the sex where it is
@@ -2194,8 +2194,8 @@ func (c *Client) ParseWithBody(ctx context.Context, contentType string, body io.
 // Parse Find what a patient's own words say
 //
 // The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. What is asked, feared, past, or said of somebody else is
-// not mentioned; of an observation and a more general one only the more
+// `/diagnosis`. Questions, fears, the past, and statements about other people are
+// not mentions; of an observation and a more general one only the more
 // specific is; how long something has lasted chooses the observation that
 // says so. A more general concept may stand for one that the model does
 // not have. What does not apply to the age, or to the sex where it is
@@ -2244,7 +2244,7 @@ func (c *Client) GetPatientEducation(ctx context.Context, conditionID string, pa
 	return c.Client.Do(req)
 }
 
-// RationaleWithBody Say why the next question is asked
+// RationaleWithBody Explain why the next question is asked
 //
 // What made `/diagnosis` choose its question for the same body, so that an
 // application can tell the patient. When there is no question: 400.
@@ -2264,7 +2264,7 @@ func (c *Client) RationaleWithBody(ctx context.Context, contentType string, body
 	return c.Client.Do(req)
 }
 
-// Rationale Say why the next question is asked
+// Rationale Explain why the next question is asked
 //
 // What made `/diagnosis` choose its question for the same body, so that an
 // application can tell the patient. When there is no question: 400.
@@ -2284,15 +2284,15 @@ func (c *Client) Rationale(ctx context.Context, body RationaleJSONRequestBody, r
 	return c.Client.Do(req)
 }
 
-// RecommendSpecialistWithBody Say whom to see, and how
+// RecommendSpecialistWithBody Recommend a specialist and a channel
 //
 // The specialist and the channel that suit the patient best. Both are null
 // when the triage level is `emergency` or `emergency_ambulance`: then the
 // patient goes to an emergency department.
 //
-// Where a specialist cannot be had, `extras.specialist_mapping` names
-// another in its place. Several may be mapped to one, and the mapping
-// counts when the specialists are compared.
+// If a specialist is unavailable, `extras.specialist_mapping` maps it to
+// another one. Several specialists may be mapped to one, and the mapping
+// is applied before the specialists are compared.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2309,15 +2309,15 @@ func (c *Client) RecommendSpecialistWithBody(ctx context.Context, contentType st
 	return c.Client.Do(req)
 }
 
-// RecommendSpecialist Say whom to see, and how
+// RecommendSpecialist Recommend a specialist and a channel
 //
 // The specialist and the channel that suit the patient best. Both are null
 // when the triage level is `emergency` or `emergency_ambulance`: then the
 // patient goes to an emergency department.
 //
-// Where a specialist cannot be had, `extras.specialist_mapping` names
-// another in its place. Several may be mapped to one, and the mapping
-// counts when the specialists are compared.
+// If a specialist is unavailable, `extras.specialist_mapping` maps it to
+// another one. Several specialists may be mapped to one, and the mapping
+// is applied before the specialists are compared.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2338,7 +2338,7 @@ func (c *Client) RecommendSpecialist(ctx context.Context, body RecommendSpeciali
 //
 // The same as `/suggest` with the method `red_flags`: observations that
 // would make the case urgent, related to the evidence. Without evidence
-// there are none. What is answered has `source: red_flags`.
+// the list is empty. Clients report the answers with `source: red_flags`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2359,7 +2359,7 @@ func (c *Client) RedFlagsWithBody(ctx context.Context, params *RedFlagsParams, c
 //
 // The same as `/suggest` with the method `red_flags`: observations that
 // would make the case urgent, related to the evidence. Without evidence
-// there are none. What is answered has `source: red_flags`.
+// the list is empty. Clients report the answers with `source: red_flags`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2510,11 +2510,11 @@ func (c *Client) GetSymptom(ctx context.Context, id string, params *GetSymptomPa
 	return c.Client.Do(req)
 }
 
-// TriageWithBody Judge how urgent it is
+// TriageWithBody Assess the urgency
 //
-// The level is the higher of two: what the reported observations ask for
-// by themselves, and what the conditions ask for that may be there.
-// `root_cause` says which it was.
+// The higher of two levels: the level of the reported observations alone, and
+// the level of the conditions that the patient may have. `root_cause`
+// names the one that applied.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2531,11 +2531,11 @@ func (c *Client) TriageWithBody(ctx context.Context, contentType string, body io
 	return c.Client.Do(req)
 }
 
-// Triage Judge how urgent it is
+// Triage Assess the urgency
 //
-// The level is the higher of two: what the reported observations ask for
-// by themselves, and what the conditions ask for that may be there.
-// `root_cause` says which it was.
+// The higher of two levels: the level of the reported observations alone, and
+// the level of the conditions that the patient may have. `root_cause`
+// names the one that applied.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3929,13 +3929,13 @@ func (a *API) Diagnose(ctx context.Context, body Interview, editors ...RequestEd
 	return read[Diagnosis]("POST /diagnosis", response, err)
 }
 
-// Explain Say why a condition is in the ranking
+// Explain Explain why a condition is in the ranking
 //
 // Which of the evidence speaks for the target, which speaks against it,
 // and what the patient did not know. The target is a condition of the
 // ranking that the same body gets from `/diagnosis`; another one is 400.
 // At most 45 pieces of evidence that are present or have to do with the
-// target; those that a patient denied for the sake of other conditions do
+// target; observations that a patient denied because of other conditions do
 // not count.
 //
 // Takes a body of the `application/json` content type.
@@ -3958,7 +3958,7 @@ func (a *API) GetInfo(ctx context.Context, editors ...RequestEditorFn) (Info, er
 	return read[Info]("GET /info", response, err)
 }
 
-// SendFeedback Tell what the patient meant to do, before and after
+// SendFeedback Report what the patient meant to do, before and after
 //
 // Keeps one record for each application and `Interview-Id`: a later one
 // takes the place of an earlier. An intent that could not be collected, as in an interview
@@ -3990,9 +3990,9 @@ func (a *API) ListLabTests(ctx context.Context, params *ListLabTestsParams, edit
 
 // GetLabTest One laboratory test
 //
-// The laboratory test is found at every age, also where the list leaves it
-// out, by its id or by that of one of its results; its results are those
-// of the age.
+// The laboratory test is found at every age, even if the list omits it for
+// that age, by its id or by the id of one of its results. Its results are
+// the results for the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (a *API) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, editors ...RequestEditorFn) (LabTest, error) {
@@ -4003,8 +4003,8 @@ func (a *API) GetLabTest(ctx context.Context, id string, params *GetLabTestParam
 // Parse Find what a patient's own words say
 //
 // The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. What is asked, feared, past, or said of somebody else is
-// not mentioned; of an observation and a more general one only the more
+// `/diagnosis`. Questions, fears, the past, and statements about other people are
+// not mentions; of an observation and a more general one only the more
 // specific is; how long something has lasted chooses the observation that
 // says so. A more general concept may stand for one that the model does
 // not have. What does not apply to the age, or to the sex where it is
@@ -4039,7 +4039,7 @@ func (a *API) GetPatientEducation(ctx context.Context, conditionID string, param
 	return read[Article]("GET /patient_education/{condition_id}", response, err)
 }
 
-// Rationale Say why the next question is asked
+// Rationale Explain why the next question is asked
 //
 // What made `/diagnosis` choose its question for the same body, so that an
 // application can tell the patient. When there is no question: 400.
@@ -4052,15 +4052,15 @@ func (a *API) Rationale(ctx context.Context, body Interview, editors ...RequestE
 	return read[Rationale]("POST /rationale", response, err)
 }
 
-// RecommendSpecialist Say whom to see, and how
+// RecommendSpecialist Recommend a specialist and a channel
 //
 // The specialist and the channel that suit the patient best. Both are null
 // when the triage level is `emergency` or `emergency_ambulance`: then the
 // patient goes to an emergency department.
 //
-// Where a specialist cannot be had, `extras.specialist_mapping` names
-// another in its place. Several may be mapped to one, and the mapping
-// counts when the specialists are compared.
+// If a specialist is unavailable, `extras.specialist_mapping` maps it to
+// another one. Several specialists may be mapped to one, and the mapping
+// is applied before the specialists are compared.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4074,7 +4074,7 @@ func (a *API) RecommendSpecialist(ctx context.Context, body Interview, editors .
 //
 // The same as `/suggest` with the method `red_flags`: observations that
 // would make the case urgent, related to the evidence. Without evidence
-// there are none. What is answered has `source: red_flags`.
+// the list is empty. Clients report the answers with `source: red_flags`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4155,11 +4155,11 @@ func (a *API) GetSymptom(ctx context.Context, id string, params *GetSymptomParam
 	return read[Symptom]("GET /symptoms/{id}", response, err)
 }
 
-// Triage Judge how urgent it is
+// Triage Assess the urgency
 //
-// The level is the higher of two: what the reported observations ask for
-// by themselves, and what the conditions ask for that may be there.
-// `root_cause` says which it was.
+// The higher of two levels: the level of the reported observations alone, and
+// the level of the conditions that the patient may have. `root_cause`
+// names the one that applied.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -285,10 +285,10 @@ type AuditRecord struct {
 	Application *string   `json:"application"`
 	At          time.Time `json:"at"`
 
-	// Resource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
+	// Resource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
 	Resource AuditRecordResource `json:"resource"`
 
-	// ResourceID Which; of an application's key, that of the application; null for a list, and for a sign-in of nobody.
+	// ResourceID The id of the resource; for an application's key, the id of the application; null for a list, and for a sign-in without a user.
 	ResourceID *string `json:"resource_id"`
 
 	// UserID The end user who acted.
@@ -298,7 +298,7 @@ type AuditRecord struct {
 // AuditRecordAction defines model for AuditRecord.Action.
 type AuditRecordAction string
 
-// AuditRecordResource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
+// AuditRecordResource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
 type AuditRecordResource string
 
 // ChoiceID defines model for ChoiceID.
@@ -386,7 +386,7 @@ type GivenEvidence struct {
 
 // InterviewFeedback defines model for InterviewFeedback.
 type InterviewFeedback struct {
-	// Application The application that reported it; empty of what was kept before they were told apart.
+	// Application The application that reported it; empty for feedback stored before applications were recorded.
 	Application string `json:"application"`
 
 	// InterviewID The `Interview-Id` that the client made up.
@@ -449,10 +449,10 @@ type NewAnswer struct {
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
 
-	// BirthDate As YYYY-MM-DD. With it, `age` is not looked at.
+	// BirthDate As YYYY-MM-DD. With it, `age` is ignored.
 	BirthDate *string `json:"birth_date,omitempty"`
 
-	// Dependent Whether the user answers for somebody else, such as a child; false when left out.
+	// Dependent Whether the user answers for another person, such as a child. Defaults to false.
 	Dependent *bool `json:"dependent,omitempty"`
 
 	// Sex `female` or `male`.
@@ -472,13 +472,13 @@ type NewSurvey struct {
 	// Language A language tag, such as `de`.
 	Language *string `json:"language,omitempty"`
 
-	// NotificationDate When those who subscribed are told.
+	// NotificationDate When subscribers are notified.
 	NotificationDate *string `json:"notification_date,omitempty"`
 
-	// PatientID Whom it is about; required.
+	// PatientID The patient that the survey is about; required.
 	PatientID *string `json:"patient_id,omitempty"`
 
-	// Sections Those wanted, in their order; left out, those that the type has by default.
+	// Sections The sections in their order. Defaults to the sections of the type.
 	Sections []string `json:"sections,omitempty"`
 
 	// Specialist Kept and given back as it came.
@@ -510,7 +510,7 @@ type NewWebhook struct {
 	// Reference At most 128 visible ASCII characters, kept and given back.
 	Reference *string `json:"reference,omitempty"`
 
-	// SubscribedEvents Left out, all; empty, none.
+	// SubscribedEvents Defaults to all events; an empty list means no events.
 	SubscribedEvents *[]string `json:"subscribed_events,omitempty"`
 
 	// URL Where deliveries are sent to, by https, without user and fragment; required.
@@ -570,7 +570,7 @@ type PatientIntent struct {
 	Channel     *PatientIntent_Channel `json:"channel,omitempty"`
 	CustomLabel *string                `json:"custom_label,omitempty"`
 
-	// SubType With whom the patient means to consult, or how to get to emergency care.
+	// SubType The doctor or service that the patient means to consult, or how to get to emergency care.
 	SubType *PatientIntent_SubType `json:"sub_type,omitempty"`
 	Type    PatientIntentType      `json:"type"`
 }
@@ -587,7 +587,7 @@ type PatientIntent_Channel struct {
 // PatientIntentSubTypeCategory defines model for PatientIntent.SubType.Category.
 type PatientIntentSubTypeCategory string
 
-// PatientIntent_SubType With whom the patient means to consult, or how to get to emergency care.
+// PatientIntent_SubType The doctor or service that the patient means to consult, or how to get to emergency care.
 type PatientIntent_SubType struct {
 	Category    PatientIntentSubTypeCategory `json:"category"`
 	CustomLabel *string                      `json:"custom_label,omitempty"`
@@ -745,7 +745,7 @@ type SurveyEvidence struct {
 
 // SurveyExport defines model for SurveyExport.
 type SurveyExport struct {
-	// EvidenceAssessment Null where there is none.
+	// EvidenceAssessment Null if the survey has no assessment.
 	EvidenceAssessment *Assessment `json:"evidence_assessment"`
 	Questions          []Exchange  `json:"questions"`
 	Survey             Survey      `json:"survey"`
@@ -964,7 +964,7 @@ type ListAuditParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// From Not before this instant.
@@ -994,7 +994,7 @@ type ListDeliveriesParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1003,7 +1003,7 @@ type ListInterviewFeedbackParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1012,16 +1012,16 @@ type ListKnowledgeParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Query What was typed.
 	Query *string `form:"query,omitempty" json:"query,omitempty"`
 
-	// Sex Leaves out what is of the other sex only.
+	// Sex Omits what applies to the other sex only.
 	Sex *string `form:"sex,omitempty" json:"sex,omitempty"`
 
-	// Age In years; leaves out what is of other ages only.
+	// Age In years; omits what applies to other ages only.
 	Age *string `form:"age,omitempty" json:"age,omitempty"`
 
 	// AgeValue As `age`.
@@ -1033,7 +1033,7 @@ type ListKnowledgeParams struct {
 	// Language A language tag, such as `de`.
 	Language *string `form:"language,omitempty" json:"language,omitempty"`
 
-	// AcceptLanguage Where `language` is left out.
+	// AcceptLanguage Used if `language` is unset.
 	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
@@ -1042,7 +1042,7 @@ type ListPatientsParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// UserID Only the patients of this user.
@@ -1054,7 +1054,7 @@ type ListSurveysParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// PatientID Only those of this patient.
@@ -1096,7 +1096,7 @@ type ListAnswersParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1108,10 +1108,10 @@ type AnswerCurrentQuestionParams struct {
 
 // ListUsageParams defines parameters for ListUsage.
 type ListUsageParams struct {
-	// From The first day; thirty days before `to` when it is left out.
+	// From The first day. Defaults to thirty days before `to`.
 	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The last day; today when it is left out.
+	// To The last day. Defaults to today.
 	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -1120,7 +1120,7 @@ type ListUsersParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Email Only the user with this address, if any.
@@ -1278,7 +1278,7 @@ type ClientInterface interface {
 
 	// ChangeWebhookWithBody Change a webhook configuration
 	//
-	// What is left out stays. A changed `url` makes a disabled configuration active again. The
+	// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
 	// answer holds `authorization_token` when the change had one.
 	//
 	// Takes any type of body and a specified content type.
@@ -1288,7 +1288,7 @@ type ClientInterface interface {
 
 	// ChangeWebhook Change a webhook configuration
 	//
-	// What is left out stays. A changed `url` makes a disabled configuration active again. The
+	// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
 	// answer holds `authorization_token` when the change had one.
 	//
 	// Takes a body of the `application/json` content type.
@@ -1301,7 +1301,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReplayDelivery Send the event of a delivery once more
+	// ReplayDelivery Send the event of a delivery again
 	//
 	// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
 	// nothing: 409.
@@ -1311,7 +1311,7 @@ type ClientInterface interface {
 
 	// RotateWebhookSecret A new signing secret
 	//
-	// The former signs beside it for 24 hours, and one before that no longer.
+	// The previous secret signs as well for 24 hours. An older secret no longer signs.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1351,7 +1351,7 @@ type ClientInterface interface {
 
 	// CreatePatientWithBody A new patient of a user
 	//
-	// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+	// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
 	// `user_id` that does not exist is 422.
 	//
 	// Takes any type of body and a specified content type.
@@ -1361,7 +1361,7 @@ type ClientInterface interface {
 
 	// CreatePatient A new patient of a user
 	//
-	// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+	// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
 	// `user_id` that does not exist is 422.
 	//
 	// Takes a body of the `application/json` content type.
@@ -1381,7 +1381,7 @@ type ClientInterface interface {
 
 	// ChangePatientWithBody Change a patient
 	//
-	// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+	// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
 	// another is 422.
 	//
 	// Takes any type of body and a specified content type.
@@ -1391,7 +1391,7 @@ type ClientInterface interface {
 
 	// ChangePatient Change a patient
 	//
-	// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+	// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
 	// another is 422.
 	//
 	// Takes a body of the `application/json` content type.
@@ -1444,7 +1444,7 @@ type ClientInterface interface {
 
 	// ChangeSurveyWithBody Change a survey
 	//
-	// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+	// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
 	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
 	// another is 422: make a new survey.
 	//
@@ -1455,7 +1455,7 @@ type ClientInterface interface {
 
 	// ChangeSurvey Change a survey
 	//
-	// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+	// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
 	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
 	// another is 422: make a new survey.
 	//
@@ -1606,7 +1606,7 @@ type ClientInterface interface {
 
 	// ChangeUserWithBody Change a user
 	//
-	// What is left out stays.
+	// Omitted fields stay unchanged.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1615,7 +1615,7 @@ type ClientInterface interface {
 
 	// ChangeUser Change a user
 	//
-	// What is left out stays.
+	// Omitted fields stay unchanged.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1732,7 +1732,7 @@ func (c *Client) GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors
 
 // ChangeWebhookWithBody Change a webhook configuration
 //
-// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
 // answer holds `authorization_token` when the change had one.
 //
 // Takes any type of body and a specified content type.
@@ -1752,7 +1752,7 @@ func (c *Client) ChangeWebhookWithBody(ctx context.Context, webhookID WebhookID,
 
 // ChangeWebhook Change a webhook configuration
 //
-// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
 // answer holds `authorization_token` when the change had one.
 //
 // Takes a body of the `application/json` content type.
@@ -1785,7 +1785,7 @@ func (c *Client) ListDeliveries(ctx context.Context, webhookID WebhookID, params
 	return c.Client.Do(req)
 }
 
-// ReplayDelivery Send the event of a delivery once more
+// ReplayDelivery Send the event of a delivery again
 //
 // With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
 // nothing: 409.
@@ -1805,7 +1805,7 @@ func (c *Client) ReplayDelivery(ctx context.Context, webhookID WebhookID, delive
 
 // RotateWebhookSecret A new signing secret
 //
-// The former signs beside it for 24 hours, and one before that no longer.
+// The previous secret signs as well for 24 hours. An older secret no longer signs.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 func (c *Client) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1895,7 +1895,7 @@ func (c *Client) ListPatients(ctx context.Context, params *ListPatientsParams, r
 
 // CreatePatientWithBody A new patient of a user
 //
-// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
 // `user_id` that does not exist is 422.
 //
 // Takes any type of body and a specified content type.
@@ -1915,7 +1915,7 @@ func (c *Client) CreatePatientWithBody(ctx context.Context, contentType string, 
 
 // CreatePatient A new patient of a user
 //
-// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
 // `user_id` that does not exist is 422.
 //
 // Takes a body of the `application/json` content type.
@@ -1965,7 +1965,7 @@ func (c *Client) GetPatient(ctx context.Context, patientID PatientID, reqEditors
 
 // ChangePatientWithBody Change a patient
 //
-// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
 // another is 422.
 //
 // Takes any type of body and a specified content type.
@@ -1985,7 +1985,7 @@ func (c *Client) ChangePatientWithBody(ctx context.Context, patientID PatientID,
 
 // ChangePatient Change a patient
 //
-// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
 // another is 422.
 //
 // Takes a body of the `application/json` content type.
@@ -2098,7 +2098,7 @@ func (c *Client) GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ..
 
 // ChangeSurveyWithBody Change a survey
 //
-// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
 // what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
 // another is 422: make a new survey.
 //
@@ -2119,7 +2119,7 @@ func (c *Client) ChangeSurveyWithBody(ctx context.Context, surveyID SurveyID, co
 
 // ChangeSurvey Change a survey
 //
-// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
 // what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
 // another is 422: make a new survey.
 //
@@ -2450,7 +2450,7 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 
 // ChangeUserWithBody Change a user
 //
-// What is left out stays.
+// Omitted fields stay unchanged.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2469,7 +2469,7 @@ func (c *Client) ChangeUserWithBody(ctx context.Context, userID UserID, contentT
 
 // ChangeUser Change a user
 //
-// What is left out stays.
+// Omitted fields stay unchanged.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4603,7 +4603,7 @@ func (a *API) GetWebhook(ctx context.Context, webhookID WebhookID, editors ...Re
 
 // ChangeWebhook Change a webhook configuration
 //
-// What is left out stays. A changed `url` makes a disabled configuration active again. The
+// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
 // answer holds `authorization_token` when the change had one.
 //
 // Takes a body of the `application/json` content type.
@@ -4622,7 +4622,7 @@ func (a *API) ListDeliveries(ctx context.Context, webhookID WebhookID, params *L
 	return read[DeliveryPage]("GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries", response, err)
 }
 
-// ReplayDelivery Send the event of a delivery once more
+// ReplayDelivery Send the event of a delivery again
 //
 // With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
 // nothing: 409.
@@ -4635,7 +4635,7 @@ func (a *API) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryI
 
 // RotateWebhookSecret A new signing secret
 //
-// The former signs beside it for 24 hours, and one before that no longer.
+// The previous secret signs as well for 24 hours. An older secret no longer signs.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 func (a *API) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (WebhookWithSigningSecret, error) {
@@ -4690,7 +4690,7 @@ func (a *API) ListPatients(ctx context.Context, params *ListPatientsParams, edit
 
 // CreatePatient A new patient of a user
 //
-// `sex`, `birth_date` and `age` may be left out; a survey asks for what is missing. A
+// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
 // `user_id` that does not exist is 422.
 //
 // Takes a body of the `application/json` content type.
@@ -4719,7 +4719,7 @@ func (a *API) GetPatient(ctx context.Context, patientID PatientID, editors ...Re
 
 // ChangePatient Change a patient
 //
-// What is left out stays. A patient stays with its user: the same `user_id` is ignored,
+// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
 // another is 422.
 //
 // Takes a body of the `application/json` content type.
@@ -4774,7 +4774,7 @@ func (a *API) GetSurvey(ctx context.Context, surveyID SurveyID, editors ...Reque
 
 // ChangeSurvey Change a survey
 //
-// What is left out stays. Once answers exist only `expiration_date`, `notification_date` and
+// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
 // what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
 // another is 422: make a new survey.
 //
@@ -4939,7 +4939,7 @@ func (a *API) GetUser(ctx context.Context, userID UserID, editors ...RequestEdit
 
 // ChangeUser Change a user
 //
-// What is left out stays.
+// Omitted fields stay unchanged.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -159,7 +159,7 @@ func TestLeakedCAIsReplacedAfterOverlap(t *testing.T) {
 	p.Eventually(func() int { return len(parseCertificates(t, p.servedTLS("acme")["ca.crt"])) }).Should(gomega.Equal(2))
 	p.waitUntilIdle()
 	told := p.servedTLS("acme")
-	p.Expect(told["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "nobody knows the next one yet")
+	p.Expect(told["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "the next certificate is not served yet")
 	p.Expect(p.verifyError("acme", first["ca.crt"], host)).To(gomega.BeEmpty())
 	kept := mustGet(p, authority.SecretName, &corev1.Secret{})
 	p.Expect(kept.Data["tls.key"]).To(gomega.Equal(leaked["tls.key"]))
@@ -383,10 +383,10 @@ func TestGeneratedSecretReplacesOnlyReadVersion(t *testing.T) {
 	p.mustCreate(&corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-serving-authority")})
 	before := mustGet(p, "acme-serving-authority", &corev1.Secret{})
 	if err := authority.CheckUnmodified(t.Context(), p.Client, before); err != nil {
-		t.Errorf("nobody wrote it: %v", err)
+		t.Errorf("unmodified Secret: %v", err)
 	}
 	mustUpdate(p, "acme-serving-authority", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = map[string][]byte{"next.key": []byte("x")} })
 	if err := authority.CheckUnmodified(t.Context(), p.Client, before); !problem.IsConflict(err) {
-		t.Errorf("somebody wrote it: %v", err)
+		t.Errorf("modified Secret: got %v, want a conflict", err)
 	}
 }

@@ -106,7 +106,7 @@ func TestEveryKindHasCompetingWriter(t *testing.T) {
 	t.Parallel()
 	for _, kind := range inventory.Kinds {
 		if _, ok := competingWriters[kind.Name]; !ok {
-			t.Errorf("nobody tries what becomes of a %s that another writer insists on: add one to rivals", kind.Name)
+			t.Errorf("no test covers a competing writer of %s: add one to rivals", kind.Name)
 		}
 	}
 }
@@ -159,10 +159,10 @@ func (p *harness) compete(kinds ...string) {
 // competeOn runs the competing writer of a kind until the context ends, and returns the
 // number of changes it made.
 func (p *harness) competeOn(ctx context.Context, kind string) (changes int) {
-	rival, wish := p.competingClient(), p.competingObject(kind)
+	rival, desired := p.competingClient(), p.competingObject(kind)
 	version := ""
 	for ctx.Err() == nil {
-		object := wish.DeepCopy()
+		object := desired.DeepCopy()
 		err := rival.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
 		if err != nil && ctx.Err() == nil {
 			p.t.Errorf("the rival's %s: %v", kind, err)
@@ -197,14 +197,14 @@ func (p *harness) competingObject(kind string) *unstructured.Unstructured {
 	if err != nil {
 		panic(err)
 	}
-	wish := (&unstructured.Unstructured{Object: competingWriters[kind].fields}).DeepCopy()
-	wish.SetGroupVersionKind(gvk)
-	wish.SetNamespace(p.namespace)
-	wish.SetName(strings.ToLower(kind) + competingWriters[kind].nameSuffix)
+	desired := (&unstructured.Unstructured{Object: competingWriters[kind].fields}).DeepCopy()
+	desired.SetGroupVersionKind(gvk)
+	desired.SetNamespace(p.namespace)
+	desired.SetName(strings.ToLower(kind) + competingWriters[kind].nameSuffix)
 	if kind == inventory.KindJob {
-		wish.SetName(p.listJobs()[0].Name)
+		desired.SetName(p.listJobs()[0].Name)
 	}
-	return wish
+	return desired
 }
 
 // A competing writer on the Instance removes its status and edits unrelated fields,

@@ -73,12 +73,12 @@ func TestDeletedClaimStallsInstance(t *testing.T) {
 
 func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 	p := newHarness(t)
-	foreign := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-app-default"), StringData: map[string]string{"key": "somebody's"}}
+	foreign := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-app-default"), StringData: map[string]string{"key": "foreign"}}
 	foreign.Labels = resources.Labels(p.newInstance("acme"))
 	p.mustCreate(foreign)
 	p.mustCreate(p.newInstance("acme"))
 	p.waitForConditions("acme", "Stalled=True ObjectNotOwned")
-	p.Expect(p.get("acme-credentials", &corev1.Secret{})).To(gomega.BeFalse(), "a key that somebody planted opens nothing")
+	p.Expect(p.get("acme-credentials", &corev1.Secret{})).To(gomega.BeFalse(), "a foreign key grants no access")
 	p.Expect(mustGet(p, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion))
 }
 
@@ -86,7 +86,7 @@ func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 // their keys, and that the server gets only those.
 func TestForeignApplicationSecretDoesNotBlockOthers(t *testing.T) {
 	p := newHarness(t)
-	foreign := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-app-kiosk"), StringData: map[string]string{"key": "somebody's"}}
+	foreign := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, "acme-app-kiosk"), StringData: map[string]string{"key": "foreign"}}
 	p.mustCreate(foreign)
 	instance := p.newInstance("acme")
 	instance.Spec.Applications = []v1alpha1.Application{{Name: "kiosk"}, {Name: "portal"}}
@@ -145,7 +145,7 @@ func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
 	set := inventory.New(means.Clients, acme)
 	err := set.Create(t.Context(), resources.BuildApplicationSecret(input, v1alpha1.Application{Name: "default"}, pki.NewApplicationKey()))
 	if !problem.IsConflict(err) {
-		t.Errorf("making the key anew: %v", err)
+		t.Errorf("creating the key again: got %v, want a conflict", err)
 	}
 	p.Expect(mustGet(p, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(before))
 }

@@ -81,7 +81,7 @@ func TestReadyInstanceIsNotProbedAgain(t *testing.T) {
 	p.startOperator(serverImage)
 	p.waitUntilIdle()
 	if p.reconcileCount() == 0 {
-		t.Fatal("the operator that began anew did not visit it")
+		t.Fatal("the restarted operator did not reconcile the Instance")
 	}
 	p.waitForConditions("acme", "Ready=True Ready")
 	p.Expect(calls()).To(gomega.Equal(before))

@@ -409,8 +409,8 @@ func unschedulablePodStatus(ago time.Duration) corev1.PodStatus {
 	}}}
 }
 
-// updateEndpoints gives the Service with a Deployment's name an endpoint, which serves
-// while the Deployment has available pods.
+// updateEndpoints creates an endpoint of the Service with a Deployment's name. The
+// endpoint serves while the Deployment has available pods.
 func (w *fakeCluster) updateEndpoints(ctx context.Context, deployment *appsv1.Deployment) error {
 	if w.endpointsPaused {
 		return nil

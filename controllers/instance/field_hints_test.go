@@ -44,7 +44,7 @@ var fieldHints = map[string]fieldHint{
 	"spec.applications[].plan":               {first: "gold", second: "silver", extraFields: newObject("plans", []any{newObject("name", "gold"), newObject("name", "silver")})},
 	"spec.cors.allowedOrigins[]":             {first: "https://one.example", second: "https://other.example"},
 	"spec.deletionPolicy":                    {first: "Delete", second: "Retain", noEffectReason: "it is asked for when the Instance is deleted"},
-	"spec.keyOverlap":                        {first: "1h", second: "2h", noEffectReason: "no key turns"},
+	"spec.keyOverlap":                        {first: "1h", second: "2h", noEffectReason: "no key is rotating"},
 	"spec.models[].id":                       {first: "service-en", second: "service-de"},
 	"spec.models[].version":                  {first: olderVersion, second: newestVersion},
 	"spec.notifications.sms.secretRef.name":  {first: "one-sms", second: "other-sms", extraFields: newObject("notifications", newObject("smtp", newObject("secretRef", newObject("name", "one-smtp"))))},
@@ -91,8 +91,8 @@ var fieldHints = map[string]fieldHint{
 	"spec.storage.external.secretRef.key":    {first: "url", second: "other"},
 	"spec.storage.external.secretRef.name":   {first: "one-db", second: "other-db"},
 	"spec.suspend":                           {noEffectReason: "only changes of the spec wait"},
-	"spec.tls.extraNames[]":                  {first: "one.example", second: "other.example", delayReason: "clients are told first"},
-	"spec.tls.secretRef.name":                {first: "one-tls", second: "other-tls", delayReason: "clients are told first"},
+	"spec.tls.extraNames[]":                  {first: "one.example", second: "other.example", delayReason: "clients get the new CA bundle first"},
+	"spec.tls.secretRef.name":                {first: "one-tls", second: "other-tls", delayReason: "clients get the new CA bundle first"},
 }
 
 // baseSpecs returns the specs in which fields are set, by kind of storage.

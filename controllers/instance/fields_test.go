@@ -131,7 +131,7 @@ func (p *harness) checkField(f field) error {
 		before = ""
 	}
 	if _, err := p.applySpecAndWait(course.unset, hint.conditionsWhenUnset, before); err != nil {
-		return fmt.Errorf("left out again: %w", err)
+		return fmt.Errorf("unset again: %w", err)
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func (p *harness) checkField(f field) error {
 func checkEffect(hint fieldHint, first, second string) error {
 	switch {
 	case hint.noEffectReason == "" && first == second:
-		return errors.New("no child changes with it: who heeds it? If nobody is to, say so in its hint")
+		return errors.New("no owned object changes with this field: if that is intended, set noEffectReason in its hint")
 	case hint.noEffectReason != "" && first != second:
-		return fmt.Errorf("its hint says that no child changes with it (%s):\n%s", hint.noEffectReason, cmp.Diff(first, second))
+		return fmt.Errorf("an owned object changes although the hint sets noEffectReason (%s):\n%s", hint.noEffectReason, cmp.Diff(first, second))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (p *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (child
 func (p *harness) applySpecAndWait(spec map[string]any, shown []string, wanted string) (children string, err error) {
 	name := slices.Collect(maps.Keys(spec["storage"].(map[string]any)))[0]
 	if err := p.applySpec(name, spec); err != nil {
-		return "", fmt.Errorf("%w: mend the hint", err)
+		return "", fmt.Errorf("%w: fix the hint", err)
 	}
 	if len(shown) == 0 {
 		shown = []string{"Ready=True"}

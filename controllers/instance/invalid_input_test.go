@@ -58,7 +58,7 @@ func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
 			},
 			"Unsupported value",
 		},
-		"a plan that is not there": {
+		"an unknown plan": {
 			func(i *v1alpha1.Instance) {
 				i.Spec.Plans = []v1alpha1.Plan{{Name: "gold"}}
 				i.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "silver"}}
@@ -122,7 +122,7 @@ func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
 	planned.Spec.Plans = []v1alpha1.Plan{{Name: "gold", MonthlyCalls: v1alpha1.MonthlyCalls{Triage: new(int64(0))}}}
 	planned.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "trial"}, {Name: "own"}}
 	if err := p.Create(t.Context(), planned, client.DryRunAll); err != nil {
-		t.Errorf("plans that are there: %v", err)
+		t.Errorf("existing plans: %v", err)
 	}
 	longest := p.newInstance(strings.Repeat("a", 40))
 	if err := p.Create(t.Context(), longest, client.DryRunAll); err != nil {

@@ -152,7 +152,7 @@ func TestFieldsOfOtherManagersAreKept(t *testing.T) {
 	p.mustCreate(p.newExternalInstance("acme"))
 	p.waitForConditions("acme", "Ready=True Ready")
 	mustUpdate(p, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
-		metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, "other.example/owner", "somebody")
+		metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, "other.example/owner", "other")
 		deployment.Spec.Template.Spec.Containers = append(deployment.Spec.Template.Spec.Containers, corev1.Container{Name: "sidecar", Image: "sidecar"})
 	})
 	p.Eventually(func() bool {

@@ -66,7 +66,7 @@ func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 	}{
 		{"a first one", func() { hold("u", "1", good) }, shown(good), ""},
 		{"another one", func() { hold("u", "2", other) }, shown(other), ""},
-		{"one of the same version, made anew", func() { hold("w", "2", good) }, shown(good), ""},
+		{"same version, recreated", func() { hold("w", "2", good) }, shown(good), ""},
 		{"under another key", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "dark" }, shown(other), ""},
 		{"changed in the configuration", func() { configured = shown(good) }, shown(other), ""},
 		{"of another Instance", func() { instance.UID = "2" }, shown(other), ""},

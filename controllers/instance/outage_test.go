@@ -31,7 +31,7 @@ func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
 	p.waitUntilIdle()
 	before := p.goroutineCount()
 	if before == 0 {
-		t.Fatal("the operator has no goroutine: they are not told apart")
+		t.Fatal("no goroutine of the operator is recognized")
 	}
 	readiness := map[metav1.ConditionStatus]bool{}
 	stop := p.watchObjects(&v1alpha1.InstanceList{}, func(object runtime.Object) {
@@ -58,7 +58,7 @@ func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
 	p.Eventually(func() bool { return p.get("other", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue())
 	p.waitUntilIdle()
 	stop()
-	p.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "a short outage says nothing about an Instance")
+	p.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "a short outage does not change the conditions of an Instance")
 	p.Eventually(p.goroutineCount).Should(gomega.BeNumerically("<=", before+before/10), "goroutines, %d before", before)
 }
 

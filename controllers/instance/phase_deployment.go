@@ -23,15 +23,15 @@ import (
 // planRollout decides which pod template the Deployment should have: the one from the
 // spec or, if that one failed, the last ready one.
 func (v *scope) planRollout(ctx context.Context) error {
-	wish, err := ssa.Hash(resources.BuildDeployment(v.input).Spec.Template)
+	hash, err := ssa.Hash(resources.BuildDeployment(v.input).Spec.Template)
 	if err != nil {
 		return err
 	}
-	v.input.TemplateHash = wish
+	v.input.TemplateHash = hash
 	deployment := v.Objects.Deployment()
 	facts := rollout.Facts{
 		Now:        v.StartedAt,
-		Desired:    wish,
+		Desired:    hash,
 		Generation: v.Instance.Generation,
 		Server:     v.input.Server,
 		Retry:      v.Instance.Annotations[v1alpha1.RetryAnnotation],

@@ -35,14 +35,14 @@ func TestAnnotationChangeRestartsNoPods(t *testing.T) {
 		in   resources.Input
 		want bool
 	}{
-		"made":                       {nil, same, false},
-		"somebody's change put back": {live, same, false},
-		"a memory":                   {live, with(func(in *resources.Input) { in.Rollout = "b" }), true},
-		"the spec":                   {live, with(func(in *resources.Input) { in.AppliedSpec = "b" }), true},
-		"the first of a kind":        {live, with(func(in *resources.Input) { in.PreflightHash = "b" }), true},
-		"a memory and a template":    {live, with(func(in *resources.Input) { in.Rollout, in.TemplateHash = "b", "b" }), false},
-		"the spec and its scale":     {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Replicas = "b", 3 }), false},
-		"the spec and its sleep":     {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Hibernate = "b", true }), false},
+		"made":                    {nil, same, false},
+		"a reverted drift":        {live, same, false},
+		"a memory":                {live, with(func(in *resources.Input) { in.Rollout = "b" }), true},
+		"the spec":                {live, with(func(in *resources.Input) { in.AppliedSpec = "b" }), true},
+		"the first of a kind":     {live, with(func(in *resources.Input) { in.PreflightHash = "b" }), true},
+		"a memory and a template": {live, with(func(in *resources.Input) { in.Rollout, in.TemplateHash = "b", "b" }), false},
+		"the spec and its scale":  {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Replicas = "b", 3 }), false},
+		"the spec and its sleep":  {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Hibernate = "b", true }), false},
 	} {
 		if got := isAnnotationOnlyChange(test.live, resources.BuildDeployment(test.in)); got != test.want {
 			t.Errorf("%s: got %v", name, got)

@@ -46,10 +46,10 @@ func TestShouldRetryPreflight(t *testing.T) {
 		v.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
 		v.Instance.Status.Rollout.Retried = test.retried
 		if got := v.shouldRetryPreflight(test.job, test.failed); got != test.want || v.RequeueAfter() != test.pause {
-			t.Errorf("%s: asked again %v, and looked at after %s; want %v, %s", name, got, v.RequeueAfter(), test.want, test.pause)
+			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, v.RequeueAfter(), test.want, test.pause)
 		}
 		if test.want && v.shouldRetryPreflight(test.job, test.failed) && test.retry != "" {
-			t.Errorf("%s: it is asked again for the same wish", name)
+			t.Errorf("%s: retried twice for the same annotation", name)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A failingReader fails to list Instances.
 type failingReader struct{ client.Reader }
 
-var errCacheUnavailable = errors.New("the cache is not there")
+var errCacheUnavailable = errors.New("the cache is unavailable")
 
 func (failingReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return errCacheUnavailable
@@ -38,8 +38,8 @@ func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 		t.Errorf("got %v, want only that no server was chosen", failures)
 	}
 	v.SetServerCondition(t.Context())
-	if told := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); told != nil {
-		t.Errorf("what is not known is told as %+v", told)
+	if condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
+		t.Errorf("unknown state: got condition %+v, want none", condition)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 			t.Errorf("%s: only one of both is over", name)
 		}
 		if begins != test.begins || (instance.Status.Server != target) != test.begins || v.input.Server != instance.Status.Server {
-			t.Errorf("%s: with %v the work begins anew: %v", name, instance.Status.Server, begins)
+			t.Errorf("%s: with server %v, restarted: %v", name, instance.Status.Server, begins)
 		}
 	}
 }

@@ -45,7 +45,7 @@ const (
 type phase struct {
 	name string
 	// requires lists the dependencies that must be satisfied before the phase runs, and
-	// provides those that its completion satisfies.
+	// provides the dependencies that its completion satisfies.
 	requires, provides []dependency
 	// fallbackSecret returns the name of the Secret whose existence satisfies the provided
 	// dependencies even if the phase fails, because an earlier reconcile created it.

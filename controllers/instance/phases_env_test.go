@@ -89,7 +89,7 @@ func TestSuspendedInstanceKeepsItsCertificateAndKeys(t *testing.T) {
 	if err := p.Delete(t.Context(), mustGet(p, "acme-app-default", &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
-	p.Eventually(func() bool { return p.get("acme-app-default", &corev1.Secret{}) }).Should(gomega.BeTrue(), "a key is made anew")
+	p.Eventually(func() bool { return p.get("acme-app-default", &corev1.Secret{}) }).Should(gomega.BeTrue(), "a new key is generated")
 	p.Eventually(func() []byte { return mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(certificate), "the certificate is renewed")
 	p.Expect(p.get("acme-app-portal", &corev1.Secret{})).To(gomega.BeFalse(), "a change of the spec waits")
 	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(deployment.Spec))
@@ -136,7 +136,7 @@ func TestSuspendedInstanceReportsStorage(t *testing.T) {
 	p.waitUntilIdle()
 	for _, write := range p.writes.all()[len(before):] {
 		if !strings.HasSuffix(write, "/status") {
-			t.Errorf("%s: a suspended Instance is only looked at", write)
+			t.Errorf("%s: the operator wrote for a suspended Instance", write)
 		}
 	}
 }

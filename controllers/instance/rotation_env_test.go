@@ -202,7 +202,7 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 	counted := len(p.writes.all())
 	p.reconcileAt(time.Hour)
 	p.waitUntilIdle()
-	p.Expect(p.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not written anew")
+	p.Expect(p.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not rewritten")
 }
 
 func TestUnknownRotationTargetIsReported(t *testing.T) {

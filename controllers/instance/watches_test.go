@@ -81,7 +81,7 @@ func TestMapDataToInstance(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := mapDataToInstance(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
-		t.Errorf("somebody's claim belongs to %v", got)
+		t.Errorf("a foreign claim belongs to %v", got)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestReferencedSecrets(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	if referencedSecrets(instance) != nil || hasUnwatchedReferences(instance) {
-		t.Error("there are none")
+		t.Error("no claims found")
 	}
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "tls"}}
 	instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}

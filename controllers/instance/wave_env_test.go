@@ -134,7 +134,7 @@ func TestNewInstanceSkipsFailedServerImage(t *testing.T) {
 	p.mustCreate(p.newInstance("four"))
 	p.waitForConditions("four", "Ready=True Ready", "ServerCurrent=False Halted")
 	p.expectGauges(map[string]float64{"halted": 1}, map[string]float64{"Failed": 1, "Halted": 3})
-	p.Expect(p.eventCounts("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "an operator that starts again says nothing twice")
+	p.Expect(p.eventCounts("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "a restarted operator repeats no event")
 
 	p.breakImage("none")
 	p.updateInstance("one", func(instance *v1alpha1.Instance) {
@@ -240,7 +240,7 @@ func TestInstanceIsUpgradedWhenSpecAllows(t *testing.T) {
 	p.Eventually(func() string {
 		pinned, _ := p.serverImages("hibernated")
 		return pinned
-	}).Should(gomega.Equal(nextServerImage)) // until then its condition is that of the former image
+	}).Should(gomega.Equal(nextServerImage)) // until then its condition is of the former image
 	p.waitForConditions("hibernated", "Ready=True Hibernated", "ServerCurrent=True Current")
 	p.waitForConditions("paused", "Ready=True Ready", "ServerCurrent=False Paused")
 	p.waitForConditions("suspended", "Ready=True Suspended", "ServerCurrent=False Suspended")

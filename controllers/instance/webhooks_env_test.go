@@ -47,7 +47,7 @@ func TestWebhookCABundle(t *testing.T) {
 	key := "-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n"
 	p.createWatchedSecret("receivers", map[string][]byte{"ca.crt": []byte("ours:\n" + certificate + key)})
 	p.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=True WebhooksConfigured")
-	p.Eventually(p.configuredWebhookCABundle).Should(gomega.Equal(certificate), "a key was put beside the certificate, and must not be shown")
+	p.Eventually(p.configuredWebhookCABundle).Should(gomega.Equal(certificate), "the Secret holds a key next to the certificate, which must not be shown")
 
 	mustUpdate(p, "receivers", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["ca.crt"] = []byte("hunter2!") })
 	p.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=False ReceiverCAInvalid")

@@ -206,7 +206,7 @@ func (y *cacheFixture) addRecordingHandler() (*recordingHandler, cache.Informer,
 }
 
 // TestCacheServesOnlySyncedNamespaces grants permissions step by step: the operator must
-// see nothing of a namespace until it can read all of it.
+// see no object of a namespace until it can read all of them.
 func TestCacheServesOnlySyncedNamespaces(t *testing.T) {
 	t.Parallel()
 	y := newCacheFixture(t, "whole-", "there", "half", "absent")
@@ -269,7 +269,7 @@ func TestInformersMustBeRequestedBeforeStart(t *testing.T) {
 	y := newCacheFixture(t, "asked-", "there")
 	y.startCache()
 	if _, err := y.GetInformer(t.Context(), &corev1.Service{}); err == nil || !strings.Contains(err.Error(), "before the cache starts") {
-		t.Errorf("a kind that nobody asked for: %v", err)
+		t.Errorf("a kind that was not requested: %v", err)
 	}
 	if got := y.secretNames(client.Limit(1)); !strings.Contains(got[0], "omit limit") {
 		t.Errorf("a limit over several namespaces: %v", got)

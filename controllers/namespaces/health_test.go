@@ -34,7 +34,7 @@ func TestHealthReportsChangesOnce(t *testing.T) {
 		{"another is", "Secret", "cannot be read", []string{"namespace clinic: cannot be read: Secret, Service"}, 1, 0, 1},
 		{"again", "Secret", "cannot be read", []string{"namespace clinic: cannot be read: Secret, Service"}, 1, 0, 1},
 		{"something else is wrong", "RoleBinding x", "not held", []string{"namespace clinic: cannot be read: Secret, Service", "namespace clinic: not held: RoleBinding x"}, 2, 0, 1},
-		{"that was mended", "RoleBinding x", "", []string{"namespace clinic: cannot be read: Secret, Service"}, 3, 0, 1},
+		{"that was repaired", "RoleBinding x", "", []string{"namespace clinic: cannot be read: Secret, Service"}, 3, 0, 1},
 		{"one kind can be listed", "Service", "", []string{"namespace clinic: cannot be read: Secret"}, 3, 0, 1},
 		{"all can", "Secret", "", nil, 4, 1, 1},
 	} {

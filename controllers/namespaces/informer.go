@@ -56,8 +56,8 @@ func (i *multiNamespaceInformer) AddEventHandlerWithOptions(handler toolscache.R
 	return made, nil
 }
 
-// RemoveEventHandler removes a handler from each namespace, including those that have
-// not synced yet.
+// RemoveEventHandler removes a handler from each namespace, including namespaces that
+// have not synced yet.
 func (i *multiNamespaceInformer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	made, ours := handle.(*handlerRegistration)
 	if !ours {

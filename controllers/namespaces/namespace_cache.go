@@ -37,7 +37,7 @@ type namespaceCache struct {
 	resolve  func()
 
 	mutex sync.Mutex
-	// synced reports whether every kind has been listed. Until then, nothing of the
+	// synced reports whether every kind has been listed. Until then, no object of the
 	// namespace is visible: the operator would repair a half-visible Instance as if the
 	// other half were missing.
 	synced bool

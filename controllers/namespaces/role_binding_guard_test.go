@@ -110,15 +110,15 @@ func TestGuardFinalizer(t *testing.T) {
 	}{
 		"an Instance":                                 {[]client.Object{roleBinding(), newInstance()}, []string{RoleBindingFinalizer}, ""},
 		"an Instance, held already":                   {[]client.Object{roleBinding(RoleBindingFinalizer), newInstance()}, []string{RoleBindingFinalizer}, ""},
-		"somebody else holds it too":                  {[]client.Object{roleBinding("else.example/x"), newInstance()}, []string{"else.example/x", RoleBindingFinalizer}, ""},
+		"with a foreign finalizer":                    {[]client.Object{roleBinding("else.example/x"), newInstance()}, []string{"else.example/x", RoleBindingFinalizer}, ""},
 		"a WebhookConfig, whose Instance is gone":     {[]client.Object{roleBinding(), newWebhookConfig()}, []string{RoleBindingFinalizer}, ""},
 		"no Instance":                                 {[]client.Object{roleBinding()}, nil, ""},
 		"no Instance any more":                        {[]client.Object{roleBinding("else.example/x", RoleBindingFinalizer)}, []string{"else.example/x"}, ""},
 		"the namespace goes, with an Instance":        {[]client.Object{terminatingRoleBinding(RoleBindingFinalizer), newInstance()}, []string{RoleBindingFinalizer}, ""},
 		"the namespace goes, after the last Instance": {[]client.Object{terminatingRoleBinding(RoleBindingFinalizer)}, []string{"gone"}, ""},
 		"it goes and was not held":                    {[]client.Object{terminatingRoleBinding("else.example/x"), newInstance()}, []string{"else.example/x"}, problemBindingTerminating},
-		"there is none":                               {[]client.Object{newInstance()}, []string{"gone"}, problemBindingMissing},
-		"there is none, and no Instance":              {nil, []string{"gone"}, ""},
+		"no RoleBinding":                              {[]client.Object{newInstance()}, []string{"gone"}, problemBindingMissing},
+		"no RoleBinding and no Instance":              {nil, []string{"gone"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestGuardLimitsReads(t *testing.T) {
 	}
 	r.clock = r.clock.Add(recheckInterval)
 	if got := r.ensuredFinalizers(); !cmp.Equal(got, []string{RoleBindingFinalizer}) {
-		t.Errorf("finalizers %v after somebody took ours away", got)
+		t.Errorf("finalizers %v after ours was removed", got)
 	}
 }
 

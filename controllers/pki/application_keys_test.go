@@ -95,7 +95,7 @@ func TestKeyRotationIsRequested(t *testing.T) {
 	got, after, due := KeyRotation{}.Advance(newKeys("old"), KeyRotationPolicy{Request: "1", Overlap: time.Hour}, now)
 	for name, keys := range got {
 		if keys.Current != newKeys("old")[name].Current || len(keys.Additional) != 1 || len(keys.Additional[0]) != 26 {
-			t.Errorf("%s has %+v, want its key and a new one beside it", name, keys)
+			t.Errorf("%s has %+v, want its key and a new one", name, keys)
 		}
 	}
 	if after != (KeyRotation{Request: "1", NextSince: now}) || !due.Equal(now.Add(KeyPropagationDelay)) {

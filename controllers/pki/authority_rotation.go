@@ -20,7 +20,7 @@ const DefaultOverlap = 24 * time.Hour
 type AuthorityRotation struct {
 	// Issuing is the CA that issues certificates. Empty if none was created yet.
 	Issuing KeyPair
-	// Next replaces Issuing once clients have been told to trust it for long enough, counted
+	// Next replaces Issuing once it has been published in the CA bundle for long enough, counted
 	// from NextSince. Empty if no rotation is in progress.
 	Next      KeyPair
 	NextSince time.Time

@@ -53,14 +53,14 @@ func TestNextAction(t *testing.T) {
 		"announced, other constraints":  {with(announced, func(r *AuthorityRotation) { r.Next = other }), "1", start, actionReplace, start.Add(day)},
 		"announced, and not readable":   {with(announced, func(r *AuthorityRotation) { r.Next.Key = []byte("x") }), "1", start, actionReplace, start.Add(day)},
 		"announced, half of it lost":    {with(announced, func(r *AuthorityRotation) { r.Next.Certificate = nil }), "1", start, actionReplace, start.Add(day)},
-		"announced, nobody knows when":  {with(announced, func(r *AuthorityRotation) { r.NextSince = time.Time{} }), "1", start, actionResetTimes, start},
+		"announced at an unknown time":  {with(announced, func(r *AuthorityRotation) { r.NextSince = time.Time{} }), "1", start, actionResetTimes, start},
 		"announced in the future":       {with(announced, func(r *AuthorityRotation) { r.NextSince = start.Add(365 * day) }), "1", start, actionResetTimes, start},
 		"announced, near the end":       {with(announced, func(r *AuthorityRotation) { r.NextSince = renewal }), "1", renewal, actionNone, renewal},
 		"announced, without constraint": {with(announced, func(r *AuthorityRotation) { r.Issuing = open }), "1", start, actionNone, start.Add(day)},
 		"promoted":                      {promoted, "1", start.Add(day - time.Second), actionNone, start.Add(day)},
 		"promoted for long enough":      {promoted, "1", start.Add(day), actionRetire, start.Add(day)},
 		"promoted, and a new request":   {promoted, "2", start, actionReplace, start},
-		"promoted, nobody knows when":   {with(promoted, func(r *AuthorityRotation) { r.PreviousSince = time.Time{} }), "1", start, actionResetTimes, start},
+		"promoted at an unknown time":   {with(promoted, func(r *AuthorityRotation) { r.PreviousSince = time.Time{} }), "1", start, actionResetTimes, start},
 		"promoted, other constraints":   {with(promoted, func(r *AuthorityRotation) { r.Issuing = other }), "1", start, actionReplace, start.Add(day)},
 		"promoted, and again announced": {with(promoted, func(r *AuthorityRotation) { r.Next, r.NextSince = issuing, start.Add(time.Hour) }), "1", start.Add(day), actionRetire, start.Add(day)},
 	} {
@@ -152,7 +152,7 @@ func TestInterruptedAuthorityRotationConverges(t *testing.T) {
 				continue
 			}
 			if kept.hasNext() && advanced.Request == kept.Request && !bytes.Equal(advanced.Issuing.Key, kept.Issuing.Key) && !bytes.Equal(advanced.Issuing.Key, kept.Next.Key) {
-				t.Fatal("an authority issues that nobody was told of")
+				t.Fatal("a CA issues certificates before clients trust it")
 			}
 			kept = advanced
 		}

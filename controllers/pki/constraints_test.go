@@ -112,7 +112,7 @@ func TestHasNameConstraintsFor(t *testing.T) {
 		"the same":           {x509.Certificate{PermittedDNSDomains: []string{"a", "b"}, PermittedDNSDomainsCritical: true}, []string{"b", "a"}, true},
 		"one more":           {x509.Certificate{PermittedDNSDomains: []string{"a", "b"}, PermittedDNSDomainsCritical: true}, []string{"a"}, false},
 		"one less":           {x509.Certificate{PermittedDNSDomains: []string{"a"}, PermittedDNSDomainsCritical: true}, []string{"a", "b"}, false},
-		"not to be heeded":   {x509.Certificate{PermittedDNSDomains: []string{"a"}}, []string{"a"}, false},
+		"not critical":       {x509.Certificate{PermittedDNSDomains: []string{"a"}}, []string{"a"}, false},
 		"none, as wanted":    {x509.Certificate{}, nil, true},
 		"none, where wanted": {x509.Certificate{}, []string{"a"}, false},
 	} {

@@ -47,7 +47,7 @@ func parseKey(text []byte) (crypto.Signer, error) {
 }
 
 // parseCertificates parses the certificates of a PEM file, in order. It returns an error
-// if there are none.
+// if the file contains no certificate.
 func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 	var certificates []*x509.Certificate
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -66,8 +66,7 @@ func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 	return certificates, nil
 }
 
-// parseReadableCertificates parses the certificates of a PEM file and skips those that
-// are invalid.
+// parseReadableCertificates parses the certificates of a PEM file and skips invalid ones.
 func parseReadableCertificates(text []byte) []*x509.Certificate {
 	var certificates []*x509.Certificate
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

@@ -20,7 +20,7 @@ type Issuer struct {
 // ServingCertificate is a server's certificate and the trust bundle of its clients.
 type ServingCertificate struct {
 	KeyPair
-	// TrustBundle holds the certificates that clients are told to trust, in PEM.
+	// TrustBundle holds the published CA bundle in PEM.
 	TrustBundle []byte
 	// TrustBundleSince is when TrustBundle last gained a certificate. Zero if it holds only
 	// one.
@@ -46,8 +46,8 @@ type ServingResult struct {
 // learned what to trust within the overlap, which must be positive, trusts what is
 // served now.
 //
-//   - A certificate is replaced by one from another CA only after clients have been told
-//     to trust that CA for the overlap.
+//   - A certificate is replaced by one from another CA only after that CA has been
+//     published for the overlap.
 //   - A CA leaves the trust bundle only after a certificate from another CA has been
 //     served for the overlap.
 //   - A CA certificate renewed with the same key joins the trust bundle only once nothing

@@ -57,8 +57,8 @@ func isSameAuthority(one, other *x509.Certificate) bool {
 	return bytes.Equal(one.RawSubject, other.RawSubject) && bytes.Equal(one.RawSubjectPublicKeyInfo, other.RawSubjectPublicKeyInfo)
 }
 
-// trustBundle returns the certificates that clients are told to trust from now on, in
-// the order in which they were added.
+// trustBundle returns the CA bundle to publish from now on, in the order in which the
+// certificates were added.
 func (d *servingDecision) trustBundle() []*x509.Certificate {
 	var joining, told []*x509.Certificate
 	for _, certificate := range d.trusted {

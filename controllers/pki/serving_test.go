@@ -118,7 +118,7 @@ func TestNextServingCertificate(t *testing.T) {
 			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, known},
 			trusted: both, since: known, again: start.Add(60 * day),
 		},
-		"another was announced, nobody knows when": {
+		"another was announced at an unknown time": {
 			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, time.Time{}},
 			trusted: both, since: now, again: now.Add(day),
 		},
@@ -146,7 +146,7 @@ func TestNextServingCertificate(t *testing.T) {
 			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, both, known}, now: now.Add(day),
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
-		"somebody else's authority in the list": {
+		"a foreign CA in the bundle": {
 			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
@@ -154,7 +154,7 @@ func TestNextServingCertificate(t *testing.T) {
 			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: byOld},
 			trusted: old.Certificate, again: start.Add(60 * day),
 		},
-		"a certificate of somebody else": {
+		"a foreign certificate": {
 			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
 			because: "it was not issued by the operator", trusted: old.Certificate, again: now.Add(60 * day),
 		},
@@ -264,7 +264,7 @@ func (w *rotationSimulation) advanceTime(t *rapid.T, pause time.Duration) {
 	until := w.now.Add(pause)
 	for visits := 0; w.recheckAt.Before(until); visits++ {
 		if visits > 1000 {
-			t.Fatalf("the operator is never done, and comes again at %s", w.recheckAt)
+			t.Fatalf("the operator is never done; next reconcile at %s", w.recheckAt)
 		}
 		w.now = w.recheckAt
 		w.reconcile(t, true)
@@ -326,7 +326,7 @@ func checkHandshake(t *rapid.T, served, told []byte, met time.Time) {
 		}
 	}
 	if vouchers == 0 || leaf.VerifyHostname(serviceName) != nil {
-		t.Fatalf("at %s %d of those trusted vouch for a certificate for %q", met, vouchers, leaf.DNSNames)
+		t.Fatalf("at %s, %d of the trusted CAs issued the certificate for %q", met, vouchers, leaf.DNSNames)
 	}
 }
 
@@ -410,7 +410,7 @@ func FuzzNextServingCertificate(f *testing.F) {
 		}
 		told := d.trustBundle()
 		if !contains(told, authorities.certificate) && !slices.ContainsFunc(told, d.trustsNextCertificate) {
-			t.Errorf("clients are told to trust %d, and nobody who vouches", len(told))
+			t.Errorf("the trust bundle of %d certificates holds no issuing CA", len(told))
 		}
 		if again := d.recheckAt(told); !again.After(start) {
 			t.Errorf("asks again at %s, which is not after %s", again, start)

@@ -178,7 +178,7 @@ func TestKeysetRotation(t *testing.T) {
 		t.Fatalf("got %+v, due %s, %v", turn, due, err)
 	}
 	if _, id := computeLookup(t, grown, "a"); readHandle(t, grown.Lookup).Len() != 2 || id != primaryKeyID(t, first) {
-		t.Error("the new key is not there, or is used before it is known")
+		t.Error("the new key is missing, or is used before it is published")
 	}
 	same, after, due, err := turn.Advance(grown, "2", signingNoon.Add(KeyPropagationDelay-1))
 	if diff := cmp.Diff(grown, same); diff != "" || err != nil || after != turn || !due.Equal(signingNoon.Add(KeyPropagationDelay)) {

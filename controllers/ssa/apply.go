@@ -33,12 +33,12 @@ type Applier struct {
 type Outcome struct {
 	// Reason is why the object was sent. Empty if it was not.
 	Reason string
-	// Changed reports whether the write created or changed the object, judged by the
+	// Changed reports whether the write created or changed the object, according to the
 	// resource version passed as live. The API server writes nothing if it already holds
 	// everything that was sent, or if its policies revert the change.
 	Changed bool
-	// Drift lists the fields that still differ from the desired object. Nil if there are
-	// none. The object is not sent again until its desired state or those live fields
+	// Drift lists the fields that still differ from the desired object. Nil if it has
+	// no drift. The object is not sent again until its desired state or those live fields
 	// change.
 	Drift *Drift
 }

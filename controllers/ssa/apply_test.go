@@ -41,12 +41,12 @@ func TestDecide(t *testing.T) {
 		live client.Object
 		want string
 	}{
-		"absent":                {nil, "object does not exist"},
-		"as wanted":             {live(func(*corev1.ConfigMap) {}), ""},
-		"with somebody's field": {live(func(object *corev1.ConfigMap) { object.Data["b"] = "2" }), ""},
-		"changed":               {live(func(object *corev1.ConfigMap) { object.Data = map[string]string{"a": "2"} }), "drifted fields: data.a"},
-		"sent something else":   {live(func(object *corev1.ConfigMap) { object.Annotations = map[string]string{HashAnnotation: "other"} }), "desired state changed"},
-		"not known to be sent":  {live(func(object *corev1.ConfigMap) { object.Annotations = nil }), "desired state changed"},
+		"absent":               {nil, "object does not exist"},
+		"as wanted":            {live(func(*corev1.ConfigMap) {}), ""},
+		"with a foreign field": {live(func(object *corev1.ConfigMap) { object.Data["b"] = "2" }), ""},
+		"changed":              {live(func(object *corev1.ConfigMap) { object.Data = map[string]string{"a": "2"} }), "drifted fields: data.a"},
+		"sent something else":  {live(func(object *corev1.ConfigMap) { object.Annotations = map[string]string{HashAnnotation: "other"} }), "desired state changed"},
+		"not known to be sent": {live(func(object *corev1.ConfigMap) { object.Annotations = nil }), "desired state changed"},
 		"a field no longer sent": {live(func(object *corev1.ConfigMap) {
 			object.Annotations = withHashAnnotation(encodeConfigMap(t, map[string]string{"a": "1", "b": "2"})).GetAnnotations()
 		}), "desired state changed"},
@@ -110,7 +110,7 @@ func (s *applyFixture) reconcile() (Outcome, int) {
 		s.t.Fatal(err)
 	}
 	if changed := len(s.history) > versions; s.cacheLag == 0 && outcome.Changed != changed {
-		s.t.Errorf("told that it changed: %v, want %v", outcome.Changed, changed)
+		s.t.Errorf("changed: got %v, want %v", outcome.Changed, changed)
 	}
 	return outcome, s.requests - before
 }
@@ -160,7 +160,7 @@ func TestRewritingPolicyIsReportedAsDrift(t *testing.T) {
 	s.expectApply("when another field was changed", "drifted fields: data.a, data.b", "data.a")
 	s.expectApply("next", "", "data.a")
 	s.editLive("c", "others")
-	s.expectApply("when somebody added a field", "", "data.a")
+	s.expectApply("when another manager added a field", "", "data.a")
 	s.desired = encodeConfigMap(t, map[string]string{"a": "1", "b": "3"})
 	s.expectApply("when something else is wanted", reasonDesiredChanged, "data.a")
 	s.expectApply("next", "", "data.a")
@@ -169,9 +169,9 @@ func TestRewritingPolicyIsReportedAsDrift(t *testing.T) {
 	s.expectApply("when the policy wants something else", "drifted fields: data.a", "data.a")
 	s.expectApply("next", "", "data.a")
 	s.policy = nil
-	s.expectApply("when the policy is gone and nobody wrote", "", "data.a")
-	s.editLive("a", "somebody's")
-	s.expectApply("when somebody wrote then", "drifted fields: data.a")
+	s.expectApply("when the policy is gone without a write", "", "data.a")
+	s.editLive("a", "foreign")
+	s.expectApply("when another manager wrote then", "drifted fields: data.a")
 	s.expectApply("next", "")
 	if len(s.applier.writes.records) > 0 {
 		t.Errorf("remembers %v of an object that is as wanted", s.applier.writes.records)
@@ -250,13 +250,13 @@ func TestStaleCacheIsNotDrift(t *testing.T) {
 	s.expectApply("when the cache shows the last", "")
 	s.editLive("a", "3")
 	s.cacheLag = 1
-	s.expectApply("before the cache shows what somebody changed", "")
+	s.expectApply("before the cache shows another manager's change", "")
 	s.cacheLag = 0
 	s.expectApply("when it does", "drifted fields: data.a")
 	s.cacheLag = 2
 	s.expectApply("when it shows neither", "")
 	s.cacheLag = 1
-	s.expectApply("when it shows only what somebody changed", "")
+	s.expectApply("when it shows only another manager's change", "")
 	s.cacheLag = 0
 	s.expectApply("in the end", "")
 }

@@ -75,7 +75,7 @@ type comparison struct {
 	typeSchema
 	path []pathStep
 	// atomicDepth is the length of the path to the outermost atomic value around the current
-	// one. It is -1 if there is none.
+	// one. It is -1 outside of atomic values.
 	atomicDepth int
 	differences []difference
 }

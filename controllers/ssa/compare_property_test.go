@@ -160,7 +160,7 @@ func (a schemaGenerator) withAddedFields(fields *schema.Map, sent map[string]any
 	live := map[string]any{}
 	for name, value := range sent {
 		zero := value == false || value == int64(0)
-		if zero && !isDictionary(fields) && a.boolean("leave out") {
+		if zero && !isDictionary(fields) && a.boolean("omit") {
 			continue
 		}
 		live[name] = a.withAdditions(fieldType(fields, name), value, whole)

@@ -92,7 +92,7 @@ func podTemplateSpec(fields string) string { return `spec: {template: {spec: {` 
 func TestCompareMetadata(t *testing.T) {
 	runComparisons(t, "v1", "ServiceAccount", map[string]comparisonCase{
 		"equal":               {`metadata: {name: a}`, `metadata: {name: a, uid: u}`, nil},
-		"a label of somebody": {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {a: "1", b: "2"}}`, nil},
+		"a foreign label":     {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {a: "1", b: "2"}}`, nil},
 		"a label changed":     {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {a: "2"}}`, []string{"metadata.labels.a"}},
 		"a label gone":        {`metadata: {labels: {a: "1"}}`, `metadata: {labels: {b: "1"}}`, []string{"metadata.labels.a"}},
 		"all labels gone":     {`metadata: {labels: {a: "1"}}`, `metadata: {}`, []string{"metadata.labels.a"}},
@@ -103,11 +103,11 @@ func TestCompareMetadata(t *testing.T) {
 		"an owner gone":       {`metadata: {ownerReferences: [{uid: a}]}`, `metadata: {ownerReferences: [{uid: b}]}`, []string{`metadata.ownerReferences[uid="a"]`}},
 		"an owner that controls no more": {`metadata: {ownerReferences: [{uid: a, controller: true}]}`, `metadata: {ownerReferences: [{uid: a, controller: false}]}`,
 			[]string{`metadata.ownerReferences[uid="a"].controller`}},
-		"a finalizer of somebody":   {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b, a]}`, nil},
-		"a finalizer gone":          {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b]}`, []string{`metadata.finalizers[="a"]`}},
-		"a zero left out":           {`automountServiceAccountToken: false`, `{}`, nil},
-		"a zero that is none":       {`automountServiceAccountToken: false`, `automountServiceAccountToken: true`, []string{"automountServiceAccountToken"}},
-		"a pull secret of somebody": {`imagePullSecrets: [{name: a}]`, `imagePullSecrets: [{name: b}, {name: a}]`, []string{"imagePullSecrets"}},
+		"a foreign finalizer":   {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b, a]}`, nil},
+		"a finalizer gone":      {`metadata: {finalizers: [a]}`, `metadata: {finalizers: [b]}`, []string{`metadata.finalizers[="a"]`}},
+		"an omitted zero":       {`automountServiceAccountToken: false`, `{}`, nil},
+		"a zero that is none":   {`automountServiceAccountToken: false`, `automountServiceAccountToken: true`, []string{"automountServiceAccountToken"}},
+		"a foreign pull secret": {`imagePullSecrets: [{name: a}]`, `imagePullSecrets: [{name: b}, {name: a}]`, []string{"imagePullSecrets"}},
 	})
 }
 
@@ -128,7 +128,7 @@ func TestCompareDeployment(t *testing.T) {
 		"an argument more":    {podTemplateSpec(`containers: [{name: a, args: [s]}]`), podTemplateSpec(`containers: [{name: a, args: [s, --x]}]`), []string{container + ".args"}},
 		"no arguments":        {podTemplateSpec(`containers: [{name: a, args: []}]`), podTemplateSpec(`containers: [{name: a}]`), nil},
 		"arguments, not none": {podTemplateSpec(`containers: [{name: a, args: []}]`), podTemplateSpec(`containers: [{name: a, args: [x]}]`), []string{container + ".args"}},
-		"a variable of somebody": {podTemplateSpec(`containers: [{name: a, env: [{name: E, value: "1"}]}]`),
+		"a foreign variable": {podTemplateSpec(`containers: [{name: a, env: [{name: E, value: "1"}]}]`),
 			podTemplateSpec(`containers: [{name: a, env: [{name: F, value: "2"}, {name: E, value: "1"}]}]`), nil},
 		"a variable repeated": {podTemplateSpec(`containers: [{name: a, env: [{name: E, value: "1"}]}]`),
 			podTemplateSpec(`containers: [{name: a, env: [{name: E, value: "1"}, {name: E, value: "2"}]}]`), []string{container + `.env[name="E"]`}},
@@ -141,20 +141,20 @@ func TestCompareDeployment(t *testing.T) {
 			podTemplateSpec(`containers: [{name: a, volumeMounts: [{mountPath: /b, name: v}]}]`), []string{container + `.volumeMounts[mountPath="/a"]`}},
 		"an init container": {podTemplateSpec(`initContainers: [{name: a, image: x}]`), podTemplateSpec(`initContainers: [{name: b}, {name: a, image: z}]`),
 			[]string{`spec.template.spec.initContainers[name="a"].image`}},
-		"a volume of somebody": {podTemplateSpec(`volumes: [{name: a, emptyDir: {}}]`), podTemplateSpec(`volumes: [{name: b}, {name: a, emptyDir: {}}]`), nil},
+		"a foreign volume": {podTemplateSpec(`volumes: [{name: a, emptyDir: {}}]`), podTemplateSpec(`volumes: [{name: b}, {name: a, emptyDir: {}}]`), nil},
 		"a volume of another source": {podTemplateSpec(`volumes: [{name: a, emptyDir: {}}]`), podTemplateSpec(`volumes: [{name: a, hostPath: {path: /}}]`),
 			[]string{`spec.template.spec.volumes[name="a"].emptyDir`}},
 		"a spread of two keys": {podTemplateSpec(`topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: ScheduleAnyway, maxSkew: 1}]`),
 			podTemplateSpec(`topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: DoNotSchedule, maxSkew: 2}, {topologyKey: z, whenUnsatisfiable: ScheduleAnyway, maxSkew: 1}]`), nil},
-		"a pull secret of somebody": {podTemplateSpec(`imagePullSecrets: [{name: a}]`), podTemplateSpec(`imagePullSecrets: [{name: b}, {name: a}]`), nil},
-		"a node label of somebody":  {podTemplateSpec(`nodeSelector: {a: "1"}`), podTemplateSpec(`nodeSelector: {a: "1", b: "2"}`), []string{"spec.template.spec.nodeSelector"}},
-		"a toleration of somebody":  {podTemplateSpec(`tolerations: [{key: a}]`), podTemplateSpec(`tolerations: [{key: a}, {key: b}]`), []string{"spec.template.spec.tolerations"}},
+		"a foreign pull secret":     {podTemplateSpec(`imagePullSecrets: [{name: a}]`), podTemplateSpec(`imagePullSecrets: [{name: b}, {name: a}]`), nil},
+		"a foreign node label":      {podTemplateSpec(`nodeSelector: {a: "1"}`), podTemplateSpec(`nodeSelector: {a: "1", b: "2"}`), []string{"spec.template.spec.nodeSelector"}},
+		"a foreign toleration":      {podTemplateSpec(`tolerations: [{key: a}]`), podTemplateSpec(`tolerations: [{key: a}, {key: b}]`), []string{"spec.template.spec.tolerations"}},
 		"a default of a toleration": {podTemplateSpec(`tolerations: [{key: a}]`), podTemplateSpec(`tolerations: [{key: a, operator: Equal}]`), nil},
 		"a quantity, another word": {podTemplateSpec(`containers: [{name: a, resources: {limits: {cpu: 1000m, memory: 1Gi}}}]`),
 			podTemplateSpec(`containers: [{name: a, resources: {limits: {cpu: "1", memory: 1024Mi}}}]`), nil},
 		"another quantity": {podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1G}}}]`),
 			[]string{container + ".resources.limits.memory"}},
-		"a limit of somebody":     {podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi, cpu: 1}}}]`), nil},
+		"a foreign limit":         {podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi, cpu: 1}}}]`), nil},
 		"a limit gone":            {podTemplateSpec(`containers: [{name: a, resources: {limits: {memory: 1Gi}}}]`), podTemplateSpec(`containers: [{name: a}]`), []string{container + ".resources.limits.memory"}},
 		"a quantity of a volume":  {podTemplateSpec(`volumes: [{name: a, emptyDir: {sizeLimit: 1024Mi}}]`), podTemplateSpec(`volumes: [{name: a, emptyDir: {sizeLimit: 1Gi}}]`), nil},
 		"a number or a string":    {podTemplateSpec(`containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]`), podTemplateSpec(`containers: [{name: a, livenessProbe: {httpGet: {port: "80"}}}]`), []string{container + ".livenessProbe.httpGet.port"}},
@@ -180,33 +180,33 @@ func TestCompareJob(t *testing.T) {
 func TestCompareService(t *testing.T) {
 	runComparisons(t, "v1", "Service", map[string]comparisonCase{
 		"a port by its default protocol": {`spec: {ports: [{port: 443}]}`, `spec: {ports: [{port: 443, protocol: TCP, targetPort: 443}]}`, nil},
-		"a port of somebody":             {`spec: {ports: [{port: 443}]}`, `spec: {ports: [{port: 80, protocol: TCP}, {port: 443, protocol: TCP}]}`, nil},
+		"a foreign port":                 {`spec: {ports: [{port: 443}]}`, `spec: {ports: [{port: 80, protocol: TCP}, {port: 443, protocol: TCP}]}`, nil},
 		"the other protocol": {`spec: {ports: [{port: 53, protocol: UDP, name: u}]}`,
 			`spec: {ports: [{port: 53, protocol: TCP, name: t}, {port: 53, protocol: UDP, name: u}]}`, nil},
 		"a port changed": {`spec: {ports: [{port: 443, name: https}]}`, `spec: {ports: [{port: 444, name: https, protocol: TCP}]}`,
 			[]string{`spec.ports[port=443,protocol="TCP"]`}},
 		"a target changed": {`spec: {ports: [{port: 443, targetPort: https}]}`, `spec: {ports: [{port: 443, targetPort: 1, protocol: TCP}]}`,
 			[]string{`spec.ports[port=443,protocol="TCP"].targetPort`}},
-		"a selector of somebody": {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "1", b: "2"}}`, []string{"spec.selector"}},
-		"a selector changed":     {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "2"}}`, []string{"spec.selector.a"}},
-		"addresses given":        {`spec: {type: ClusterIP}`, `spec: {type: ClusterIP, clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1]}`, nil},
+		"a foreign selector": {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "1", b: "2"}}`, []string{"spec.selector"}},
+		"a selector changed": {`spec: {selector: {a: "1"}}`, `spec: {selector: {a: "2"}}`, []string{"spec.selector.a"}},
+		"addresses given":    {`spec: {type: ClusterIP}`, `spec: {type: ClusterIP, clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1]}`, nil},
 	})
 }
 
 func TestCompareNetworkPolicy(t *testing.T) {
 	runComparisons(t, "networking.k8s.io/v1", "NetworkPolicy", map[string]comparisonCase{
-		"a default":          {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443, protocol: TCP}]}]}`, nil},
-		"a port of somebody": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}, {port: 22}]}]}`, []string{"spec.ingress[0].ports"}},
-		"a rule of somebody": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}]}, {}]}`, []string{"spec.ingress"}},
+		"a default":      {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443, protocol: TCP}]}]}`, nil},
+		"a foreign port": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}, {port: 22}]}]}`, []string{"spec.ingress[0].ports"}},
+		"a foreign rule": {`spec: {ingress: [{ports: [{port: 443}]}]}`, `spec: {ingress: [{ports: [{port: 443}]}, {}]}`, []string{"spec.ingress"}},
 		"a peer widened": {`spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1"}}}]}]}`, `spec: {egress: [{to: [{podSelector: {}}]}]}`,
 			[]string{"spec.egress[0].to[0].podSelector.matchLabels"}},
 		"a peer narrowed": {`spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1"}}}]}]}`, `spec: {egress: [{to: [{podSelector: {matchLabels: {a: "1", b: "2"}}}]}]}`,
 			[]string{"spec.egress[0].to[0].podSelector.matchLabels"}},
 		"all namespaces, not one": {`spec: {ingress: [{from: [{namespaceSelector: {}}]}]}`, `spec: {ingress: [{from: [{podSelector: {}}]}]}`,
 			[]string{"spec.ingress[0].from[0].namespaceSelector"}},
-		"nobody may come in":       {`spec: {ingress: [], policyTypes: [Ingress]}`, `spec: {policyTypes: [Ingress]}`, nil},
-		"types in another order":   {`spec: {policyTypes: [Ingress, Egress]}`, `spec: {policyTypes: [Egress, Ingress]}`, []string{"spec.policyTypes[0]", "spec.policyTypes[1]"}},
-		"an exception of somebody": {`spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}]}]}`, `spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}]}]}`, nil},
+		"no ingress allowed":     {`spec: {ingress: [], policyTypes: [Ingress]}`, `spec: {policyTypes: [Ingress]}`, nil},
+		"types in another order": {`spec: {policyTypes: [Ingress, Egress]}`, `spec: {policyTypes: [Egress, Ingress]}`, []string{"spec.policyTypes[0]", "spec.policyTypes[1]"}},
+		"a foreign exception":    {`spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}]}]}`, `spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}]}]}`, nil},
 		"an exception taken away": {`spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}]}]}`, `spec: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}]}]}`,
 			[]string{"spec.egress[0].to[0].ipBlock.except"}},
 	})
@@ -241,9 +241,9 @@ func TestComparePersistentVolumeClaim(t *testing.T) {
 
 func TestComparePodDisruptionBudget(t *testing.T) {
 	runComparisons(t, "policy/v1", "PodDisruptionBudget", map[string]comparisonCase{
-		"equal":                  {`spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}}`, `spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}, unhealthyPodEvictionPolicy: IfHealthyBudget}`, nil},
-		"a share":                {`spec: {maxUnavailable: 1}`, `spec: {maxUnavailable: 50%}`, []string{"spec.maxUnavailable"}},
-		"a selector of somebody": {`spec: {selector: {matchLabels: {a: "1"}}}`, `spec: {selector: {matchLabels: {a: "1", b: "2"}}}`, []string{"spec.selector.matchLabels"}},
+		"equal":              {`spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}}`, `spec: {maxUnavailable: 1, selector: {matchLabels: {a: "1"}}, unhealthyPodEvictionPolicy: IfHealthyBudget}`, nil},
+		"a share":            {`spec: {maxUnavailable: 1}`, `spec: {maxUnavailable: 50%}`, []string{"spec.maxUnavailable"}},
+		"a foreign selector": {`spec: {selector: {matchLabels: {a: "1"}}}`, `spec: {selector: {matchLabels: {a: "1", b: "2"}}}`, []string{"spec.selector.matchLabels"}},
 	})
 }
 
@@ -251,11 +251,11 @@ func TestComparePodDisruptionBudget(t *testing.T) {
 func TestCompareCustomResource(t *testing.T) {
 	runComparisons(t, "gateway.networking.k8s.io/v1", "HTTPRoute", map[string]comparisonCase{
 		"a default":            {`spec: {hostnames: [a], rules: [{backendRefs: [{name: a}]}]}`, `spec: {hostnames: [a], rules: [{backendRefs: [{name: a, weight: 1}]}]}`, nil},
-		"a rule of somebody":   {`spec: {rules: [{name: a}]}`, `spec: {rules: [{name: a}, {name: b}]}`, []string{"spec.rules"}},
+		"a foreign rule":       {`spec: {rules: [{name: a}]}`, `spec: {rules: [{name: a}, {name: b}]}`, []string{"spec.rules"}},
 		"a branch gone":        {`spec: {rules: [{name: a}]}`, `{}`, []string{"spec"}},
 		"a branch is a value":  {`spec: {rules: {a: 1}}`, `spec: {rules: text}`, []string{"spec.rules"}},
 		"a list is a value":    {`spec: {rules: [1]}`, `spec: {rules: text}`, []string{"spec.rules"}},
-		"a zero left out":      {`spec: {a: false, b: "", c: 0, d: null}`, `spec: {}`, nil},
+		"an omitted zero":      {`spec: {a: false, b: "", c: 0, d: null}`, `spec: {}`, nil},
 		"metadata is known":    {`metadata: {finalizers: [a], ownerReferences: [{uid: a}]}`, `metadata: {finalizers: [b, a], ownerReferences: [{uid: b}, {uid: a}]}`, nil},
 		"another type":         {`spec: {a: 2}`, `spec: {a: "2"}`, []string{"spec.a"}},
 		"a number written out": {`spec: {limits: {cpu: 1000m}}`, `spec: {limits: {cpu: "1"}}`, []string{"spec.limits.cpu"}},

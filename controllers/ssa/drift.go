@@ -82,7 +82,7 @@ func joinTruncated(texts []string, separator string) string {
 	return fmt.Sprintf("%s%sand %d more", strings.Join(texts[:maxShownFields], separator), separator, more)
 }
 
-// newDrift returns the drift described by the differences, or nil if there are none.
+// newDrift returns the drift described by the differences, or nil if the list is empty.
 // entries are the managed fields of the live object; managers other than the given one
 // are named.
 func newDrift(sent *unstructured.Unstructured, found []difference, entries []metav1.ManagedFieldsEntry, manager string) *Drift {

@@ -243,7 +243,7 @@ func (c *testCluster) expectConverged(when string, wanted *unstructured.Unstruct
 	}
 	c.waitForCache(wanted)
 	c.apply(wanted)
-	c.patchAs(wanted, "somebody", types.MergePatchType, fmt.Sprintf(`{"metadata":{"annotations":{"somebody":%q}}}`, time.Now()))
+	c.patchAs(wanted, "other", types.MergePatchType, fmt.Sprintf(`{"metadata":{"annotations":{"other":%q}}}`, time.Now()))
 	c.waitForCache(wanted)
 	outcome := c.apply(wanted)
 	if got := c.writes.Load() - before; got != int64(writes) {

@@ -28,11 +28,11 @@ func TestTransferOwnership(t *testing.T) {
 	)
 	items := fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "ports", fieldpath.KeyByFields("port", 444)))
 	for name, test := range map[string]struct{ before, want []metav1.ManagedFieldsEntry }{
-		"nobody owns anything": {nil, []metav1.ManagedFieldsEntry{entry("us", apply, "v1", "", portAlone)}},
-		"somebody owns the item alone": {
+		"no managed fields": {nil, []metav1.ManagedFieldsEntry{entry("us", apply, "v1", "", portAlone)}},
+		"another manager owns the item alone": {
 			[]metav1.ManagedFieldsEntry{entry("us", apply, "v1", "", kind), entry("edit", update, "v1", "", port)},
 			[]metav1.ManagedFieldsEntry{entry("us", apply, "v1", "", kindAndPort)}},
-		"somebody owns more": {
+		"another manager owns more": {
 			[]metav1.ManagedFieldsEntry{entry("edit", update, "v1", "", kindAndBoth), entry("us", apply, "v1", "", kind)},
 			[]metav1.ManagedFieldsEntry{entry("edit", update, "v1", "", kindAndOther), entry("us", apply, "v1", "", kindAndPort)}},
 		"we wrote without applying": {

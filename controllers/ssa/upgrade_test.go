@@ -25,7 +25,7 @@ data: {revoked: YQ==, kept: YQ==}`)
 	if _, err := c.applier.Create(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	c.patchAs(first, "somebody", types.MergePatchType, `{"data":{"theirs":"YQ=="}}`)
+	c.patchAs(first, "other", types.MergePatchType, `{"data":{"theirs":"YQ=="}}`)
 	c.waitForCache(first)
 	second := c.parseObject(`
 apiVersion: v1

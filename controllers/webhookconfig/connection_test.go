@@ -69,7 +69,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		}
 		after, err := all.get(modified(acme, change))
 		if err != nil || after == before {
-			t.Errorf("another %s is not heeded (%v)", name, err)
+			t.Errorf("another %s does not change the connection (%v)", name, err)
 		}
 	}
 	clock = clock.Add(connectionTTL + time.Second)

@@ -11,7 +11,7 @@ import (
 )
 
 // olderDuplicate returns the WebhookConfig that takes precedence over config: the oldest
-// of those in all, the WebhookConfigs of the same Instance, that lead to the same
+// of the WebhookConfigs in all, which belong to the same Instance, with the same
 // receiver. It returns nil if that is config itself. A WebhookConfig that is being
 // deleted counts until it is gone, because it still has its subscription.
 func olderDuplicate(config *v1alpha1.WebhookConfig, all []v1alpha1.WebhookConfig) *v1alpha1.WebhookConfig {

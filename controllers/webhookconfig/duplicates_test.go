@@ -42,8 +42,8 @@ func TestOlderDuplicate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if elder := olderDuplicate(&test.one, []v1alpha1.WebhookConfig{test.one, test.other}); elder != nil {
-				got = elder.Name
+			if older := olderDuplicate(&test.one, []v1alpha1.WebhookConfig{test.one, test.other}); older != nil {
+				got = older.Name
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)

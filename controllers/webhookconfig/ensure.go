@@ -64,9 +64,9 @@ func (v *scope) rejectDuplicate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing WebhookConfigs of Instance %s: %w", v.config.Spec.InstanceRef.Name, err)
 	}
-	if elder := olderDuplicate(v.config, all.Items); elder != nil {
+	if older := olderDuplicate(v.config, all.Items); older != nil {
 		return problem.Stalled("", reasonDuplicateURL,
-			"WebhookConfig %s is older and has the same URL: delete one of them or change the URL of this one; its existing subscription is kept unchanged", elder.Name)
+			"WebhookConfig %s is older and has the same URL: delete one of them or change the URL of this one; its existing subscription is kept unchanged", older.Name)
 	}
 	return nil
 }

@@ -89,11 +89,11 @@ func TestUnwatchedTokenIsReread(t *testing.T) {
 func TestDriftIsRepaired(t *testing.T) {
 	p, api, config := newSubscribedConfig(t)
 	for name, harm := range map[string]func(*fakeInstanceAPI){
-		"another URL":          func(a *fakeInstanceAPI) { a.configs[0].URL = "https://evil.example/" },
-		"other events":         func(a *fakeInstanceAPI) { a.configs[0].Events = []string{} },
-		"its reference":        func(a *fakeInstanceAPI) { a.configs[0].Reference = nil },
-		"somebody's reference": func(a *fakeInstanceAPI) { a.configs[0].Reference = new("somebody") },
-		"it is deleted":        func(a *fakeInstanceAPI) { a.configs = nil },
+		"another URL":         func(a *fakeInstanceAPI) { a.configs[0].URL = "https://evil.example/" },
+		"other events":        func(a *fakeInstanceAPI) { a.configs[0].Events = []string{} },
+		"its reference":       func(a *fakeInstanceAPI) { a.configs[0].Reference = nil },
+		"a foreign reference": func(a *fakeInstanceAPI) { a.configs[0].Reference = new("other") },
+		"it is deleted":       func(a *fakeInstanceAPI) { a.configs = nil },
 		"there are two": func(a *fakeInstanceAPI) {
 			a.configs = append([]*fakeWebhook{{ID: uuid.NewString(), URL: receiverURL, Status: "active", Reference: new(string(config.UID))}}, a.configs...)
 		},
@@ -117,7 +117,7 @@ func TestForeignSubscriptionsAreUntouched(t *testing.T) {
 	p.createTokenSecret("portal-token", "t0ken")
 	config := p.createWebhookConfig("portal", receiverURL)
 	p.expectConditions("portal", readyConditions...)
-	theirs := receiverURL + "  active of nobody by mine"
+	theirs := receiverURL + "  active of unowned by mine"
 	p.Expect(api.configLines()).To(gomega.Equal(append([]string{theirs}, expectedSubscriptions(config)...)))
 	p.Expect(p.Delete(t.Context(), config)).To(gomega.Succeed())
 	p.expectConditions("portal", "gone")
@@ -276,7 +276,7 @@ func TestSigningSecretNameConflict(t *testing.T) {
 	p.create(theirs)
 	p.createWebhookConfig("portal", receiverURL)
 	p.expectConditions("portal", "Ready=False SigningSecretNotOwned", "Stalled=True SigningSecretNotOwned")
-	p.Expect(api.configLines()).To(gomega.BeEmpty(), "nobody could be told what it signs by")
+	p.Expect(api.configLines()).To(gomega.BeEmpty(), "no subscription, because its signing secret could not be stored")
 	p.Expect(p.Delete(t.Context(), theirs)).To(gomega.Succeed())
 	p.expectConditions("portal", readyConditions...)
 }
@@ -384,8 +384,8 @@ func TestSuspendedSubscriptionIsUnchanged(t *testing.T) {
 // TestDuplicateReceiverIsStalled checks that the newer WebhookConfig stalls, and
 // proceeds once the older one is deleted or points to another receiver.
 func TestDuplicateReceiverIsStalled(t *testing.T) {
-	p, api, elder := newSubscribedConfig(t)
-	time.Sleep(time.Until(elder.CreationTimestamp.Add(time.Second))) // timestamps have a resolution of one second
+	p, api, older := newSubscribedConfig(t)
+	time.Sleep(time.Until(older.CreationTimestamp.Add(time.Second))) // timestamps have a resolution of one second
 	younger := p.createWebhookConfig("younger", "https://Portal.example:443/events")
 	p.expectConditions("younger", "Ready=False DuplicateURL", "Stalled=True DuplicateURL")
 	p.Expect(p.readyMessage("younger")).To(gomega.ContainSubstring("WebhookConfig portal is older"))
@@ -394,7 +394,7 @@ func TestDuplicateReceiverIsStalled(t *testing.T) {
 	p.expectConditions("younger", readyConditions...)
 	edit(p, "portal", &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) { config.Spec.URL = receiverURL })
 	p.expectConditions("younger", "Ready=False DuplicateURL", "Stalled=True DuplicateURL")
-	p.Expect(p.Delete(t.Context(), elder)).To(gomega.Succeed())
+	p.Expect(p.Delete(t.Context(), older)).To(gomega.Succeed())
 	p.expectConditions("younger", readyConditions...)
 	p.Eventually(api.configLines).Should(gomega.Equal([]string{
 		"https://Portal.example:443/events survey_finished,notification active of " + string(younger.UID) + " by t0ken",

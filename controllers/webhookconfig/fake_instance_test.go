@@ -300,7 +300,7 @@ func (a *fakeInstanceAPI) configLines() []string {
 	defer a.mutex.Unlock()
 	all := []string{}
 	for _, config := range a.configs {
-		reference := "nobody"
+		reference := "unowned"
 		if config.Reference != nil {
 			reference = *config.Reference
 		}

@@ -32,7 +32,7 @@ func modified[T any](what T, change func(*T)) T {
 func TestNewPlan(t *testing.T) {
 	t.Parallel()
 	second := modified(existing, func(s *subscription) { s.id = "2" })
-	foreign := modified(existing, func(s *subscription) { s.id, s.reference = "9", "somebody else" })
+	foreign := modified(existing, func(s *subscription) { s.id, s.reference = "9", "other" })
 	byHand := modified(existing, func(s *subscription) { s.id, s.reference = "8", "" })
 	for name, test := range map[string]struct {
 		wanted desiredSubscription
@@ -40,16 +40,16 @@ func TestNewPlan(t *testing.T) {
 		listed []subscription
 		want   plan
 	}{
-		"there is none":                  {testDesired, knownState{}, nil, plan{}},
-		"there are others' only":         {testDesired, knownState{}, []subscription{foreign, byHand}, plan{}},
+		"no subscription":                {testDesired, knownState{}, nil, plan{}},
+		"foreign subscriptions only":     {testDesired, knownState{}, []subscription{foreign, byHand}, plan{}},
 		"it ended, and is remembered":    {testDesired, fullKnownState, []subscription{foreign}, plan{}},
-		"it is as wished":                {testDesired, fullKnownState, []subscription{foreign, existing}, plan{current: &existing}},
+		"up to date":                     {testDesired, fullKnownState, []subscription{foreign, existing}, plan{current: &existing}},
 		"the answer to creation is lost": {testDesired, knownState{}, []subscription{existing}, plan{current: &existing, rotateSecret: true, change: changedFields{token: true}}},
 		"the signing Secret is lost": {
 			testDesired, modified(fullKnownState, func(m *knownState) { m.signingSecretID, m.signingSecret = "", "" }), []subscription{existing},
 			plan{current: &existing, rotateSecret: true, change: changedFields{token: true}},
 		},
-		"the signing Secret is that of one that ended": {
+		"the signing Secret is of an ended subscription": {
 			testDesired, modified(fullKnownState, func(m *knownState) { m.signingSecretID = "0" }), []subscription{existing},
 			plan{current: &existing, rotateSecret: true, change: changedFields{token: true}},
 		},
@@ -61,7 +61,7 @@ func TestNewPlan(t *testing.T) {
 			modified(testDesired, func(w *desiredSubscription) { w.token = "other" }), fullKnownState, []subscription{existing},
 			plan{current: &existing, change: changedFields{token: true}},
 		},
-		"the token cannot be had": {modified(testDesired, func(w *desiredSubscription) { w.token = "" }), fullKnownState, []subscription{existing}, plan{current: &existing}},
+		"the token is unavailable": {modified(testDesired, func(w *desiredSubscription) { w.token = "" }), fullKnownState, []subscription{existing}, plan{current: &existing}},
 		"neither token nor signing Secret": {
 			modified(testDesired, func(w *desiredSubscription) { w.token = "" }), knownState{}, []subscription{existing},
 			plan{current: &existing, rotateSecret: true},
@@ -93,7 +93,7 @@ func TestNewPlan(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{}, subscription{}, changedFields{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if isNothing := name == "it is as wished" || name == "the token cannot be had"; got.isEmpty() != isNothing {
+			if isNothing := name == "up to date" || name == "the token is unavailable"; got.isEmpty() != isNothing {
 				t.Errorf("something is to be done: %v (%s)", !got.isEmpty(), got)
 			}
 		})
@@ -122,7 +122,7 @@ func TestPlansConverge(t *testing.T) {
 		}
 		for _, before := range listed {
 			if before.reference == "else" && before.id != known.id && before.id != known.signingSecretID && !containsSubscription(after, before) {
-				t.Fatalf("somebody else's was touched: %v of %v", before, after)
+				t.Fatalf("a foreign subscription was changed: %v of %v", before, after)
 			}
 		}
 	})
@@ -162,7 +162,7 @@ func TestNewDesiredSubscription(t *testing.T) {
 	t.Parallel()
 	config := &v1alpha1.WebhookConfig{}
 	if diff := cmp.Diff([]string{"survey_finished", "notification"}, newDesiredSubscription(config, "").events); diff != "" {
-		t.Errorf("left out, they are all (-want +got):\n%s", diff)
+		t.Errorf("unset events (-want +got):\n%s", diff)
 	}
 	config.Spec.SubscribedEvents = []v1alpha1.WebhookEvent{}
 	if diff := cmp.Diff([]string{}, newDesiredSubscription(config, "").events); diff != "" {

@@ -26,7 +26,7 @@ func TestInstanceProblem(t *testing.T) {
 		want     string
 	}{
 		"it serves":                 {servingInstance(), ""},
-		"it is not there":           {nil, reasonInstanceNotFound},
+		"it does not exist":         {nil, reasonInstanceNotFound},
 		"it goes":                   {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.DeletionTimestamp = &metav1.Time{Time: noon} }), reasonInstanceTerminating},
 		"it hibernates":             {modifiedInstance(servingInstance(), func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }), reasonInstanceHibernated},
 		"it has no server yet":      {&v1alpha1.Instance{}, reasonInstanceNotReady},
@@ -39,7 +39,7 @@ func TestInstanceProblem(t *testing.T) {
 			if found := instanceProblem("acme", test.instance); found != nil {
 				got = found.Reason
 				if found.Stalled {
-					t.Error("nobody has to change anything of the WebhookConfig")
+					t.Error("a condition requires a change of the WebhookConfig")
 				}
 			}
 			if got != test.want {

@@ -79,7 +79,7 @@ func belongsToPredecessor(secret *corev1.Secret, config *v1alpha1.WebhookConfig)
 }
 
 // put stores the signing secret of a subscription for the receiver, replacing had, which
-// is nil if there was none. It fails on conflicting writes.
+// is nil if none was stored. It fails on conflicting writes.
 func (v signingSecretStore) put(ctx context.Context, config *v1alpha1.WebhookConfig, had *corev1.Secret, id, secret string) error {
 	if had == nil {
 		made := buildSigningSecret(config, id, secret)

@@ -128,7 +128,7 @@ func (s subscriptionClient) rotate(ctx context.Context, id string) (secret strin
 	return answer.SigningSecret, validateSigningSecret(answer.SigningSecret)
 }
 
-// lastDelivery returns the last delivery attempt, or nil if there was none.
+// lastDelivery returns the last delivery attempt, or nil before the first attempt.
 func (s subscriptionClient) lastDelivery(ctx context.Context, id string) (*v1alpha1.LastDelivery, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {

@@ -9,7 +9,7 @@
 // All but the last are benchmarks next to their code; the last is measured on the real
 // binary.
 //
-// The command does not judge the results, because they depend on the machine and its
+// The command does not evaluate the results, because they depend on the machine and its
 // load.
 package main
 
@@ -43,8 +43,8 @@ var measurements = []measurement{
 	{"users and patients over HTTP, 100 calls a second", "./apiserver/http/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
 	{"survey answers and lists, a million stored surveys, over HTTP, 100 calls a second", "./apiserver/http/guidance", "^BenchmarkSurveys$", []string{"p50-ms", "p99-ms", "engine-p99-ms"}},
 	{"the patient's page over HTTP, fifty patients", "./apiserver/http/page", "^BenchmarkPage$", []string{"p50-ms", "p99-ms"}},
-	{"POST /v3/diagnosis, 100 a second: with and without a hundred patients on the page", "./apiserver/http/page", "^BenchmarkDiagnosisBesidePatients$", []string{"alone-p99-ms", "beside-p99-ms", "ratio"}},
-	{"webhook delivery on loopback: throughput compared with idle River jobs, latency from commit to receiver, idle CPU", "./apiserver/webhook/dispatch", "^BenchmarkDispatch$", []string{"deliveries/s", "river-jobs/s", "ratio", "p50-ms", "p99-ms", "p99-beside-hanging-ms", "%core"}},
+	{"POST /v3/diagnosis, 100 a second: with and without a hundred patients on the page", "./apiserver/http/page", "^BenchmarkDiagnosisWithPatients$", []string{"alone-p99-ms", "mixed-p99-ms", "ratio"}},
+	{"webhook delivery on loopback: throughput compared with idle River jobs, latency from commit to receiver, idle CPU", "./apiserver/webhook/dispatch", "^BenchmarkDispatch$", []string{"deliveries/s", "river-jobs/s", "ratio", "p50-ms", "p99-ms", "p99-with-hanging-ms", "%core"}},
 	{"access tokens", "./apiserver/http/guidance", "^BenchmarkToken$", []string{"ns/op", "allocs/op"}},
 	{"operator, 200 Instances in steady state", "./controllers/instance", "^BenchmarkSettledInstances$", []string{"ms-cpu/visit", "writes", "MB-heap", "MB-resident", "s-until-ready"}},
 }

@@ -23,7 +23,7 @@ import (
 
 // serverFlags are the server's address and the credentials.
 type serverFlags struct {
-	URL      string `default:"http://127.0.0.1:8080" help:"Server URL. Defaults to that of 'go run ./apiserver serve --dev'."`
+	URL      string `default:"http://127.0.0.1:8080" help:"Server URL. Defaults to the address of 'go run ./apiserver serve --dev'."`
 	AppID    string `default:"dev" help:"Application ID."`
 	AppKey   string `default:"dev-key" env:"APP_KEY" help:"Application key."`
 	Instance string `default:"demo" help:"ID of the instance, required for surveys."`

@@ -56,9 +56,9 @@ func TestRunAddsMissingEntries(t *testing.T) {
 			"conditions:\n  flu: c_1\n  migraine: c_2\nobservations:\n  headache: s_1\n  fever: s_2\n  smoking: p_1\n  crp_high: lt_1\ncategories:\n  infections: cc_1\n  neurology: cc_2\nlab_tests:\n  c_reactive_protein: lab_1\ndrugs:\n  aspirin: d_1\n",
 		},
 		{
-			"to the end of each section, leaving all else as it is",
-			"# For ever.\nconditions:\n    flu: c_7 # the first\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\ncategories:\n",
-			"# For ever.\nconditions:\n    flu: c_7 # the first\n    migraine: c_8\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\n    fever: s_22\n    crp_high: lt_1\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\n    c_reactive_protein: lab_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\ndrugs:\n  aspirin: d_1\n",
+			"to the end of each section, without other changes",
+			"# Forever.\nconditions:\n    flu: c_7 # the first\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\ncategories:\n",
+			"# Forever.\nconditions:\n    flu: c_7 # the first\n    migraine: c_8\n\n# What patients report.\nobservations:\n    smoking: p_236\n    headache: s_21\n    fever: s_22\n    crp_high: lt_1\nspecialists: {gp: sp_1}\nlab_tests:\n    iron: lab_4\n    c_reactive_protein: lab_5\ncategories:\n  infections: cc_1\n  neurology: cc_2\ndrugs:\n  aspirin: d_1\n",
 		},
 		{
 			"never a number that was removed",

@@ -39,7 +39,7 @@ func TestExtractFile(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if _, err := extractFile(whole, "package/other.js"); err == nil || !strings.Contains(err.Error(), "package/other.js") {
-		t.Errorf("got error %v of a file that is not there", err)
+		t.Errorf("got error %v of a missing file", err)
 	}
 	if _, err := extractFile(whole[:len(whole)/2], "package/axe.min.js"); err == nil {
 		t.Error("half an archive was read")

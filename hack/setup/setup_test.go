@@ -67,7 +67,7 @@ func TestCommandFailure(t *testing.T) {
 	err := parseArgs(t, "postgres", "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 7 {
-		t.Errorf("got error %v, want that of a command that exits with 7", err)
+		t.Errorf("got error %v, want the error of a command that exits with 7", err)
 	}
 	if err := parseArgs(t, "postgres", "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got error %v, want one that says that there is no such command", err)
@@ -110,7 +110,7 @@ func TestInterruptStopsCommandBeforeServer(t *testing.T) {
 	err := <-ended
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 9 {
-		t.Errorf("got error %v, want that of a command that was interrupted", err)
+		t.Errorf("got error %v, want the error of an interrupted command", err)
 	}
 }
 

@@ -279,7 +279,7 @@ func TestGoInterview(t *testing.T) {
 				t.Errorf("the explanation is %+v", v)
 			}
 		})),
-		post("triage.go:84", "Triage of nobody", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", expectGoError(400, "sex")),
+		post("triage.go:84", "Triage without a patient", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", expectGoError(400, "sex")),
 	})
 	// Parse sends no model: parse.go:29.
 	runCalls(t, goHeader(""), []clientCall{

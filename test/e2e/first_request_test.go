@@ -37,10 +37,10 @@ func TestFirstRequestAfterReadySucceeds(t *testing.T) {
 			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionReady)
 			available := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionAvailable)
 			behind := ready.LastTransitionTime.Sub(available.LastTransitionTime.Time)
-			t.Logf("ready %.1f s after it was made, %s after a pod was", took.Seconds(), behind)
-			// It gives up calling after ten seconds, where it may not call.
+			t.Logf("Ready %.1f s after creation, %s after the first pod", took.Seconds(), behind)
+			// The operator stops calling after ten seconds if the network blocks its calls.
 			if behind >= 10*time.Second {
-				t.Errorf("it was said to be ready %s after a pod was: the operator was not answered", behind)
+				t.Errorf("Ready %s after the first pod: the operator's call was not answered", behind)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ type smtpSink struct {
 	namespace string
 }
 
-const smtpSinkName = "letterbox"
+const smtpSinkName = "smtp-sink"
 
 // smtpSinkPort is the port of both the pod and the Service, because network policies
 // apply to pod ports.
@@ -35,7 +35,7 @@ const smtpSinkPort = 2525
 // settings.
 func startSMTPSink(t *testing.T, namespace string) smtpSink {
 	t.Helper()
-	image, err := cluster.BuildAndLoadImage(t.Context(), smtpSinkName, "./test/e2e/letterbox")
+	image, err := cluster.BuildAndLoadImage(t.Context(), smtpSinkName, "./test/e2e/smtpsink")
 	if err != nil {
 		t.Fatal(err)
 	}

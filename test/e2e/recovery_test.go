@@ -99,11 +99,11 @@ func servedCertificate(address, name string) (string, error) {
 // the database is back, the operator retries the same edit without intervention.
 func TestFailedRolloutRecovers(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t, "mends")
+	namespace := newNamespace(t, "recovery")
 	database := startPostgres(t)
 	spec := database.instanceSpec(namespace)
 	spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Minute}}
-	n := createReadyInstance(t, namespace, "mended", spec)
+	n := createReadyInstance(t, namespace, "recovered", spec)
 	before := n.podNames()
 	api := n.newAPIClient("h2")
 	api.mustDiagnose(t)
@@ -123,11 +123,11 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	database.start()
 	waitForNewPods(t, n, before)
 	n.newAPIClient("h2").mustDiagnose(t)
-	mended := n.get()
-	if mended.Generation != generation {
-		t.Errorf("somebody edited the spec: its generation is %d, was %d", mended.Generation, generation)
+	recovered := n.get()
+	if recovered.Generation != generation {
+		t.Errorf("the spec was edited: got generation %d, want %d", recovered.Generation, generation)
 	}
-	if mended.Status.Rollout.Failed != "" || meta.IsStatusConditionTrue(mended.Status.Conditions, v1alpha1.ConditionStalled) {
-		t.Errorf("it is still said to have failed: %+v", mended.Status)
+	if recovered.Status.Rollout.Failed != "" || meta.IsStatusConditionTrue(recovered.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Errorf("it is still said to have failed: %+v", recovered.Status)
 	}
 }

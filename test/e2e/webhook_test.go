@@ -200,7 +200,7 @@ func TestWebhookDelivery(t *testing.T) {
 	unheard := n.completeSurvey(api, patient.ID)
 	time.Sleep(5 * time.Second)
 	if told := r.tokensForSurvey(unheard); len(told) > 0 {
-		t.Error("the receiver was told after its WebhookConfig was deleted")
+		t.Error("the receiver got an event after its WebhookConfig was deleted")
 	}
 	r.mustReach(n, "open")
 	r.mustReach(closed, "closed")

@@ -72,7 +72,7 @@ func validateSVG(data []byte) error {
 }
 
 // readRootName reads up to the next element at the top level and returns its name, or
-// io.EOF if there is none.
+// io.EOF at the end.
 func readRootName(decoder *xml.Decoder) (xml.Name, error) {
 	for {
 		token, err := decoder.Token()

@@ -322,7 +322,7 @@ func TestEveryOperationRequiresAuthorization(t *testing.T) {
 				}
 			}
 			if len(requiredScopes(operation)) == 0 && !slices.Contains(publicOperations, name) && !slices.Contains(operationsWithoutScope, name) {
-				t.Errorf("%s: the contract says nobody who may call it", name)
+				t.Errorf("%s: the contract declares no security requirement", name)
 			}
 		}
 	}
@@ -449,18 +449,18 @@ func TestUsageAuthorization(t *testing.T) {
 		status int
 		want   string
 	}{
-		"no header":       {nil, 401, "is missing"},
-		"empty header":    {[]string{"Authorization", ""}, 401, "is missing"},
-		"another scheme":  {[]string{"Authorization", basicAuth("portal", "portal-key")}, 401, "is missing"},
-		"no token":        {[]string{"Authorization", "Bearer "}, 401, "is missing"},
-		"only a token":    {[]string{"Authorization", good}, 401, "is missing"},
-		"rubbish":         {[]string{"Authorization", "Bearer hunter2"}, 401, "is not a JWT"},
-		"half a token":    {[]string{"Authorization", "Bearer " + good[:len(good)/2]}, 401, "is not a JWT"},
-		"two headers":     {[]string{"Authorization", "Bearer hunter2", "Authorization", "Bearer " + good}, 401, "is not a JWT"},
-		"id and key":      {[]string{"App-Id", "portal", "App-Key", "portal-key"}, 401, "is missing"},
-		"without scope":   {[]string{"Authorization", "Bearer " + narrow}, 403, "config:read"},
-		"small letters":   {[]string{"Authorization", "bearer " + good}, 200, ""},
-		"as it should be": {[]string{"Authorization", "Bearer " + good}, 200, ""},
+		"no header":      {nil, 401, "is missing"},
+		"empty header":   {[]string{"Authorization", ""}, 401, "is missing"},
+		"another scheme": {[]string{"Authorization", basicAuth("portal", "portal-key")}, 401, "is missing"},
+		"no token":       {[]string{"Authorization", "Bearer "}, 401, "is missing"},
+		"only a token":   {[]string{"Authorization", good}, 401, "is missing"},
+		"rubbish":        {[]string{"Authorization", "Bearer hunter2"}, 401, "is not a JWT"},
+		"half a token":   {[]string{"Authorization", "Bearer " + good[:len(good)/2]}, 401, "is not a JWT"},
+		"two headers":    {[]string{"Authorization", "Bearer hunter2", "Authorization", "Bearer " + good}, 401, "is not a JWT"},
+		"id and key":     {[]string{"App-Id", "portal", "App-Key", "portal-key"}, 401, "is missing"},
+		"without scope":  {[]string{"Authorization", "Bearer " + narrow}, 403, "config:read"},
+		"small letters":  {[]string{"Authorization", "bearer " + good}, 200, ""},
+		"valid token":    {[]string{"Authorization", "Bearer " + good}, 200, ""},
 	} {
 		// Parameters are not validated before authorization.
 		response, text := r.call("GET", "/api/mgp/v1/usage"+map[bool]string{true: "", false: "?from=x"}[test.status == 200], "", test.header...)

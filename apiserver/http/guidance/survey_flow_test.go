@@ -295,7 +295,7 @@ func TestSurveyFlowOverHTTP(t *testing.T) {
 // surveysPerStorage is the number of surveys driven per storage outside a soak test.
 const surveysPerStorage = 12
 
-// driveFlow drives surveys of a flow: a share of those that rapid draws, or all of them in a
+// driveFlow drives surveys of a flow: a share of the cases that rapid draws, or all of them in a
 // soak test and while rapid shrinks a failure.
 func driveFlow(t *testing.T, f *httpFlow) {
 	ran, broke := 0, os.Getenv("ANAMNESIS_SOAK") != ""

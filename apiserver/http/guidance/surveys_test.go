@@ -295,7 +295,7 @@ func TestSurveysValidation(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
 	path := c.createSurvey("")
-	nobody := uuid.NewString()
+	unknownID := uuid.NewString()
 	for name, call := range map[string]struct {
 		method, path, body string
 		status             int
@@ -304,7 +304,7 @@ func TestSurveysValidation(t *testing.T) {
 		"no type":              {"POST", surveysPath, `{"patient_id": "` + c.patient + `"}`, 422, `"type"`},
 		"another type":         {"POST", surveysPath, `{"type": "party", "patient_id": "` + c.patient + `"}`, 422, "triage, intake or follow_up"},
 		"no patient":           {"POST", surveysPath, `{"type": "triage"}`, 422, `"patient_id"`},
-		"nobody":               {"POST", surveysPath, `{"type": "triage", "patient_id": "` + nobody + `"}`, 422, "patient not found"},
+		"an unknown patient":   {"POST", surveysPath, `{"type": "triage", "patient_id": "` + unknownID + `"}`, 422, "patient not found"},
 		"no id":                {"POST", surveysPath, `{"type": "triage", "patient_id": "x"}`, 422, "patient not found"},
 		"another section":      {"POST", surveysPath, `{"type": "triage", "patient_id": "` + c.patient + `", "sections": ["party"]}`, 422, "sections[0]"},
 		"no sections":          {"POST", surveysPath, `{"type": "triage", "patient_id": "` + c.patient + `", "sections": []}`, 422, "sections"},
@@ -314,11 +314,11 @@ func TestSurveysValidation(t *testing.T) {
 		"another language":     {"POST", surveysPath, `{"type": "triage", "patient_id": "` + c.patient + `", "language": "fr"}`, 422, "language"},
 		"no JSON":              {"POST", surveysPath, `{`, 400, "byte"},
 		"a list":               {"POST", surveysPath, `[]`, 422, "body"},
-		"another patient":      {"PATCH", path, `{"patient_id": "` + nobody + `"}`, 422, "patient_id"},
+		"another patient":      {"PATCH", path, `{"patient_id": "` + unknownID + `"}`, 422, "patient_id"},
 		"an odd date":          {"PATCH", path, `{"notification_date": "soon"}`, 422, "notification_date"},
-		"no such survey":       {"GET", surveysPath + "/" + nobody, "", 404, ""},
+		"no such survey":       {"GET", surveysPath + "/" + unknownID, "", 404, ""},
 		"no id of a survey":    {"GET", surveysPath + "/x", "", 404, ""},
-		"erase nothing":        {"DELETE", surveysPath + "/" + nobody, "", 404, ""},
+		"erase nothing":        {"DELETE", surveysPath + "/" + unknownID, "", 404, ""},
 		"a status":             {"GET", surveysPath + "?status=done", "", 422, "status"},
 		"a page too far":       {"GET", surveysPath + "?cursor=7", "", 422, "cursor"},
 		"no answer":            {"POST", path + "/questions/current", `{}`, 422, "answer"},
@@ -330,7 +330,7 @@ func TestSurveysValidation(t *testing.T) {
 		"not answered yet":     {"PUT", path + "/questions/0", `{"answer": [{"id": "s_1"}]}`, 404, "has no answer yet"},
 		"far ahead":            {"GET", path + "/questions/99", "", 404, ""},
 		"no index of a path":   {"GET", path + "/questions/first", "", 422, "question_index"},
-		"an answer to nothing": {"POST", surveysPath + "/" + nobody + "/questions/current", `{"answer": []}`, 404, ""},
+		"an answer to nothing": {"POST", surveysPath + "/" + unknownID + "/questions/current", `{"answer": []}`, 404, ""},
 		"odd details":          {"GET", path + "/evidence_assessment?condition_details=some", "", 422, "condition_details"},
 	} {
 		t.Run(name, func(t *testing.T) {

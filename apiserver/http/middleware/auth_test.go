@@ -99,7 +99,7 @@ func TestOnAuthenticated(t *testing.T) {
 		call RequestInfo
 		want bool
 	}{
-		"nobody":         {RequestInfo{Endpoint: "GET /v3/info"}, false},
+		"anonymous":      {RequestInfo{Endpoint: "GET /v3/info"}, false},
 		"an application": {RequestInfo{Application: "portal"}, true},
 		"an end user":    {RequestInfo{EndUser: true}, true},
 	} {

@@ -23,14 +23,14 @@ func TestResolveClientAddr(t *testing.T) {
 		header []string
 		want   string
 	}{
-		"nobody between":               {"192.0.2.1:5000", nil, "192.0.2.1"},
+		"no proxy":                     {"192.0.2.1:5000", nil, "192.0.2.1"},
 		"IPv6":                         {"[2001:db8::1]:5000", nil, "2001:db8::1"},
 		"IPv4 as IPv6":                 {"[::ffff:192.0.2.1]:5000", nil, "192.0.2.1"},
 		"a zone":                       {"[fe80::1%eth0]:5000", nil, "fe80::1"},
 		"a stranger's word":            {"192.0.2.1:5000", []string{list, "192.0.2.9", element, "for=192.0.2.9"}, "192.0.2.1"},
 		"a proxy's word":               {"10.0.0.1:5000", []string{list, "192.0.2.9"}, "192.0.2.9"},
 		"a proxy as IPv6":              {"[::ffff:10.0.0.1]:5000", []string{list, "192.0.2.9"}, "192.0.2.9"},
-		"a proxy that says nothing":    {"10.0.0.1:5000", nil, "10.0.0.1"},
+		"a proxy without the header":   {"10.0.0.1:5000", nil, "10.0.0.1"},
 		"an empty word":                {"10.0.0.1:5000", []string{list, ""}, "10.0.0.1"},
 		"what a client made up":        {"10.0.0.1:5000", []string{list, "198.51.100.1, 192.0.2.9"}, "192.0.2.9"},
 		"in a header of its own":       {"10.0.0.1:5000", []string{list, "198.51.100.1", list, "192.0.2.9"}, "192.0.2.9"},

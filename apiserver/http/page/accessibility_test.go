@@ -123,7 +123,7 @@ func TestAccessibility(t *testing.T) {
 			checkCrisis(j, c)
 			checkExpired(j, c)
 			if diff := cmp.Diff(states, slices.Sorted(maps.Keys(j.seen))); diff != "" {
-				t.Errorf("states that were judged (-want +got):\n%s", diff)
+				t.Errorf("checked states (-want +got):\n%s", diff)
 			}
 		})
 	}

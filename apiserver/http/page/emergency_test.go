@@ -36,7 +36,7 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 	c := newFixture(t)
 	v := c.openAtSymptoms(testWoman)
 	if strings.Contains(v.get(v.question(0)).text(), "This may be an emergency") {
-		t.Error("it is an emergency before anything was said")
+		t.Error("an emergency is shown before any answer")
 	}
 	v.post(v.question(0), v.strokeSymptoms()).expectRedirect(t, v.question(1))
 	alarm := v.get(v.question(1))
@@ -53,7 +53,7 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 	next := v.get(v.question(2))
 	next.expect(t, http.StatusOK, "This may be an emergency. Call 112")
 	if next.heading() == alarm.heading() {
-		t.Error("the alarm is said twice")
+		t.Error("the alarm is shown twice")
 	}
 	v.get(v.survey+"/why").expect(t, http.StatusOK, "This may be an emergency. Call 112")
 	v.get(v.survey+"/answers").expect(t, http.StatusOK, "This may be an emergency. Call 112")

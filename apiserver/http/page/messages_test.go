@@ -89,7 +89,7 @@ func TestMessagesMatchUsage(t *testing.T) {
 		}
 	}
 	if len(unsaid) > 0 {
-		t.Errorf("nobody asks for %v", slices.Sorted(maps.Keys(unsaid)))
+		t.Errorf("unused messages: %v", slices.Sorted(maps.Keys(unsaid)))
 	}
 	if len(asked) < 200 {
 		t.Errorf("only %d are asked for: this does not see how", len(asked))
@@ -238,7 +238,7 @@ func forEachLiteral(t *testing.T, see func(text string)) {
 	}
 }
 
-// The notice pages are exactly those that the code renders.
+// The notice pages are exactly the pages that the code renders.
 func TestNoticePages(t *testing.T) {
 	t.Parallel()
 	var said []string
@@ -249,7 +249,7 @@ func TestNoticePages(t *testing.T) {
 	})
 	for _, note := range noticePages {
 		if !slices.Contains(said, note) {
-			t.Errorf("nobody writes %s", note)
+			t.Errorf("no code renders the notice page %s", note)
 		}
 	}
 }

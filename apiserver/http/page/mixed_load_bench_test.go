@@ -40,10 +40,10 @@ const (
 	callsPerRound = 500
 )
 
-// BenchmarkDiagnosisBesidePatients times POST /v3/diagnosis over HTTP, from when a call is due to
+// BenchmarkDiagnosisWithPatients times POST /v3/diagnosis over HTTP, from when a call is due to
 // its response, first without patients and then while a hundred patients answer surveys on the
 // pages; and reports the ratio. The calls are those of BenchmarkDiagnosisOverHTTP.
-func BenchmarkDiagnosisBesidePatients(b *testing.B) {
+func BenchmarkDiagnosisWithPatients(b *testing.B) {
 	models, bodies := syntheticModel(b)
 	for name, url := range storages {
 		b.Run(name, func(b *testing.B) {
@@ -52,15 +52,15 @@ func BenchmarkDiagnosisBesidePatients(b *testing.B) {
 			room := newPatientLoad(b, c, 100)
 			program := newAPIClient(b, c.address, bodies)
 			b.ResetTimer()
-			var alone, beside []time.Duration
+			var alone, mixed []time.Duration
 			for left := b.N; left > 0; left -= callsPerRound {
 				calls := min(left, callsPerRound)
 				alone = append(alone, program.diagnose(calls)...)
-				beside = append(beside, room.runDuring(func() []time.Duration { return program.diagnose(calls) })...)
+				mixed = append(mixed, room.runDuring(func() []time.Duration { return program.diagnose(calls) })...)
 			}
 			b.ReportMetric(percentileMillis(alone, 99), "alone-p99-ms")
-			b.ReportMetric(percentileMillis(beside, 99), "beside-p99-ms")
-			b.ReportMetric(percentileMillis(beside, 99)/percentileMillis(alone, 99), "ratio")
+			b.ReportMetric(percentileMillis(mixed, 99), "mixed-p99-ms")
+			b.ReportMetric(percentileMillis(mixed, 99)/percentileMillis(alone, 99), "ratio")
 			b.ReportMetric(percentileMillis(room.times, 99), "page-p99-ms")
 		})
 	}

@@ -36,7 +36,7 @@ const maxLikely = 3
 type conditionView struct {
 	record.RankedCondition
 	Percent int
-	Article string // path of the article; empty if there is none
+	Article string // path of the article; empty if unavailable
 }
 
 // showResult renders the result of a survey on one printable page.

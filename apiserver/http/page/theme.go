@@ -57,7 +57,7 @@ func newTheme(wanted Branding) *theme {
 	l := &theme{Branding: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
 	styles := fmt.Sprintf(":root{--primary:%s;--accent:%s;--primary-dark:%s;--accent-dark:%s}",
 		wanted.Primary, wanted.Accent, lighten(wanted.Primary), lighten(wanted.Accent)) + mustReadAsset("assets/page.css")
-	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colours that the configuration checked
+	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colors that the configuration checked
 	hash := sha256.Sum256([]byte(styles))
 	l.policy = strings.Join([]string{
 		"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",

@@ -21,7 +21,7 @@ const (
 	storageDown   serverState = "storage is down"
 	faultyModel   serverState = "the models fail"
 	overloaded    serverState = "there are too many calls"
-	throttled     serverState = "somebody guesses keys"
+	throttled     serverState = "a client guesses keys"
 )
 
 // A contractCase is a row of the specification's endpoint tables: how an endpoint responds to

@@ -50,16 +50,16 @@ func TestConditionDetails(t *testing.T) {
 		body string
 		want map[string]any
 	}{
-		"not asked for":            {interviewBody(items...), none},
-		"in extras":                {interviewWithDetails(items...), five},
-		"at the top":               {addFields(interviewBody(items...), `"include_condition_details": true`), five},
-		"at both":                  {addFields(interviewWithDetails(items...), `"include_condition_details": true`), five},
-		"at one of both":           {addFields(interviewWithDetails(items...), `"include_condition_details": false`), five},
-		"null":                     {addFields(interviewWithExtras(`{"include_condition_details": null}`, items...), `"include_condition_details": null`), none},
-		"false":                    {interviewWithExtras(`{"include_condition_details": false}`, items...), none},
-		"in three levels":          {interviewWithExtras(`{"include_condition_details": true, "enable_triage_3": true}`, items...), three},
-		"nothing ranked":           {interviewWithDetails(), none},
-		"extras beside it unknown": {interviewWithExtras(`{"include_condition_details": true, "x": [{}]}`, items...), five},
+		"not asked for":       {interviewBody(items...), none},
+		"in extras":           {interviewWithDetails(items...), five},
+		"at the top":          {addFields(interviewBody(items...), `"include_condition_details": true`), five},
+		"at both":             {addFields(interviewWithDetails(items...), `"include_condition_details": true`), five},
+		"at one of both":      {addFields(interviewWithDetails(items...), `"include_condition_details": false`), five},
+		"null":                {addFields(interviewWithExtras(`{"include_condition_details": null}`, items...), `"include_condition_details": null`), none},
+		"false":               {interviewWithExtras(`{"include_condition_details": false}`, items...), none},
+		"in three levels":     {interviewWithExtras(`{"include_condition_details": true, "enable_triage_3": true}`, items...), three},
+		"nothing ranked":      {interviewWithDetails(), none},
+		"with unknown extras": {interviewWithExtras(`{"include_condition_details": true, "x": [{}]}`, items...), five},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,7 +117,7 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	if len(all) > 8 && len(standard) != 8 || len(all) <= 8 && len(standard) != len(all) {
-		t.Errorf("%d of %d are suggested when nothing is said, expected at most 8", len(standard), len(all))
+		t.Errorf("%d of %d are suggested without max_results, expected at most 8", len(standard), len(all))
 	}
 	if list := joinIDs(suggested("", suggestBody("risk_factors"))); !strings.Contains(list, "p_30") || strings.Contains(list, "s_") {
 		t.Errorf("without evidence the risk factors are %s", list)

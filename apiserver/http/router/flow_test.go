@@ -178,7 +178,7 @@ func (c *interviewClient) verifyFollowUps(diagnosis enginev3.Diagnosis, level en
 	if !slices.ContainsFunc(explanation.SupportingEvidence, func(o enginev3.ObservationName) bool {
 		return c.patient.choiceFor(o.ID) == enginev3.ChoicePresent
 	}) {
-		c.t.Errorf("%s is supported by %v, nothing of which the patient has", leading.ID, explanation.SupportingEvidence)
+		c.t.Errorf("%s is supported by %v, which the patient does not have", leading.ID, explanation.SupportingEvidence)
 	}
 	article := c.server.do(c.t, getArticle(leading.ID, "").withHeader(map[string]string{"Model": c.model, "Interview-Token": *diagnosis.InterviewToken}))
 	if (article.status == 200) != leading.ConditionDetails.HasPatientEducation {
@@ -218,7 +218,7 @@ func TestGroupsWithoutChoice(t *testing.T) {
 		}
 		for _, answer := range test.answers {
 			if next := question(append(slices.Clone(test.before), answer...)...); next != nil && next.Text == first.Text {
-				t.Errorf("%s: answered by %v, %q comes again", name, answer, next.Text)
+				t.Errorf("%s: answered by %v, %q is asked again", name, answer, next.Text)
 			}
 		}
 	}

@@ -71,12 +71,12 @@ func TestCredentials(t *testing.T) {
 			"no id":            {"App-Id": ""},
 			"no key":           {"App-Key": ""},
 			"neither":          {"App-Id": "", "App-Key": ""},
-			"unknown id":       {"App-Id": "nobody"},
+			"unknown id":       {"App-Id": "unknown"},
 			"wrong key":        {"App-Key": "portal-kez"},
 			"longer key":       {"App-Key": "portal-key1"},
 			"another's key":    {"App-Key": "kiosk-key"},
 			"id in capitals":   {"App-Id": "PORTAL"},
-			"before all else":  {"App-Key": "wrong", "Model": "nonsense", "Content-Type": "text/plain", "Interview-Id": "ä"},
+			"checked first":    {"App-Key": "wrong", "Model": "nonsense", "Content-Type": "text/plain", "Interview-Id": "ä"},
 			"in dev mode also": {"App-Key": "wrong", "Dev-Mode": "true"},
 		} {
 			t.Run(endpoint.route+" "+name, func(t *testing.T) {
@@ -359,7 +359,7 @@ func TestCORS(t *testing.T) {
 	const portal = "https://portal.example"
 	const headers = "app-id,app-key,authorization,content-type,dev-mode,instance-id,interview-id,interview-token,model"
 	if got := ask(portal, "POST", headers); got.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Error("an origin is allowed that nobody set")
+		t.Error("an origin is allowed that is not configured")
 	}
 	allowed := portal
 	r.origin.Store(&allowed)

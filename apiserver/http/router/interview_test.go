@@ -81,7 +81,7 @@ func TestDiagnosisQuestion(t *testing.T) {
 		"initial after risk":       {interviewBody("p_7 present predefined", "s_1 present initial"), true, false},
 		"child stands for parent":  {interviewBody("s_2 present initial"), true, false},
 		"the same twice":           {interviewBody("s_1 present initial", "s_1 present initial"), true, false},
-		"laboratory result beside": {interviewBody("lt_1 present suggest", "s_10 present initial"), true, false},
+		"with a laboratory result": {interviewBody("lt_1 present suggest", "s_10 present initial"), true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -286,7 +286,7 @@ func TestInterviewErrors(t *testing.T) {
 		"details at the top":         {addFields(aged(`{"value": 30}`), `"include_condition_details": []`), "include_condition_details: expected true or false, got a list"},
 		"specialist_mapping a list":  {extra(`{"specialist_mapping": []}`), "extras.specialist_mapping: expected an object, got a list"},
 		"specialist_mapping inside":  {extra(`{"specialist_mapping": {"sp_1": 2}}`), "extras.specialist_mapping.sp_1: expected a string, got a number"},
-		"first of several is told":   {`{"sex": 1, "age": 2}`, "sex: expected a string"},
+		"first of several errors":    {`{"sex": 1, "age": 2}`, "sex: expected a string"},
 		"invalid UTF-8 in an unused": {"{\"x\": \"\xff\"}", "the body: invalid JSON at byte 7: invalid UTF-8"},
 		"half a pair, not escaped":   {"{\"x\": \"\xed\xa0\x80\"}", "the body: invalid JSON at byte 7: invalid UTF-8"},
 		"half a pair in a name":      {`{"s\ud800": 1, "s\udfff": 2}`, "duplicate object name"},

@@ -45,7 +45,7 @@ func TestOverloadReturnsRetryAfter(t *testing.T) {
 				}
 			}
 			if counted := r.usage.all(); len(counted) != 0 {
-				t.Errorf("calls that were turned away are counted as usage: %v", counted)
+				t.Errorf("rejected calls are counted as usage: %v", counted)
 			}
 			if log := r.log.String(); strings.Contains(log, `"level":"ERROR"`) {
 				t.Errorf("being busy is logged as a fault: %s", log)

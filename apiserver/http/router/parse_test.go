@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 		{"risk factors", "fever, pregnancy", woman + `, "concept_types": ["risk_factor", "risk_factor"]`, "p_30 pregnancy"},
 		{"no types", "fever, pregnancy", woman + `, "concept_types": []`, "s_11 fever, p_30 pregnancy"},
 		{"of a man", "fever, pregnancy", `"sex": "male", "age": {"value": 30}`, "s_11 fever"},
-		{"of somebody", "fever, pregnancy", `"age": {"value": 30}`, "s_11 fever, p_30 pregnancy"},
+		{"without a sex", "fever, pregnancy", `"age": {"value": 30}`, "s_11 fever, p_30 pregnancy"},
 		{"of a child", "fever, pregnancy, barking cough", `"age": {"value": 30, "unit": "month"}`, "s_11 fever, s_7 barking cough"},
 		{"not given", "fever, pregnancy", `"sex": "", "age": {"value": 30, "unit": ""}, "context": null, "concept_types": null, "include_tokens": null, "evidence": 1`,
 			"s_11 fever, p_30 pregnancy"},

@@ -44,13 +44,13 @@ func TestRejectedBeforeBodyIsRead(t *testing.T) {
 		status int
 		posts  bool // rejected only by endpoints that read a body
 	}{
-		"a stranger":                    {map[string]string{"App-Id": "", "App-Key": ""}, -1, 403, false},
-		"a wrong key":                   {map[string]string{"App-Key": "wrong"}, 10, 403, false},
-		"a stranger with a long body":   {map[string]string{"App-Key": ""}, 1 << 30, 403, false},
-		"an unknown model":              {map[string]string{"Model": "nonsense"}, -1, 400, false},
-		"a bad Interview-Id":            {map[string]string{"Interview-Id": "a b"}, -1, 400, false},
-		"another content type":          {map[string]string{"Content-Type": "text/plain"}, -1, 400, true},
-		"a body that is said to be big": {nil, 1<<20 + 1, 413, true},
+		"a stranger":                  {map[string]string{"App-Id": "", "App-Key": ""}, -1, 403, false},
+		"a wrong key":                 {map[string]string{"App-Key": "wrong"}, 10, 403, false},
+		"a stranger with a long body": {map[string]string{"App-Key": ""}, 1 << 30, 403, false},
+		"an unknown model":            {map[string]string{"Model": "nonsense"}, -1, 400, false},
+		"a bad Interview-Id":          {map[string]string{"Interview-Id": "a b"}, -1, 400, false},
+		"another content type":        {map[string]string{"Content-Type": "text/plain"}, -1, 400, true},
+		"a large Content-Length":      {nil, 1<<20 + 1, 413, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

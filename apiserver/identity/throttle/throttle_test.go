@@ -153,7 +153,7 @@ func TestThrottleInvariants(t *testing.T) {
 					most = maxFailuresPerAddress
 				}
 				if float64(count) > float64(most)*(1+minutes)+1e-6 {
-					t.Fatalf("%d tries of %q are judged in %.2f minutes", count, name, minutes)
+					t.Fatalf("%d attempts of %q are verified in %.2f minutes", count, name, minutes)
 				}
 			}
 		}

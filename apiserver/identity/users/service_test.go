@@ -232,7 +232,7 @@ func TestRejectedOperationsAreNotAudited(t *testing.T) {
 	before, refused := len(r.auditRecords()), errors.New("refused")
 	for name, act := range map[string]func() error{
 		"taken":     func() error { _, err := r.CreateUser(ctx, portal, ada); return err },
-		"nobody":    func() error { _, err := r.GetUser(ctx, portal, "x"); return err },
+		"unknown":   func() error { _, err := r.GetUser(ctx, portal, "x"); return err },
 		"deletion":  func() error { return r.DeleteUser(ctx, portal, "x") },
 		"no export": func() error { _, err := r.ExportUser(ctx, portal, "x"); return err },
 		"dangling":  func() error { _, err := r.CreatePatient(ctx, portal, record.Patient{UserID: "x"}); return err },

@@ -68,24 +68,24 @@ func (r *Service) SendOneTimePassword(ctx context.Context, to record.Contact, la
 		return err
 	}
 	var (
-		whom   recipient
+		target recipient
 		issued bool
 	)
 	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if whom, err = r.findRecipient(ctx, tx, hashes); err != nil {
+		if target, err = r.findRecipient(ctx, tx, hashes); err != nil {
 			return err
 		}
-		issued, err = r.issueCode(ctx, tx, whom, code)
+		issued, err = r.issueCode(ctx, tx, target, code)
 		return err
 	})
 	if err != nil || !issued {
 		return err
 	}
-	user, err := r.decryptUser(whom.user) // use the stored address, which may be spelled differently
+	user, err := r.decryptUser(target.user) // use the stored address, which may be spelled differently
 	if err != nil {
 		return err
 	}
-	r.deliver(OneTimePassword{To: contactOfKind(user.Contact, whom.contactKind), Code: code, Language: language})
+	r.deliver(OneTimePassword{To: contactOfKind(user.Contact, target.contactKind), Code: code, Language: language})
 	return nil
 }
 
@@ -105,26 +105,26 @@ func (r *Service) deliver(password OneTimePassword) {
 
 // issueCode makes code the recipient's valid code and reports whether to send it. It
 // writes to storage in any case.
-func (r *Service) issueCode(ctx context.Context, tx Tx, whom recipient, code string) (issued bool, err error) {
-	hashes, err := r.codeHashes(whom, code)
+func (r *Service) issueCode(ctx context.Context, tx Tx, target recipient, code string) (issued bool, err error) {
+	hashes, err := r.codeHashes(target, code)
 	if err != nil {
 		return false, err
 	}
-	err = updateState(ctx, tx, whom.stateName, whom.user.ID, func(passwords *identity.OneTimePasswordState) {
+	err = updateState(ctx, tx, target.stateName, target.user.ID, func(passwords *identity.OneTimePasswordState) {
 		issued = passwords.Issue(hashes[0], r.Now())
 	})
 	if err != nil {
 		return false, err
 	}
 	err = updateState(ctx, tx, "budget", "", func(budget *identity.HourlyBudget) {
-		issued = issued && whom.exists() && budget.Take(maxMessagesPerHour, r.Now())
+		issued = issued && target.exists() && budget.Take(maxMessagesPerHour, r.Now())
 	})
 	return issued, err
 }
 
 // codeHashes returns the keyed hashes of a recipient's code.
-func (r *Service) codeHashes(whom recipient, code string) ([]identity.KeyedHash, error) {
-	made, err := r.Keyring.Hashes("password", whom.stateName+"\x00"+code)
+func (r *Service) codeHashes(target recipient, code string) ([]identity.KeyedHash, error) {
+	made, err := r.Keyring.Hashes("password", target.stateName+"\x00"+code)
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +164,14 @@ func (r *Service) SignInWithPassword(ctx context.Context, who record.Contact, co
 	}
 	var good bool
 	err = r.Storage.Transact(ctx, func(tx Tx) error {
-		whom, err := r.findRecipient(ctx, tx, hashes)
+		target, err := r.findRecipient(ctx, tx, hashes)
 		if err != nil {
 			return err
 		}
-		if good, err = r.verifyCode(ctx, tx, whom, code); err != nil {
+		if good, err = r.verifyCode(ctx, tx, target, code); err != nil {
 			return err
 		}
-		userID = whom.user.ID
+		userID = target.user.ID
 		return tx.InsertAuditRecord(ctx, r.newSignInRecord(userID, good, audit.User, userID))
 	})
 	if err == nil && !good {
@@ -181,13 +181,13 @@ func (r *Service) SignInWithPassword(ctx context.Context, who record.Contact, co
 }
 
 // verifyCode reports whether code is the valid code of an existing recipient.
-func (r *Service) verifyCode(ctx context.Context, tx Tx, whom recipient, code string) (good bool, err error) {
-	hashes, err := r.codeHashes(whom, code)
+func (r *Service) verifyCode(ctx context.Context, tx Tx, target recipient, code string) (good bool, err error) {
+	hashes, err := r.codeHashes(target, code)
 	if err != nil {
 		return false, err
 	}
-	err = updateState(ctx, tx, whom.stateName, whom.user.ID, func(passwords *identity.OneTimePasswordState) {
-		good = passwords.Verify(hashes, r.Now()) && whom.exists()
+	err = updateState(ctx, tx, target.stateName, target.user.ID, func(passwords *identity.OneTimePasswordState) {
+		good = passwords.Verify(hashes, r.Now()) && target.exists()
 	})
 	return good, err
 }

@@ -23,14 +23,14 @@ import (
 const maxError = 0.01
 
 // checkAgreement compares the ranking of a patient with exact probabilities.
-func checkAgreement(t *testing.T, name string, r *model.Release, list []ReportedEvidence, want []float64, nobody float64) {
+func checkAgreement(t *testing.T, name string, r *model.Release, list []ReportedEvidence, want []float64, noneProb float64) {
 	t.Helper()
 	s := scratchFor(t, r, list)
 	if at, apart := maxDifference(s.posterior[:len(want)], want); apart > maxError {
 		t.Errorf("%s: %s has %.4f, exactly %.4f", name, r.ConditionID(model.ConditionIndex(at)), s.posterior[at], want[at])
 	}
-	if math.Abs(s.noneProbability-nobody) > maxError {
-		t.Errorf("%s: none of the conditions has %.4f, exactly %.4f", name, s.noneProbability, nobody)
+	if math.Abs(s.noneProbability-noneProb) > maxError {
+		t.Errorf("%s: none of the conditions has %.4f, exactly %.4f", name, s.noneProbability, noneProb)
 	}
 }
 
@@ -49,8 +49,8 @@ func TestPosteriorMatchesExactMethod(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, nobody := exactPosterior(r, p)
-				checkAgreement(t, fmt.Sprintf("patient %d", i), r, list, want, nobody)
+				want, noneProb := exactPosterior(r, p)
+				checkAgreement(t, fmt.Sprintf("patient %d", i), r, list, want, noneProb)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestIndependentPartsDoNotInteract(t *testing.T) {
 				parts[part] = addPart(b, part, conditions, test.tips, random)
 			}
 			r := b.Build(t)
-			want, nobody := make([]float64, len(r.Conditions)), 1.0
+			want, noneProb := make([]float64, len(r.Conditions)), 1.0
 			for part, list := range parts {
 				p, err := NewPatient(r, model.Female, 480, list)
 				if err != nil {
@@ -126,9 +126,9 @@ func TestIndependentPartsDoNotInteract(t *testing.T) {
 				}
 				exact, alone := exactPosterior(r, p)
 				copy(want[part*conditions:], exact[part*conditions:(part+1)*conditions])
-				nobody *= alone
+				noneProb *= alone
 			}
-			checkAgreement(t, "all parts", r, slices.Concat(parts...), want, nobody)
+			checkAgreement(t, "all parts", r, slices.Concat(parts...), want, noneProb)
 		})
 	}
 }
@@ -181,7 +181,7 @@ func TestPosteriorMatchesExactMethodOnFullCatalog(t *testing.T) {
 	for lines.Scan() {
 		name, reported, _ := strings.Cut(lines.Text(), ": ")
 		lines.Scan()
-		want, nobody := make([]float64, len(r.Conditions)), 0.0
+		want, noneProb := make([]float64, len(r.Conditions)), 0.0
 		fields := strings.Fields(lines.Text())
 		for i := 0; i+1 < len(fields); i += 2 {
 			probability, err := strconv.ParseFloat(fields[i+1], 64)
@@ -191,10 +191,10 @@ func TestPosteriorMatchesExactMethodOnFullCatalog(t *testing.T) {
 			if c, ok := r.ConditionByID(fields[i]); ok {
 				want[c] = probability
 			} else {
-				nobody = probability
+				noneProb = probability
 			}
 		}
-		checkAgreement(t, name, r, parseEvidence(reported), want, nobody)
+		checkAgreement(t, name, r, parseEvidence(reported), want, noneProb)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
@@ -222,8 +222,8 @@ func exactLines(t *testing.T, r *model.Release) string {
 				if err != nil {
 					t.Fatal(err)
 				}
-				exact, nobody := exactPosterior(r, p)
-				fmt.Fprintf(&b, "\nnobody %.4f", nobody)
+				exact, noneProb := exactPosterior(r, p)
+				fmt.Fprintf(&b, "\nnobody %.4f", noneProb)
 				for c, probability := range exact {
 					if probability >= minRecordedProbability {
 						fmt.Fprintf(&b, " %s %.4f", r.ConditionID(model.ConditionIndex(c)), probability)
@@ -276,7 +276,7 @@ func TestExplanationWorkIsBounded(t *testing.T) {
 		t.Errorf("%d scenarios", scenarios)
 	}
 	if s.network.work > maxRankingWork/20 {
-		t.Errorf("work %d, that of all is %d", s.network.work, maxRankingWork)
+		t.Errorf("work %d, the total limit is %d", s.network.work, maxRankingWork)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestRationaleWorkIsBounded(t *testing.T) {
 			trial.posteriorAfter(choice, unknownObservation(t, s))
 		}
 		if s.network.work > maxRankingWork/20 {
-			t.Errorf("%v: work %d, that of all is %d", choice, s.network.work, maxRankingWork)
+			t.Errorf("%v: work %d, the total limit is %d", choice, s.network.work, maxRankingWork)
 		}
 	}
 }

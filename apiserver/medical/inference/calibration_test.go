@@ -10,9 +10,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// TestProbabilitiesAreCalibrated draws patients from small models. Of the patients for
-// whom the ranking contains a condition with a probability in a given tenth, that
-// share must have the condition.
+// TestProbabilitiesAreCalibrated draws patients from small models. Of the patients
+// whose ranking contains a condition with a probability in a given tenth, that share
+// must have the condition.
 func TestProbabilitiesAreCalibrated(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(21, 21))

@@ -79,7 +79,7 @@ func TestUnexplainedComplaint(t *testing.T) {
 		}
 	}
 	if got := formatSuggestions(t, r, "s_1!", SuggestRedFlags, 9); got != "" {
-		t.Errorf("red flags %q, though none has to do with the evidence", got)
+		t.Errorf("red flags %q, although none is related to the evidence", got)
 	}
 	if level := New().Triage(r, newFemalePatient(t, r, "s_1!"), Options{}).Level; level != model.Consultation {
 		t.Errorf("the level is %v, want a visit to a doctor", level)

@@ -65,26 +65,26 @@ func TestDurationSelectsChild(t *testing.T) {
 	t.Parallel()
 	r, e := newDurationRelease(t), New()
 	for name, test := range map[string]struct{ timed, plain string }{
-		"a short one":                    {"s_1!@48h", "s_1! s_11!"},
-		"the shortest":                   {"s_1!@1ns", "s_1! s_11!"},
-		"just too short":                 {"s_1!@503h59m", "s_1! s_11!"},
-		"the first of the next":          {"s_1!@504h", "s_1! s_12!"},
-		"the last of it":                 {"s_1!@1343h59m59s", "s_1! s_12!"},
-		"a long one":                     {"s_1!@1344h", "s_1! s_13!"},
-		"the longest":                    {"s_1!@2000000h", "s_1! s_13!"},
-		"none of those with a name":      {"s_2!@48h", "s_2! -s_21"},
-		"the only one with a name":       {"s_2!@1400h", "s_2! s_21!"},
-		"no source at all":               {"s_1@48h", "s_1 s_11"},
-		"of the place":                   {"s_14!@48h", "s_14! s_11!"},
-		"of both, the longer counts":     {"s_1!@48h s_14!@600h", "s_1! s_14! s_12!"},
-		"of both, the other way round":   {"s_1!@600h s_14!@48h", "s_1! s_14! s_12!"},
-		"sent twice, the longer counts":  {"s_1!@48h s_1!@600h", "s_1! s_12!"},
-		"known and unknown":              {"s_1!@? s_1!@600h", "s_1! s_12!"},
-		"a kind was reported":            {"s_1!@600h s_13", "s_1! s_13"},
-		"a kind was denied":              {"s_1!@600h -s_12", "s_1! -s_11 -s_12 -s_13"},
-		"the patient did not know":       {"s_1!@600h ?s_12", "s_1! -s_11 ?s_12 -s_13"},
-		"another kind was denied":        {"s_1!@600h -s_11", "s_1! s_12!"},
-		"beside a denial of the symptom": {"-s_1 s_14!@600h", "s_14! s_12!"},
+		"a short one":                   {"s_1!@48h", "s_1! s_11!"},
+		"the shortest":                  {"s_1!@1ns", "s_1! s_11!"},
+		"just too short":                {"s_1!@503h59m", "s_1! s_11!"},
+		"the first of the next":         {"s_1!@504h", "s_1! s_12!"},
+		"the last of it":                {"s_1!@1343h59m59s", "s_1! s_12!"},
+		"a long one":                    {"s_1!@1344h", "s_1! s_13!"},
+		"the longest":                   {"s_1!@2000000h", "s_1! s_13!"},
+		"none of those with a name":     {"s_2!@48h", "s_2! -s_21"},
+		"the only one with a name":      {"s_2!@1400h", "s_2! s_21!"},
+		"no source at all":              {"s_1@48h", "s_1 s_11"},
+		"of the place":                  {"s_14!@48h", "s_14! s_11!"},
+		"of both, the longer counts":    {"s_1!@48h s_14!@600h", "s_1! s_14! s_12!"},
+		"of both, the other way round":  {"s_1!@600h s_14!@48h", "s_1! s_14! s_12!"},
+		"sent twice, the longer counts": {"s_1!@48h s_1!@600h", "s_1! s_12!"},
+		"known and unknown":             {"s_1!@? s_1!@600h", "s_1! s_12!"},
+		"a kind was reported":           {"s_1!@600h s_13", "s_1! s_13"},
+		"a kind was denied":             {"s_1!@600h -s_12", "s_1! -s_11 -s_12 -s_13"},
+		"the patient did not know":      {"s_1!@600h ?s_12", "s_1! -s_11 ?s_12 -s_13"},
+		"another kind was denied":       {"s_1!@600h -s_11", "s_1! s_12!"},
+		"with the symptom denied":       {"-s_1 s_14!@600h", "s_14! s_12!"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			timed, plain := newFemalePatient(t, r, test.timed), newFemalePatient(t, r, test.plain)
@@ -111,8 +111,8 @@ func TestRefinedDurationChildOverridesDuration(t *testing.T) {
 		}
 	}
 	r, e := b.Build(t), New()
-	beside, alone := newFemalePatient(t, r, "s_1!@600h s_111! s_11!"), newFemalePatient(t, r, "s_1!@600h s_111!")
-	if diff := cmp.Diff(inferWithOptions(e, r, beside, withDurations), inferWithOptions(e, r, alone, withDurations)); diff != "" {
+	with, alone := newFemalePatient(t, r, "s_1!@600h s_111! s_11!"), newFemalePatient(t, r, "s_1!@600h s_111!")
+	if diff := cmp.Diff(inferWithOptions(e, r, with, withDurations), inferWithOptions(e, r, alone, withDurations)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -476,16 +476,16 @@ func TestDurationChildAsRedFlag(t *testing.T) {
 }
 
 // TestAllCallsUseDurations compares a duration with the equivalent evidence, in all
-// results except those that list the evidence.
+// results except the ones listing the evidence.
 func TestAllCallsUseDurations(t *testing.T) {
 	t.Parallel()
 	r, e := newDurationRelease(t), New()
 	answers := func(words string) []any {
 		p := newFemalePatient(t, r, words)
 		reason, asked := e.Rationale(r, p, withDurations)
-		whom, known := e.Recommend(r, p, withDurations, nil)
+		specialist, known := e.Recommend(r, p, withDurations, nil)
 		return []any{
-			e.Assess(r, p, withDurations), e.Triage(r, p, withDurations), reason, asked, whom, known,
+			e.Assess(r, p, withDurations), e.Triage(r, p, withDurations), reason, asked, specialist, known,
 			e.Suggest(r, p, withDurations, SuggestSymptoms, 20), e.Suggest(r, p, withDurations, SuggestRiskFactors, 20), e.Suggest(r, p, withDurations, SuggestRedFlags, 20),
 		}
 	}

@@ -57,8 +57,8 @@ func (w *referenceModel) enumerate(a answers) (with []float64, all float64) {
 	return with, all
 }
 
-// dropEmptyChoices returns the answers without those that deny every level of a
-// present node.
+// dropEmptyChoices returns the answers, except the answers that deny every level of
+// a present node.
 func (w *referenceModel) dropEmptyChoices(a answers) answers {
 	a = maps.Clone(a)
 	for _, g := range w.groups {
@@ -279,8 +279,8 @@ func (w *referenceModel) conditionalProbability(node, cause int) float64 {
 	}
 }
 
-// reportProbability returns the probability that patients in whom a cause produces a
-// node report it. Nodes that no condition causes are always reported.
+// reportProbability returns the probability that a patient reports a node that a
+// cause produces. Nodes that no condition causes are always reported.
 func (n *referenceNode) reportProbability(cause int) float64 {
 	if leak := len(n.activation) - 1; cause == leak {
 		return n.activation[leak]

@@ -31,7 +31,7 @@ type cause struct {
 
 // exactPosterior returns the probability of each condition, and the probability that
 // no condition that may have caused a positive finding is present.
-func exactPosterior(r *model.Release, p Patient) (posterior []float64, nobody float64) {
+func exactPosterior(r *model.Release, p Patient) (posterior []float64, noneProb float64) {
 	s := New().getScratch(r, &p)
 	s.setPriors()
 	s.buildPlan()
@@ -53,15 +53,15 @@ func exactPosterior(r *model.Release, p Patient) (posterior []float64, nobody fl
 	clear(leak)
 	leak[0] = 1
 	e.lattice.apply(leak, instantiate(nil, program, s.leaks), activateForward)
-	nobody = leak[e.size-1] / e.applyCauses(leak, 0, len(e.causes))[e.size-1]
+	noneProb = leak[e.size-1] / e.applyCauses(leak, 0, len(e.causes))[e.size-1]
 	for _, cause := range e.causes {
-		nobody *= 1 - cause.prior
+		noneProb *= 1 - cause.prior
 	}
 	e.explain(leak, 0, len(e.causes), s.odds)
 	for _, odds := range s.odds {
 		posterior = append(posterior, odds/(1+odds))
 	}
-	return posterior, nobody
+	return posterior, noneProb
 }
 
 // explain multiplies the odds of the causes in a range by the likelihood ratio of the

@@ -17,7 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden files of this package anew")
+var updateGolden = flag.Bool("update", false, "rewrite the golden files of this package")
 
 // typicalPatient is a patient with one condition who reports its most common
 // observations. All random draws are seeded with the numbers of the condition and of

@@ -350,12 +350,12 @@ func countPresentFindings(list []ReportedEvidence) int {
 	return count
 }
 
-// isImpliedByOthers reports whether present evidence implies an observation, except
-// for the given one and those that it implies.
-func isImpliedByOthers(r *model.Release, list []ReportedEvidence, o, beside model.ObservationIndex) bool {
+// isImpliedByOthers reports whether present evidence implies an observation, other
+// than the excluded observation and its descendants.
+func isImpliedByOthers(r *model.Release, list []ReportedEvidence, o, excluded model.ObservationIndex) bool {
 	return slices.ContainsFunc(list, func(e ReportedEvidence) bool {
 		said, _ := r.ObservationByID(e.ID)
-		return e.Choice == Present && said != beside && !isDescendant(r, beside, said) && isDescendant(r, said, o)
+		return e.Choice == Present && said != excluded && !isDescendant(r, excluded, said) && isDescendant(r, said, o)
 	})
 }
 

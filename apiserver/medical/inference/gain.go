@@ -54,7 +54,7 @@ func (v *tally) add(suspect *suspect, share, entropy float64) {
 // It ignores non-emergencies below the floor.
 func (s *scratch) findSuspects(among []int32, floor float64) {
 	s.suspects, s.suspectProbabilities, s.sharesParent = s.suspects[:0], s.suspectProbabilities[:0], model.None
-	nobody := 1.0
+	rest := 1.0
 	total := 0.0
 	for _, c := range among {
 		total += s.posterior[c]
@@ -66,10 +66,10 @@ func (s *scratch) findSuspects(among []int32, floor float64) {
 			s.suspects = append(s.suspects, suspect{c, dangerous, level, p})
 			s.suspectIndex[c] = int32(len(s.suspects))
 			s.suspectProbabilities = append(s.suspectProbabilities, p)
-			nobody -= p
+			rest -= p
 		}
 	}
-	s.suspectProbabilities = append(s.suspectProbabilities, max(nobody, 0))
+	s.suspectProbabilities = append(s.suspectProbabilities, max(rest, 0))
 }
 
 // possibleCauses returns the conditions that may be behind the complaint: the

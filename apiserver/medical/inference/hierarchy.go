@@ -79,7 +79,7 @@ func (p *Patient) clearGroup(r *model.Release, group model.GroupIndex) {
 }
 
 // findOrInsert returns the finding about an observation. It inserts an unknown finding
-// if there is none yet.
+// if none exists yet.
 func (p *Patient) findOrInsert(o model.ObservationIndex) *finding {
 	i, known := slices.BinarySearchFunc(p.findings, o, compareObservation)
 	if !known {

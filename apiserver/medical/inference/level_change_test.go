@@ -81,7 +81,7 @@ func TestRedFlagOfHarmlessConditionKeepsLevelUnsettled(t *testing.T) {
 		evidence string
 		want     bool
 	}{
-		"nothing of the kind":      {build(false), "s_1!", true},
+		"no change of level":       {build(false), "s_1!", true},
 		"serious":                  {build(false, serious), "s_1!", false},
 		"the last of a tuple":      {build(true), "s_1!", false},
 		"serious, in an emergency": {build(false, serious), "s_1! s_3", true},

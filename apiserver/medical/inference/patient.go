@@ -125,8 +125,7 @@ type Patient struct {
 	// hasSources is true if some evidence carries a source.
 	hasSources bool
 	// durationAware is the patient with the durations of symptoms applied, or nil if none
-	// was reported. Its durations are those that are matched with the courses of
-	// conditions.
+	// was reported. Its durations are the ones compared with the courses of conditions.
 	durationAware *Patient
 	durations     []symptomDuration
 }
@@ -208,7 +207,7 @@ func (p *Patient) isApplicable(o *model.Observation) bool {
 	return o.Sex.Includes(p.sex) && int(o.AgeFrom) <= p.ageMonths && p.ageMonths <= int(o.AgeTo)
 }
 
-// find returns the finding about an observation, or nil if there is none.
+// find returns the finding about an observation, or nil if none exists.
 func (p *Patient) find(o model.ObservationIndex) *finding {
 	i, ok := slices.BinarySearchFunc(p.findings, o, compareObservation)
 	if !ok {

@@ -121,12 +121,12 @@ func TestEquivalentEvidence(t *testing.T) {
 	t.Parallel()
 	r := newFamilyRelease(t)
 	for name, test := range map[string]struct{ one, other string }{
-		"sent twice":                {"s_1! -s_21", "s_1! -s_21 s_1! -s_21"},
-		"by another id":             {"s_1! p_1+", "s_98! p_8+"},
-		"by both ids":               {"s_1! -p_1+", "s_98! s_1! -p_8+ -p_1+"},
-		"a parent beside its child": {"s_2!", "s_2! s_1"},
-		"an initial parent beside its initial child": {"s_2!", "s_2! s_1!"},
-		"both parents beside a grandchild":           {"s_3!", "s_3! s_1! s_2"},
+		"sent twice":             {"s_1! -s_21", "s_1! -s_21 s_1! -s_21"},
+		"by another id":          {"s_1! p_1+", "s_98! p_8+"},
+		"by both ids":            {"s_1! -p_1+", "s_98! s_1! -p_8+ -p_1+"},
+		"a parent and its child": {"s_2!", "s_2! s_1"},
+		"an initial parent and its initial child":    {"s_2!", "s_2! s_1!"},
+		"both parents and a grandchild":              {"s_3!", "s_3! s_1! s_2"},
 		"a denied parent of a present child":         {"s_2!", "s_2! -s_1"},
 		"an unknown parent of a present child":       {"s_2!", "s_2! ?s_1"},
 		"a symptom of children":                      {"s_1!", "s_1! s_32"},
@@ -167,7 +167,7 @@ func TestInapplicableEvidenceIsIgnored(t *testing.T) {
 		want := assess(words)
 		for _, outside := range []string{" s_31 -s_32", " s_31! s_32!", " ?s_31+", " -s_32!"} {
 			if diff := cmp.Diff(want, assess(words+outside)); diff != "" {
-				t.Errorf("%q beside %q: %s", outside, words, diff)
+				t.Errorf("%q added to %q: %s", outside, words, diff)
 			}
 		}
 	}

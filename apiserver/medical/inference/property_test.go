@@ -113,7 +113,7 @@ func TestParentOfPresentChildDoesNotMatter(t *testing.T) {
 			o := drawOptions(random)
 			_, want := mustAssess(t, e, r, p.sex, p.ageMonths, list, o)
 			if _, got := mustAssess(t, e, r, p.sex, p.ageMonths, append(list, above), o); got != want {
-				t.Errorf("%+v beside %+v with %+v: %s\nwithout: %s", above, list, o, got, want)
+				t.Errorf("%+v added to %+v with %+v: %s\nwithout: %s", above, list, o, got, want)
 			}
 		}
 	}

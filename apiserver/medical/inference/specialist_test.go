@@ -93,10 +93,10 @@ func TestRecommend(t *testing.T) {
 		{"mapped", "s_2", adult, map[uint32]uint32{17: 2}, "sp_2"},
 		{"mapped once only", "s_2", adult, map[uint32]uint32{17: 2, 2: 9}, "sp_2"},
 		{"not mapped", "s_2", adult, map[uint32]uint32{12: 2}, "sp_17"},
-		{"mapped to nobody", "s_2", adult, map[uint32]uint32{17: 99}, "sp_17"},
+		{"mapped to an unknown specialist", "s_2", adult, map[uint32]uint32{17: 99}, "sp_17"},
 		{"mapped to itself", "s_2", adult, map[uint32]uint32{17: 17}, "sp_17"},
-		{"mapped after the age was looked at", "s_4", child, map[uint32]uint32{3: 1, 1: 9}, "sp_1"},
-		{"everybody mapped to one", "s_1", adult, map[uint32]uint32{1: 9, 2: 9, 12: 9, 17: 9}, "sp_9"},
+		{"mapped after the age check", "s_4", child, map[uint32]uint32{3: 1, 1: 9}, "sp_1"},
+		{"all mapped to one", "s_1", adult, map[uint32]uint32{1: 9, 2: 9, 12: 9, 17: 9}, "sp_9"},
 		{"the general practitioner mapped", "", adult, map[uint32]uint32{1: 2}, "sp_2"},
 	} {
 		if got := recommendation(t, r, test.evidence, test.age, test.mapping); got != test.want {

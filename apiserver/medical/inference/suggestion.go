@@ -18,8 +18,8 @@ const (
 	// with the same evidence. Without evidence, it suggests symptoms that are common among
 	// them.
 	SuggestSymptoms SuggestMethod = iota
-	// SuggestRiskFactors suggests the most informative risk factors, except those that
-	// clients provide: geography and weight. If no finding is present, it suggests those
+	// SuggestRiskFactors suggests the most informative risk factors, except risk factors
+	// that clients provide: geography and weight. If no finding is present, it suggests those
 	// for the sex and age.
 	SuggestRiskFactors
 	// SuggestRedFlags suggests alarming observations related to the evidence. If no

@@ -25,7 +25,7 @@ const (
 	emergencyPossibleThreshold = 0.05
 	// emergencyRuleOutThreshold is the probability from which a doctor must rule out an
 	// emergency within a day: one in fifty. Emergency physicians discharge patients with
-	// chest pain at one in a hundred (Than et al. 2013), but for one specific emergency;
+	// chest pain at one in a hundred (Than et al. 2013), but with one specific emergency in mind;
 	// this threshold applies to the sum over the 220 emergencies of the catalog, many of
 	// which keep a small probability in most patients.
 	emergencyRuleOutThreshold = 0.02

@@ -343,7 +343,7 @@ func TestWriteFileIsAtomic(t *testing.T) {
 		t.Errorf("its mode is %v, %v: others must be able to read it", info.Mode(), err)
 	}
 	if err := WriteFile(filepath.Join(dir, "missing", "a.release"), nil); err == nil {
-		t.Error("it was written into a directory that is not there")
+		t.Error("the release was written into a missing directory")
 	}
 	// A failed rename leaves no temporary file behind.
 	if err := os.MkdirAll(filepath.Join(dir, "taken", "full"), 0o700); err != nil {

@@ -70,7 +70,7 @@ func TestPrefilterTermIsLeastFrequent(t *testing.T) {
 		Meaning: MeaningMention, Observation: draft.Observations[0], Elements: []DraftElement{{Word: "splitting"}, {Class: often}, {Word: "night"}},
 	})
 	r := draft.Build()
-	beside := func(word string) (words []string) {
+	prefilterWords := func(word string) (words []string) {
 		s, _ := r.FindStem(word)
 		for _, term := range Slice(r.TermRefs, s.Terms) {
 			for _, ref := range Slice(r.PatternRefs, r.TermPatterns[term]) {
@@ -84,8 +84,8 @@ func TestPrefilterTermIsLeastFrequent(t *testing.T) {
 		return words
 	}
 	for word, want := range map[string][]string{"no": {"no"}, "split": {"night"}, "last": {"night"}, "pound": {"head"}} {
-		if diff := cmp.Diff(want, beside(word)); diff != "" {
-			t.Errorf("beside %q: (-want +got)\n%s", word, diff)
+		if diff := cmp.Diff(want, prefilterWords(word)); diff != "" {
+			t.Errorf("prefilter words of %q (-want +got)\n%s", word, diff)
 		}
 	}
 }
@@ -375,7 +375,7 @@ func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 		{"patterns of a term over the end", func(r *Release) { r.TermPatterns[0].End = 99 }, "term 0: pattern references"},
 		{"a pattern of another term", func(r *Release) { r.PatternRefs[0], r.PatternRefs[1] = r.PatternRefs[1], r.PatternRefs[0] }, "keyed by another element"},
 		{"a pattern there is not", func(r *Release) { r.PatternRefs[0].Pattern = 99 }, "pattern 99"},
-		{"a term beside that there is not", func(r *Release) { r.PatternRefs[0].PrefilterTerm = Term(len(r.TermPatterns)) }, "prefilter term"},
+		{"a missing prefilter term", func(r *Release) { r.PatternRefs[0].PrefilterTerm = Term(len(r.TermPatterns)) }, "prefilter term"},
 		{"a pattern that nothing finds", func(r *Release) { r.TermlessPatterns = nil }, "found 7 patterns, but 6 are indexed"},
 		{"a pattern without terms that has one", func(r *Release) { r.TermlessPatterns[0] = 0 }, "pattern 0 after -1"},
 		{"deletes out of order", func(r *Release) { r.Deletions[0], r.Deletions[1] = r.Deletions[1], r.Deletions[0] }, "deletion 1"},

@@ -4,8 +4,8 @@ package model
 
 import "math"
 
-// Lambda returns the noisy-OR link probability: the share of patients in whom the
-// condition alone causes the observation, where share is the share of patients who report
+// Lambda returns the noisy-OR link probability: the share of patients whose condition
+// alone causes the observation, where share is the share of patients who report
 // it whatever the cause, and leak is its frequency without the condition. It follows from
 // share = 1 - (1 - leak)(1 - lambda).
 func Lambda(share, leak float64) float64 {

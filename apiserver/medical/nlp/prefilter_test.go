@@ -72,7 +72,7 @@ func checkPrefilter(t reporter, r *model.Release, text string) {
 				got, seen = append(got, c.pattern), seen+1+int(c.ruledOut)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || seen != len(keyed) {
-				t.Errorf("%q: %d of %d patterns were looked at for token %d: (-want +got)\n%s", text, seen, len(keyed), i, diff)
+				t.Errorf("%q: %d of %d patterns were checked for token %d: (-want +got)\n%s", text, seen, len(keyed), i, diff)
 			}
 			for _, pattern := range patternsKeyedBy(r, words[i].terms) {
 				if r.Patterns[pattern].Meaning >= model.CueNegation {

@@ -294,9 +294,9 @@ func (c *selector) areBothDurations(a, b model.ObservationIndex) bool {
 
 // keepsOwnToken reports whether a selected match keeps a token of its own next to
 // another match.
-func (c *selector) keepsOwnToken(chosen, beside int) bool {
+func (c *selector) keepsOwnToken(chosen, other int) bool {
 	for _, token := range c.tokens(&c.matches[chosen]) {
-		if c.holderCounts[token] == 1 && !c.hasToken(beside, token) {
+		if c.holderCounts[token] == 1 && !c.hasToken(other, token) {
 			return true
 		}
 	}

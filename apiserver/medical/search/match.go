@@ -123,7 +123,7 @@ func (f *finder) lookUpSplit(i int) bool {
 }
 
 // recordIntersection records a match for the wordings in both lists. It returns false
-// if there are none.
+// if the lists share no wording.
 func (f *finder) recordIntersection(i int, some, others []uint32) bool {
 	f.intersection = f.intersection[:0]
 	for _, use := range some {

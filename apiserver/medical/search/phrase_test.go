@@ -49,7 +49,7 @@ func TestParsePhraseLimitsWords(t *testing.T) {
 		t.Errorf("read %v", f.words)
 	}
 	if maxWords*matchBits > 64 || matchWhole > matchMask {
-		t.Error("the matches of so many words do not fit beside each other")
+		t.Error("the matches of so many words exceed the buffer")
 	}
 }
 

@@ -878,7 +878,7 @@ type Condition struct {
 	// Severity How bad the condition usually is.
 	Severity Severity `json:"severity"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 
 	// Specialists Only where `include_specialists` asks for it; the preferred first.
@@ -960,13 +960,13 @@ type Diagnosis struct {
 	// Conditions By falling probability, then by id; one while fewer than three
 	// observations are reported. From then on the five likeliest that are
 	// linked to a present observation are there, as far as there are;
-	// others are left out under 0.01.
+	// others are omitted below 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// HasEmergencyEvidence What the patient reports asks for an emergency department by itself.
+	// HasEmergencyEvidence The reported evidence alone requires an emergency department.
 	HasEmergencyEvidence bool `json:"has_emergency_evidence"`
 
 	// InterviewToken Only with `include_condition_details`. It opens `/patient_education` for 24 hours.
@@ -975,8 +975,8 @@ type Diagnosis struct {
 	// Question Null when there is nothing to ask.
 	Question *Question `json:"question"`
 
-	// ShouldStop True when more questions would hardly change the answer. Left out
-	// when no initial evidence is indicated.
+	// ShouldStop True when more questions would hardly change the answer. Omitted
+	// if no evidence is marked as initial.
 	ShouldStop *bool `json:"should_stop,omitempty"`
 }
 
@@ -1008,7 +1008,7 @@ type Evidence struct {
 	// ID The id of an observation: `s_`, `p_` or `lt_`.
 	ID string `json:"id"`
 
-	// Source Where evidence came from; left out for evidence gathered by the
+	// Source Where the evidence came from; omitted for evidence gathered by the
 	// questions of `/diagnosis`.
 	//
 	// - `initial`: what the patient reported before the interview. It makes
@@ -1259,7 +1259,7 @@ type ParseRequest struct {
 	// a vague wording is about, such as "it is throbbing".
 	Context *[]string `json:"context,omitempty"`
 
-	// CorrectSpelling Take misspelt words for those that they look like.
+	// CorrectSpelling Correct misspelled words.
 	CorrectSpelling *bool `json:"correct_spelling,omitempty"`
 
 	// IncludeTokens Add `tokens`, and the place of every mention; an observation that is
@@ -1278,10 +1278,10 @@ type Parsed struct {
 	Mentions []Mention `json:"mentions"`
 
 	// Obvious Whether the whole text was simple and unambiguous: every word counts,
-	// none was misspelt, and nothing else could have been meant.
+	// none was misspelled, and nothing else could have been meant.
 	Obvious bool `json:"obvious"`
 
-	// Tokens The words, numbers, symbols and punctuation of the text, misspelt
+	// Tokens The words, numbers, symbols and punctuation of the text, misspelled
 	// words as they were understood. Only with `include_tokens`.
 	Tokens *[]string `json:"tokens,omitempty"`
 }
@@ -1398,10 +1398,10 @@ type RiskFactor struct {
 	// Question Null for risk factors that patients are not asked about.
 	Question *string `json:"question"`
 
-	// QuestionThirdPerson For when somebody answers for the patient.
+	// QuestionThirdPerson For a person who answers for the patient.
 	QuestionThirdPerson *string `json:"question_third_person"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
@@ -1432,12 +1432,12 @@ type SeriousObservation struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+	// Seriousness What a present observation alone requires: a doctor within 24 hours,
 	// an emergency department, an ambulance.
 	Seriousness Seriousness `json:"seriousness"`
 }
 
-// Seriousness What a present observation asks for by itself: a doctor within 24 hours,
+// Seriousness What a present observation alone requires: a doctor within 24 hours,
 // an emergency department, an ambulance.
 type Seriousness string
 
@@ -1447,10 +1447,10 @@ type Severity string
 // Sex defines model for Sex.
 type Sex string
 
-// SexFilter Whom the concept applies to.
+// SexFilter The patients that the concept applies to.
 type SexFilter string
 
-// Source Where evidence came from; left out for evidence gathered by the
+// Source Where the evidence came from; omitted for evidence gathered by the
 // questions of `/diagnosis`.
 //
 //   - `initial`: what the patient reported before the interview. It makes
@@ -1467,7 +1467,7 @@ type Specialist struct {
 	Name string `json:"name"`
 }
 
-// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
 //
 //		evidence; without evidence, what they often report;
 //	  - `risk_factors`: what matters for the evidence, sex and age;
@@ -1491,7 +1491,7 @@ type SuggestRequest struct {
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
-	// SuggestMethod - `symptoms`: what people of this sex and age often report beside the
+	// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
 	//   evidence; without evidence, what they often report;
 	// - `risk_factors`: what matters for the evidence, sex and age;
 	// - `demographic_risk_factors`: what matters for sex and age, whatever the
@@ -1527,11 +1527,11 @@ type Symptom struct {
 	// Question Null for symptoms that patients are not asked about.
 	Question *string `json:"question"`
 
-	// QuestionThirdPerson For when somebody answers for the patient.
+	// QuestionThirdPerson For a person who answers for the patient.
 	QuestionThirdPerson *string      `json:"question_third_person"`
 	Seriousness         *Seriousness `json:"seriousness"`
 
-	// SexFilter Whom the concept applies to.
+	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
@@ -1551,12 +1551,12 @@ type Triage struct {
 	// that nothing explains the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious by themselves or together
-	// with others, the most serious first. Those of a group that raises
-	// the level together have the seriousness of that level.
+	// Serious The present observations that are serious alone or together
+	// with others, the most serious first. Observations of a
+	// group that raises the level together have the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
-	// TeleconsultationApplicable Left out with three levels.
+	// TeleconsultationApplicable Omitted with three levels.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	TeleconsultationApplicable *bool `json:"teleconsultation_applicable,omitempty"`
 
@@ -1640,9 +1640,9 @@ type ListConceptsParams struct {
 	// `lab_test`.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1657,9 +1657,9 @@ type ListConceptsParams struct {
 
 // GetConceptParams defines parameters for GetConcept.
 type GetConceptParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1687,9 +1687,9 @@ type ListConditionsParams struct {
 	// IncludeSpecialists Whether each condition lists its specialists.
 	IncludeSpecialists *bool `form:"include_specialists,omitempty" json:"include_specialists,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1714,9 +1714,9 @@ type GetConditionParams struct {
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *EnableTriage3 `form:"enable_triage_3,omitempty" json:"enable_triage_3,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1731,9 +1731,9 @@ type GetConditionParams struct {
 
 // DiagnoseParams defines parameters for Diagnose.
 type DiagnoseParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1748,9 +1748,9 @@ type DiagnoseParams struct {
 
 // ExplainParams defines parameters for Explain.
 type ExplainParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1765,9 +1765,9 @@ type ExplainParams struct {
 
 // GetInfoParams defines parameters for GetInfo.
 type GetInfoParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1782,12 +1782,12 @@ type GetInfoParams struct {
 
 // SendFeedbackParams defines parameters for SendFeedback.
 type SendFeedbackParams struct {
-	// InterviewID That of the interview's other calls; at most 128 visible ASCII characters.
+	// InterviewID The `Interview-Id` of the interview's other calls; at most 128 visible ASCII characters.
 	InterviewID string `json:"Interview-Id"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// DevMode The value `true` keeps the call out of every usage figure, and feedback
@@ -1804,9 +1804,9 @@ type ListLabTestsParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1827,9 +1827,9 @@ type GetLabTestParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1844,9 +1844,9 @@ type GetLabTestParams struct {
 
 // ParseParams defines parameters for Parse.
 type ParseParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1861,16 +1861,16 @@ type ParseParams struct {
 
 // GetPatientEducationParams defines parameters for GetPatientEducation.
 type GetPatientEducationParams struct {
-	// Sections Only the sections with these names, separated by commas, of those
-	// that the article has. An unknown name is 400.
+	// Sections Only the sections of the article with these names, separated by
+	// commas. An unknown name is 400.
 	Sections *string `form:"sections,omitempty" json:"sections,omitempty"`
 
 	// InterviewToken The `interview_token` of a diagnosis. Missing, it is 400; not valid or too old, 403.
 	InterviewToken string `json:"Interview-Token"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1885,9 +1885,9 @@ type GetPatientEducationParams struct {
 
 // RationaleParams defines parameters for Rationale.
 type RationaleParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1902,9 +1902,9 @@ type RationaleParams struct {
 
 // RecommendSpecialistParams defines parameters for RecommendSpecialist.
 type RecommendSpecialistParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1922,9 +1922,9 @@ type RedFlagsParams struct {
 	// MaxResults The most entries to answer with.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1945,9 +1945,9 @@ type ListRiskFactorsParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1968,9 +1968,9 @@ type GetRiskFactorParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -1994,7 +1994,7 @@ type SearchParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Sex Leaves out what does not apply to this sex.
+	// Sex Omits what does not apply to this sex.
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
 	// Types Only concepts of these types, separated by commas: `condition`,
@@ -2005,9 +2005,9 @@ type SearchParams struct {
 	// MaxResults The most entries to answer with.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -2025,9 +2025,9 @@ type SuggestParams struct {
 	// MaxResults The most entries to answer with.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -2048,9 +2048,9 @@ type ListSymptomsParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -2071,9 +2071,9 @@ type GetSymptomParams struct {
 	// AgeUnit Under one year the age is given in months.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -2088,9 +2088,9 @@ type GetSymptomParams struct {
 
 // TriageParams defines parameters for Triage.
 type TriageParams struct {
-	// Model The model that answers; left out, the first that the instance serves.
+	// Model The model that answers. Defaults to the first model that the instance serves.
 	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400, naming those that are.
+	// not served is 400; the message names the served models.
 	Model *Model `json:"Model,omitempty"`
 
 	// InterviewID The same on every call of one interview, never reused, random, best a
@@ -2147,13 +2147,13 @@ type ServerInterface interface {
 	// Diagnose Rank the conditions and ask the next question
 	// (POST /diagnosis)
 	Diagnose(w http.ResponseWriter, r *http.Request, params DiagnoseParams)
-	// Explain Say why a condition is in the ranking
+	// Explain Explain why a condition is in the ranking
 	// (POST /explain)
 	Explain(w http.ResponseWriter, r *http.Request, params ExplainParams)
 	// GetInfo What the chosen model holds, and since when
 	// (GET /info)
 	GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams)
-	// SendFeedback Tell what the patient meant to do, before and after
+	// SendFeedback Report what the patient meant to do, before and after
 	// (POST /interviews/feedback)
 	SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams)
 	// ListLabTests The laboratory tests of an age, sorted by name
@@ -2168,10 +2168,10 @@ type ServerInterface interface {
 	// GetPatientEducation An article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams)
-	// Rationale Say why the next question is asked
+	// Rationale Explain why the next question is asked
 	// (POST /rationale)
 	Rationale(w http.ResponseWriter, r *http.Request, params RationaleParams)
-	// RecommendSpecialist Say whom to see, and how
+	// RecommendSpecialist Recommend a specialist and a channel
 	// (POST /recommend_specialist)
 	RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams)
 	// RedFlags Propose alarming observations to rule out
@@ -2195,7 +2195,7 @@ type ServerInterface interface {
 	// GetSymptom One symptom
 	// (GET /symptoms/{id})
 	GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams)
-	// Triage Judge how urgent it is
+	// Triage Assess the urgency
 	// (POST /triage)
 	Triage(w http.ResponseWriter, r *http.Request, params TriageParams)
 }
@@ -2234,7 +2234,7 @@ func (_ Unimplemented) Diagnose(w http.ResponseWriter, r *http.Request, params D
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Explain Say why a condition is in the ranking
+// Explain Explain why a condition is in the ranking
 // (POST /explain)
 func (_ Unimplemented) Explain(w http.ResponseWriter, r *http.Request, params ExplainParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2246,7 +2246,7 @@ func (_ Unimplemented) GetInfo(w http.ResponseWriter, r *http.Request, params Ge
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// SendFeedback Tell what the patient meant to do, before and after
+// SendFeedback Report what the patient meant to do, before and after
 // (POST /interviews/feedback)
 func (_ Unimplemented) SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2276,13 +2276,13 @@ func (_ Unimplemented) GetPatientEducation(w http.ResponseWriter, r *http.Reques
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Rationale Say why the next question is asked
+// Rationale Explain why the next question is asked
 // (POST /rationale)
 func (_ Unimplemented) Rationale(w http.ResponseWriter, r *http.Request, params RationaleParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// RecommendSpecialist Say whom to see, and how
+// RecommendSpecialist Recommend a specialist and a channel
 // (POST /recommend_specialist)
 func (_ Unimplemented) RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2330,7 +2330,7 @@ func (_ Unimplemented) GetSymptom(w http.ResponseWriter, r *http.Request, id str
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Triage Judge how urgent it is
+// Triage Assess the urgency
 // (POST /triage)
 func (_ Unimplemented) Triage(w http.ResponseWriter, r *http.Request, params TriageParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -7422,13 +7422,13 @@ type StrictServerInterface interface {
 	// Diagnose Rank the conditions and ask the next question
 	// (POST /diagnosis)
 	Diagnose(ctx context.Context, request DiagnoseRequestObject) (DiagnoseResponseObject, error)
-	// Explain Say why a condition is in the ranking
+	// Explain Explain why a condition is in the ranking
 	// (POST /explain)
 	Explain(ctx context.Context, request ExplainRequestObject) (ExplainResponseObject, error)
 	// GetInfo What the chosen model holds, and since when
 	// (GET /info)
 	GetInfo(ctx context.Context, request GetInfoRequestObject) (GetInfoResponseObject, error)
-	// SendFeedback Tell what the patient meant to do, before and after
+	// SendFeedback Report what the patient meant to do, before and after
 	// (POST /interviews/feedback)
 	SendFeedback(ctx context.Context, request SendFeedbackRequestObject) (SendFeedbackResponseObject, error)
 	// ListLabTests The laboratory tests of an age, sorted by name
@@ -7443,10 +7443,10 @@ type StrictServerInterface interface {
 	// GetPatientEducation An article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(ctx context.Context, request GetPatientEducationRequestObject) (GetPatientEducationResponseObject, error)
-	// Rationale Say why the next question is asked
+	// Rationale Explain why the next question is asked
 	// (POST /rationale)
 	Rationale(ctx context.Context, request RationaleRequestObject) (RationaleResponseObject, error)
-	// RecommendSpecialist Say whom to see, and how
+	// RecommendSpecialist Recommend a specialist and a channel
 	// (POST /recommend_specialist)
 	RecommendSpecialist(ctx context.Context, request RecommendSpecialistRequestObject) (RecommendSpecialistResponseObject, error)
 	// RedFlags Propose alarming observations to rule out
@@ -7470,7 +7470,7 @@ type StrictServerInterface interface {
 	// GetSymptom One symptom
 	// (GET /symptoms/{id})
 	GetSymptom(ctx context.Context, request GetSymptomRequestObject) (GetSymptomResponseObject, error)
-	// Triage Judge how urgent it is
+	// Triage Assess the urgency
 	// (POST /triage)
 	Triage(ctx context.Context, request TriageRequestObject) (TriageResponseObject, error)
 }

@@ -587,10 +587,10 @@ type AuditRecord struct {
 	Application *string   `json:"application"`
 	At          time.Time `json:"at"`
 
-	// Resource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
+	// Resource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
 	Resource AuditRecordResource `json:"resource"`
 
-	// ResourceID Which; of an application's key, that of the application; null for a list, and for a sign-in of nobody.
+	// ResourceID The id of the resource; for an application's key, the id of the application; null for a list, and for a sign-in without a user.
 	ResourceID *string `json:"resource_id"`
 
 	// UserID The end user who acted.
@@ -600,7 +600,7 @@ type AuditRecord struct {
 // AuditRecordAction defines model for AuditRecord.Action.
 type AuditRecordAction string
 
-// AuditRecordResource A key is created when the instance knows it and deleted when it is good no more; nobody acts.
+// AuditRecordResource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
 type AuditRecordResource string
 
 // ChoiceID defines model for ChoiceID.
@@ -688,7 +688,7 @@ type GivenEvidence struct {
 
 // InterviewFeedback defines model for InterviewFeedback.
 type InterviewFeedback struct {
-	// Application The application that reported it; empty of what was kept before they were told apart.
+	// Application The application that reported it; empty for feedback stored before applications were recorded.
 	Application string `json:"application"`
 
 	// InterviewID The `Interview-Id` that the client made up.
@@ -794,10 +794,10 @@ type NewAnswer struct {
 type NewPatient struct {
 	Age *GivenAge `json:"age,omitempty"`
 
-	// BirthDate As YYYY-MM-DD. With it, `age` is not looked at.
+	// BirthDate As YYYY-MM-DD. With it, `age` is ignored.
 	BirthDate *string `json:"birth_date,omitempty"`
 
-	// Dependent Whether the user answers for somebody else, such as a child; false when left out.
+	// Dependent Whether the user answers for another person, such as a child. Defaults to false.
 	Dependent *bool `json:"dependent,omitempty"`
 
 	// Sex `female` or `male`.
@@ -817,13 +817,13 @@ type NewSurvey struct {
 	// Language A language tag, such as `de`.
 	Language *string `json:"language,omitempty"`
 
-	// NotificationDate When those who subscribed are told.
+	// NotificationDate When subscribers are notified.
 	NotificationDate *string `json:"notification_date,omitempty"`
 
-	// PatientID Whom it is about; required.
+	// PatientID The patient that the survey is about; required.
 	PatientID *string `json:"patient_id,omitempty"`
 
-	// Sections Those wanted, in their order; left out, those that the type has by default.
+	// Sections The sections in their order. Defaults to the sections of the type.
 	Sections []string `json:"sections,omitempty"`
 
 	// Specialist Kept and given back as it came.
@@ -855,7 +855,7 @@ type NewWebhook struct {
 	// Reference At most 128 visible ASCII characters, kept and given back.
 	Reference *string `json:"reference,omitempty"`
 
-	// SubscribedEvents Left out, all; empty, none.
+	// SubscribedEvents Defaults to all events; an empty list means no events.
 	SubscribedEvents *[]string `json:"subscribed_events,omitempty"`
 
 	// URL Where deliveries are sent to, by https, without user and fragment; required.
@@ -1083,7 +1083,7 @@ type SurveyEvidence struct {
 
 // SurveyExport defines model for SurveyExport.
 type SurveyExport struct {
-	// EvidenceAssessment Null where there is none.
+	// EvidenceAssessment Null if the survey has no assessment.
 	EvidenceAssessment json.RawMessage `json:"evidence_assessment"`
 	Questions          []Exchange      `json:"questions"`
 	Survey             Survey          `json:"survey"`
@@ -1126,7 +1126,7 @@ type TokenRequest struct {
 	// GrantType `client_credentials`, and required.
 	GrantType *string `json:"grant_type,omitempty"`
 
-	// Scope Scopes with spaces between them; all that the application has when left out.
+	// Scope Scopes separated by spaces. Defaults to all scopes of the application.
 	Scope *string `json:"scope,omitempty"`
 }
 
@@ -1336,7 +1336,7 @@ type ListAuditParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// From Not before this instant.
@@ -1379,7 +1379,7 @@ type ListDeliveriesParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1388,7 +1388,7 @@ type ListInterviewFeedbackParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1397,16 +1397,16 @@ type ListKnowledgeParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Query What was typed.
 	Query *string `form:"query,omitempty" json:"query,omitempty"`
 
-	// Sex Leaves out what is of the other sex only.
+	// Sex Omits what applies to the other sex only.
 	Sex *string `form:"sex,omitempty" json:"sex,omitempty"`
 
-	// Age In years; leaves out what is of other ages only.
+	// Age In years; omits what applies to other ages only.
 	Age *string `form:"age,omitempty" json:"age,omitempty"`
 
 	// AgeValue As `age`.
@@ -1418,7 +1418,7 @@ type ListKnowledgeParams struct {
 	// Language A language tag, such as `de`.
 	Language *string `form:"language,omitempty" json:"language,omitempty"`
 
-	// AcceptLanguage Where `language` is left out.
+	// AcceptLanguage Used if `language` is unset.
 	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
@@ -1427,7 +1427,7 @@ type ListPatientsParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// UserID Only the patients of this user.
@@ -1439,7 +1439,7 @@ type ListSurveysParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// PatientID Only those of this patient.
@@ -1474,7 +1474,7 @@ type ListAnswersParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1486,10 +1486,10 @@ type AnswerCurrentQuestionParams struct {
 
 // ListUsageParams defines parameters for ListUsage.
 type ListUsageParams struct {
-	// From The first day; thirty days before `to` when it is left out.
+	// From The first day. Defaults to thirty days before `to`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The last day; today when it is left out.
+	// To The last day. Defaults to today.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -1498,7 +1498,7 @@ type ListUsersParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to that of the link `last`.
+	// Cursor The number of the page, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Email Only the user with this address, if any.
@@ -1591,7 +1591,7 @@ type ServerInterface interface {
 	// ListDeliveries What was sent to the receiver, the latest first
 	// (GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListDeliveriesParams)
-	// ReplayDelivery Send the event of a delivery once more
+	// ReplayDelivery Send the event of a delivery again
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 	ReplayDelivery(w http.ResponseWriter, r *http.Request, webhookID WebhookID, deliveryID DeliveryID)
 	// RotateWebhookSecret A new signing secret
@@ -1762,7 +1762,7 @@ func (_ Unimplemented) ListDeliveries(w http.ResponseWriter, r *http.Request, we
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ReplayDelivery Send the event of a delivery once more
+// ReplayDelivery Send the event of a delivery again
 // (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 func (_ Unimplemented) ReplayDelivery(w http.ResponseWriter, r *http.Request, webhookID WebhookID, deliveryID DeliveryID) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -8712,7 +8712,7 @@ type StrictServerInterface interface {
 	// ListDeliveries What was sent to the receiver, the latest first
 	// (GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
-	// ReplayDelivery Send the event of a delivery once more
+	// ReplayDelivery Send the event of a delivery again
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 	ReplayDelivery(ctx context.Context, request ReplayDeliveryRequestObject) (ReplayDeliveryResponseObject, error)
 	// RotateWebhookSecret A new signing secret

@@ -27,7 +27,7 @@ func TestLimitsForMemory(t *testing.T) {
 	}{
 		"the default pod":      {204 << 20, 2, Limits{Calls: 51, BodyBytes: 204 << 14, Connections: 68, StreamsPerConnection: 32, Processors: 2}},
 		"a very small one":     {10 << 20, 0, Limits{Calls: 16, BodyBytes: 2 << 20, Connections: 21, StreamsPerConnection: 32, Processors: 1}},
-		"nobody knows":         {0, 4, Limits{Calls: 256, BodyBytes: 16 << 20, Connections: 341, StreamsPerConnection: 32, Processors: 4}},
+		"unknown limit":        {0, 4, Limits{Calls: 256, BodyBytes: 16 << 20, Connections: 341, StreamsPerConnection: 32, Processors: 4}},
 		"more than could help": {1 << 40, 64, Limits{Calls: 1024, BodyBytes: 64 << 20, Connections: 1365, StreamsPerConnection: 32, Processors: 64}},
 	} {
 		if diff := cmp.Diff(test.want, LimitsForMemory(test.memory, test.processors)); diff != "" {
@@ -76,10 +76,10 @@ func TestSemaphoreInvariants(t *testing.T) {
 		}
 		all.Wait()
 		if crowded.Load() || admitted.Load()+refused.Load() != int64(callers) || admitted.Load() < int64(min(callers, inside+waiting)) {
-			t.Fatalf("too many were inside: %v; %d got in, %d were turned away", crowded.Load(), admitted.Load(), refused.Load())
+			t.Fatalf("limit exceeded: %v; %d admitted, %d rejected", crowded.Load(), admitted.Load(), refused.Load())
 		}
 		if !g.admitted.TryAcquire(int64(inside+waiting)) || !g.active.TryAcquire(int64(inside)) {
-			t.Fatal("somebody left without making room")
+			t.Fatal("a caller did not release its slot")
 		}
 	})
 }
@@ -99,7 +99,7 @@ func TestSemaphoreWaits(t *testing.T) {
 			g.Release()
 		}()
 		if err := enter(); err != nil {
-			t.Fatalf("nobody got in after one had left: %v", err)
+			t.Fatalf("no caller was admitted after a release: %v", err)
 		}
 		if err := enter(); !errors.Is(err, ErrBusy) {
 			t.Fatalf("a second one got in: %v", err)
@@ -115,7 +115,7 @@ func TestSemaphoreWaits(t *testing.T) {
 		}
 		g.Release()
 		if diff := cmp.Diff(map[Reason]int{TooManyCalls: 2}, said.counts); diff != "" {
-			t.Errorf("turned away (-want +got)\n%s", diff)
+			t.Errorf("rejections (-want +got)\n%s", diff)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestByteBudget(t *testing.T) {
 	broken.Release()
 	read(b.Reader(strings.NewReader("0123456789")), "0123456789", nil)
 	if diff := cmp.Diff(map[Reason]int{TooManyBodyBytes: 2}, said.counts); diff != "" {
-		t.Errorf("turned away (-want +got)\n%s", diff)
+		t.Errorf("rejections (-want +got)\n%s", diff)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestAssessmentClassesAreIndependent(t *testing.T) {
 	g := New(Limits{Processors: 2}, said.record)
 	for findings, same := range map[int]int{0: 10, 11: 20, 21: 100, 101: 100, 500: 100} {
 		if g.Assessments(findings) != g.Assessments(same) {
-			t.Errorf("%d findings are not in the lane of %d", findings, same)
+			t.Errorf("%d findings do not share the semaphore of %d", findings, same)
 		}
 	}
 	for findings, inside := range map[int]int{100: 1, 20: 2, 10: 8} {
@@ -171,6 +171,6 @@ func TestAssessmentClassesAreIndependent(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(map[Reason]int{TooManyAssessments: 3}, said.counts); diff != "" {
-		t.Errorf("turned away (-want +got)\n%s", diff)
+		t.Errorf("rejections (-want +got)\n%s", diff)
 	}
 }

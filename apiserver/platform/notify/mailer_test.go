@@ -105,7 +105,7 @@ func startSMTPServer(t testing.TB, encryption configv1alpha1.Encryption, edits .
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
-		_ = listener.Close() // which the server does not know yet when nobody called
+		_ = listener.Close() // the server does not know the listener until Serve runs
 		<-ended
 	})
 	return s
@@ -321,7 +321,7 @@ func expectSendError(t *testing.T, err error, problem string, temporary bool) {
 		expectRedacted(t, err.Error(), m)
 	}
 	if strings.Contains(err.Error(), password) {
-		t.Errorf("the password is told: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 

@@ -87,7 +87,7 @@ func expectRedacted(t testing.TB, text string, m Message) {
 	t.Helper()
 	for _, secret := range []string{m.Recipient, m.Code} {
 		if len(secret) > 3 && strings.Contains(text, secret) {
-			t.Errorf("a secret is told: %s", text)
+			t.Errorf("the text contains a secret: %s", text)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// senderFor returns the current sender of a channel, or nil if there is none.
+// senderFor returns the current sender of a channel, or nil if none is configured.
 func (n *Notifier) senderFor(channel Channel) Sender {
 	if mailer := n.mailer.Load(); channel == Email && mailer != nil {
 		return mailer

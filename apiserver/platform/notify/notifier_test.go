@@ -53,10 +53,10 @@ func (r *harness) expect(t *testing.T, want string) {
 	select {
 	case got := <-r.outcomes:
 		if got != want {
-			t.Errorf("told %q, want %q: %s", got, want, &r.log.logText)
+			t.Errorf("got outcome %q, want %q: %s", got, want, &r.log.logText)
 		}
 	case <-time.After(30 * time.Second):
-		t.Errorf("nothing is told, want %q", want)
+		t.Errorf("got no outcome, want %q", want)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestNotifierFollowsSettings(t *testing.T) {
 	}
 	if r.Notify(t.Context(), newEmail(func(m *Message) { m.Recipient = "rubbish" })) ||
 		r.Notify(t.Context(), newEmail(func(m *Message) { m.Channel = "pigeon" })) {
-		t.Error("a message to nobody is taken")
+		t.Error("a message without a recipient is accepted")
 	}
 	r.expect(t, "email dropped")
 	if len(r.outcomes) != 0 {

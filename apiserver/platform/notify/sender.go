@@ -40,7 +40,7 @@ func markTemporary(passing bool, err error) error {
 var errSendTimeout = errors.New("timed out after " + sendTimeout.String())
 
 // safeConnectionError describes a connection error without leaking content. It keeps
-// only network and TLS errors, which contain nothing of what was sent. Network errors
+// only network and TLS errors, which contain no part of the message. Network errors
 // are temporary; a rejected certificate is permanent.
 func safeConnectionError(ctx context.Context, err error) error {
 	var (

@@ -167,7 +167,7 @@ func FuzzSettings(f *testing.F) {
 func expectNoSecret(t *testing.T, err error, secret string) {
 	t.Helper()
 	if strings.HasPrefix(secret, "secret-") && err != nil && strings.Contains(err.Error(), secret) {
-		t.Errorf("the password is told: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 

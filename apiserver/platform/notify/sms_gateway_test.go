@@ -104,16 +104,16 @@ func TestGatewaySendErrors(t *testing.T) {
 		temporary bool
 		calls     int
 	}{
-		"refused":         {403, nil, "responded with status 403", false, 1},
-		"a bad number":    {400, nil, "responded with status 400", false, 1},
-		"too many":        {429, nil, "responded with status 429", true, 1},
-		"a fault":         {500, nil, "responded with status 500", true, 1},
-		"away":            {503, nil, "responded with status 503", true, 1},
-		"a redirect":      {302, nil, "redirects are not followed", false, 1},
-		"another's name":  {200, func(g *SMSGateway) { g.RootCAs = x509.NewCertPool() }, "unknown authority", false, 0},
-		"no address":      {200, func(g *SMSGateway) { g.URL = "https://%zz/{to}" }, "sms.url is not a valid URL", false, 0},
-		"plain HTTP":      {200, func(g *SMSGateway) { g.URL = strings.Replace(g.URL, "https", "http", 1) }, "responded with status 400", false, 0},
-		"nobody is there": {200, func(g *SMSGateway) { g.URL = "https://127.0.0.1:1/{to}/{text}" }, "connection refused", true, 0},
+		"refused":        {403, nil, "responded with status 403", false, 1},
+		"a bad number":   {400, nil, "responded with status 400", false, 1},
+		"too many":       {429, nil, "responded with status 429", true, 1},
+		"a fault":        {500, nil, "responded with status 500", true, 1},
+		"away":           {503, nil, "responded with status 503", true, 1},
+		"a redirect":     {302, nil, "redirects are not followed", false, 1},
+		"another's name": {200, func(g *SMSGateway) { g.RootCAs = x509.NewCertPool() }, "unknown authority", false, 0},
+		"no address":     {200, func(g *SMSGateway) { g.URL = "https://%zz/{to}" }, "sms.url is not a valid URL", false, 0},
+		"plain HTTP":     {200, func(g *SMSGateway) { g.URL = strings.Replace(g.URL, "https", "http", 1) }, "responded with status 400", false, 0},
+		"no listener":    {200, func(g *SMSGateway) { g.URL = "https://127.0.0.1:1/{to}/{text}" }, "connection refused", true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

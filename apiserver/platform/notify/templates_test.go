@@ -85,7 +85,7 @@ func TestTemplatesAreComplete(t *testing.T) {
 				}
 				for _, needed := range []string{m.Code, m.TenantName} {
 					if !strings.Contains(got.text, needed) {
-						t.Errorf("%s: %s is left out: %+v", tag, needed, got)
+						t.Errorf("%s: %s is missing: %+v", tag, needed, got)
 					}
 				}
 				if (got.subject == "") != (m.Channel == TextMessage) || strings.Contains(got.subject, m.Code) {

@@ -58,7 +58,7 @@ func TestLimitPerOperation(t *testing.T) {
 		t.Errorf("refused (-want +got)\n%s", diff)
 	}
 	if got := r.recorder.Buffered(); got != 5+5+5+60 {
-		t.Errorf("%d calls are counted since the last flush, want those that were admitted", got)
+		t.Errorf("%d calls are counted since the last flush, want the admitted calls", got)
 	}
 }
 

@@ -12,7 +12,7 @@ func TestLimitsFor(t *testing.T) {
 			t.Errorf("%s: got %v, want %d", service, got, want)
 		}
 		if got := (Limits{}).For(service); got != nil {
-			t.Errorf("%s is limited to %d where it is left out", service, *got)
+			t.Errorf("%s is limited to %d, want no limit if unset", service, *got)
 		}
 	}
 	if got := limits.For("diagnosis"); got != nil {

@@ -30,8 +30,8 @@ type Files map[string][]byte
 type Source struct {
 	// Name identifies the source, such as "tls".
 	Name string
-	// Paths are files, or directories of which all files count except those that begin
-	// with a dot.
+	// Paths are files, or directories whose files all count, except files whose name
+	// begins with a dot.
 	Paths []string
 	// Optional ignores missing paths. If unset, a missing path is an error.
 	Optional bool

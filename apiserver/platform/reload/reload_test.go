@@ -107,15 +107,15 @@ func TestPollAppliesStableChanges(t *testing.T) {
 		{"nothing more", func() {}, "a=2 b=2", false, ""},
 		{"rubbish", func() { writeFile(t, a, "rubbish") }, "a=2 b=2", false, ""},
 		{"rubbish at rest", func() {}, "a=2 b=2", true, "keeping the previous version: rubbish"},
-		{"told once", func() {}, "a=2 b=2", false, ""},
+		{"reported once", func() {}, "a=2 b=2", false, ""},
 		{"the old again", func() { writeFile(t, a, "2") }, "a=2 b=2", false, ""},
 		{"rubbish again", func() { writeFile(t, a, "rubbish") }, "a=2 b=2", false, ""},
-		{"told again", func() {}, "a=2 b=2", true, "rubbish"},
+		{"reported again", func() {}, "a=2 b=2", true, "rubbish"},
 		{"gone", func() { _ = os.Remove(a) }, "a=2 b=2", false, ""},
 		{"still gone", func() {}, "a=2 b=2", true, "no such file"},
-		{"told of once", func() {}, "a=2 b=2", false, ""},
-		{"mended", func() { writeFile(t, a, "3") }, "a=2 b=2", false, ""},
-		{"mended at rest", func() {}, "a=3 b=2", true, ""},
+		{"removal reported once", func() {}, "a=2 b=2", false, ""},
+		{"repaired", func() { writeFile(t, a, "3") }, "a=2 b=2", false, ""},
+		{"repaired at rest", func() {}, "a=3 b=2", true, ""},
 	} {
 		step.do()
 		changed, err := source.poll()
@@ -170,7 +170,7 @@ func TestWatchAfterFailedLoad(t *testing.T) {
 		}
 		for range 3 {
 			if changed, err := source.poll(); changed || err != nil {
-				t.Errorf("%s is told again: %v, %v", path, changed, err)
+				t.Errorf("%s is reported again: %v, %v", path, changed, err)
 			}
 		}
 		writeFile(t, filepath.Join(directory, "a"), "1")

@@ -198,7 +198,7 @@ func TestBufferedDuringFlush(t *testing.T) {
 		t.Errorf("sent (-want +got)\n%s", diff)
 	}
 	if got := recorder.Buffered(); got != 1 {
-		t.Errorf("%d calls buffered, expected that of the last flush", got)
+		t.Errorf("%d calls buffered, expected the call of the last flush", got)
 	}
 }
 

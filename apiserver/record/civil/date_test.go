@@ -66,7 +66,7 @@ func TestInvalidDates(t *testing.T) {
 		{}, {2026, 2, 29}, {2026, 13, 1}, {2026, 0, 1}, {2026, 1, 0}, {2026, 1, 32}, {0, 1, 1}, {-1, 1, 1}, {10000, 1, 1},
 	} {
 		if date.IsValid() {
-			t.Errorf("%+v is said to be valid", date)
+			t.Errorf("%+v is reported as valid", date)
 		}
 		if value, err := date.Value(); err == nil {
 			t.Errorf("%+v is stored as %v", date, value)

@@ -127,7 +127,7 @@ func TestUnauthenticatedConnectionsAreEvictedFirst(t *testing.T) {
 		held = append(held, s.dial())
 		newcomer := s.dial()
 		if err := newcomer.roundTrip("/"); err != nil {
-			t.Fatalf("somebody who comes behind %d that say nothing gets no answer: %v", len(held), err)
+			t.Fatalf("a client behind %d silent connections gets no response: %v", len(held), err)
 		}
 		held = append(held, newcomer)
 	}
@@ -142,7 +142,7 @@ func TestUnauthenticatedConnectionsAreEvictedFirst(t *testing.T) {
 		}
 	}
 	if got := s.rejected.Load(); got != 77 {
-		t.Errorf("%d were turned away, want 77", got)
+		t.Errorf("%d were rejected, want 77", got)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 		<-s.slowReached
 	}
 	if fourth := s.dial(); !fourth.isClosed() {
-		t.Error("a newcomer was let in while everybody was at work")
+		t.Error("a connection was admitted while all others were active")
 	}
 	for _, c := range []*testConn{first, third} {
 		s.resume <- struct{}{}
@@ -184,13 +184,13 @@ func TestLimiterInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 5).Draw(t, "most")
-		turned := 0
-		l := newLimiter(most, func() { turned++ })
+		rejected := 0
+		l := newLimiter(most, func() { rejected++ })
 		var all []*limitedConn
 		working := map[*limitedConn]bool{}
 		any := func(t *rapid.T) *limitedConn {
 			if len(all) == 0 {
-				t.Skip("nobody is there")
+				t.Skip("no connections")
 			}
 			return rapid.SampledFrom(all).Draw(t, "connection")
 		}
@@ -216,7 +216,7 @@ func TestLimiterInvariants(t *testing.T) {
 				}
 				for c := range working {
 					if _, open := l.open[c]; !open {
-						t.Fatal("one had to go that was at work for somebody known")
+						t.Fatal("an active authenticated connection was evicted")
 					}
 				}
 			},

@@ -160,7 +160,7 @@ func (c *trackedConn) doHandshake() error {
 	return nil
 }
 
-// rejectPlainHTTP tells a client that did not speak TLS to do so.
+// rejectPlainHTTP answers a plain HTTP request with a hint to use TLS.
 func rejectPlainHTTP(err error) {
 	var record tls.RecordHeaderError
 	if !errors.As(err, &record) || record.Conn == nil {
@@ -190,7 +190,7 @@ func (c *trackedConn) Write(b []byte) (int, error) {
 	betweenFrames := c.headerRead == 0 && c.payloadLeft == 0
 	answers := c.trackFrames(b)
 	// Insert the frame before a response only: a client that has not started a request
-	// would take it as a refusal.
+	// would take it as a rejection.
 	if answers && betweenFrames && c.draining.Load() && !c.goAwaySent {
 		c.goAwaySent = true
 		if _, err := c.tls.Write(goAwayFrame); err != nil {

@@ -232,7 +232,7 @@ func testCrash(t *testing.T, fresh NewDatabase) {
 		expectCompleteUsers(t, store, added)
 		expectEqualCalls(t, listAllUsage(t, store), childEndpoints, added)
 		if _, total, err := store.ListFeedback(t.Context(), 0, 0); err != nil || total < added {
-			t.Errorf("the feedback of %d interviews was kept and that of %d is there, %v", added, total, err)
+			t.Errorf("the feedback of %d interviews was committed and the feedback of %d is stored, %v", added, total, err)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func testPatients(t *testing.T, fresh NewDatabase) {
 			"a part":          {"", 1, 1, []record.Patient{other}, 3},
 			"of one":          {ada.ID, 0, 10, []record.Patient{unknown, child}, 2},
 			"a part of one":   {ada.ID, 1, 1, []record.Patient{child}, 2},
-			"of nobody":       {"x", 0, 10, []record.Patient{}, 0},
+			"of no user":      {"x", 0, 10, []record.Patient{}, 0},
 			"beyond the last": {"", 3, 10, []record.Patient{}, 3},
 		} {
 			page, total, err := tx.ListPatients(t.Context(), part.user, part.skipped, part.atMost)

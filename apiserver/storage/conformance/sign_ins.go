@@ -34,13 +34,13 @@ func testSignInStates(t *testing.T, fresh NewDatabase) {
 	user := newUser("g1")
 	insertUser(t, store, user)
 	expectState(t, store, "of a user", user.ID, "", "first")
-	expectState(t, store, "of nobody", "", "", `{"a": "ä"}`)
+	expectState(t, store, "of no user", "", "", `{"a": "ä"}`)
 	expectState(t, openStore(t, url), "of a user", user.ID, "first", "second")
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteUser(t.Context(), user.ID) })
-	expectState(t, store, "of nobody", "", `{"a": "ä"}`, "")
+	expectState(t, store, "of no user", "", `{"a": "ä"}`, "")
 	expectState(t, store, "of a user", "", "", "")
 	err := store.Transact(t.Context(), func(tx storage.Tx) error {
-		_, err := tx.LockState(t.Context(), "of somebody", uuid.NewString())
+		_, err := tx.LockState(t.Context(), "of a missing user", uuid.NewString())
 		return err
 	})
 	if !errors.Is(err, record.ErrReferenceNotFound) {

@@ -235,7 +235,7 @@ func testOutboxIsTransactional(t *testing.T, fresh NewDatabase) {
 		select {
 		case <-told:
 		case <-time.After(10 * time.Second):
-			t.Error("nobody was told of what was put in")
+			t.Error("the insertion was not signaled")
 		}
 	}
 	transact(t, store, func(tx storage.Tx) error { return tx.DeleteWebhook(t.Context(), one.ID) })

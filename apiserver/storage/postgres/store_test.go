@@ -143,17 +143,17 @@ func speakHTTP(connection net.Conn) {
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	good := postgrestest.NewDatabase(t)
-	nobody := startServer(t, func(net.Conn) {})
+	silent := startServer(t, func(net.Conn) {})
 	held := make(chan net.Conn, 100) // keep references so that no connection is closed by the garbage collector
 	for name, test := range map[string]struct{ url, want string }{
 		"wrong password": {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("postgres", "hunter2hunter2") }), "rejected the user name or password"},
-		"wrong user":     {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("somebody", "hunter2hunter2") }), "rejected the user name or password"},
+		"wrong user":     {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("someone", "hunter2hunter2") }), "rejected the user name or password"},
 		"no database":    {editURL(t, good, func(u *url.URL) { u.Path = "/databasename" }), "the database does not exist"},
 		"no TLS":         {editURL(t, good, func(u *url.URL) { u.RawQuery = "sslmode=require" }), "sslmode"},
 		"hangs up":       {startServer(t, func(c net.Conn) { _ = c.Close() }), "connection"},
 		"other protocol": {startServer(t, speakHTTP), "server"},
-		"says nothing":   {startServer(t, func(c net.Conn) { held <- c }), "did not answer in time"},
-		"nobody there":   {editURL(t, nobody, func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
+		"silent server":  {startServer(t, func(c net.Conn) { held <- c }), "did not answer in time"},
+		"no listener":    {editURL(t, silent, func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -142,7 +142,7 @@ func TestOpenWaitsForLock(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := sqlite.New(path).Open(ctx, storage.Owner{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v while another opens, want one that wraps that of the context", err)
+		t.Errorf("got error %v while another opens, want one that wraps the context's error", err)
 	}
 	result := make(chan error)
 	go func() {

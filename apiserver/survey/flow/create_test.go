@@ -98,15 +98,15 @@ func TestCreateSections(t *testing.T) {
 		wanted, want []string
 		unknown      bool // sex and age of the patient
 	}{
-		"as they are wanted":           {[]string{"notes", "drugs"}, []string{"notes", "drugs"}, false},
-		"by other names":               {[]string{"hospitalization", "specialist", "message_to_doctor"}, []string{"hospitalizations", "specialists", "notes"}, false},
-		"an interview has symptoms":    {[]string{"dynamic"}, []string{"symptoms", "dynamic"}, false},
-		"and has them first":           {[]string{"drugs", "dynamic", "symptoms"}, []string{"drugs", "symptoms", "dynamic"}, false},
-		"of somebody":                  {[]string{"dynamic"}, []string{"demographics", "symptoms", "dynamic"}, true},
-		"who is asked first":           {[]string{"drugs", "symptoms", "demographics"}, []string{"demographics", "drugs", "symptoms"}, true},
-		"or not when nobody needs it":  {[]string{"drugs", "demographics"}, []string{"drugs", "demographics"}, true},
-		"or when it is known":          {[]string{"symptoms", "demographics"}, []string{"symptoms", "demographics"}, false},
-		"risk factors are of somebody": {[]string{"risk_factors"}, []string{"demographics", "risk_factors"}, true},
+		"as they are wanted":        {[]string{"notes", "drugs"}, []string{"notes", "drugs"}, false},
+		"by other names":            {[]string{"hospitalization", "specialist", "message_to_doctor"}, []string{"hospitalizations", "specialists", "notes"}, false},
+		"an interview has symptoms": {[]string{"dynamic"}, []string{"symptoms", "dynamic"}, false},
+		"and has them first":        {[]string{"drugs", "dynamic", "symptoms"}, []string{"drugs", "symptoms", "dynamic"}, false},
+		"of an unknown patient":     {[]string{"dynamic"}, []string{"demographics", "symptoms", "dynamic"}, true},
+		"who is asked first":        {[]string{"drugs", "symptoms", "demographics"}, []string{"demographics", "drugs", "symptoms"}, true},
+		"or not when not needed":    {[]string{"drugs", "demographics"}, []string{"drugs", "demographics"}, true},
+		"or when it is known":       {[]string{"symptoms", "demographics"}, []string{"symptoms", "demographics"}, false},
+		"risk factors need the sex": {[]string{"risk_factors"}, []string{"demographics", "risk_factors"}, true},
 	} {
 		patient := newWoman()
 		if test.unknown {
@@ -171,7 +171,7 @@ func TestCreateRollsUpEvidence(t *testing.T) {
 		"a detail":                 {"s_21 present", "s_2 present"},
 		"a detail of a detail":     {"s_111 present", "s_1 present"},
 		"two of one":               {"s_11 present, s_13 present", "s_1 present"},
-		"one beside its parent":    {"s_1 absent, s_13 present", "s_1 present"},
+		"one with its parent":      {"s_1 absent, s_13 present", "s_1 present"},
 		"the parent after":         {"s_13 present, s_1 unknown", "s_1 present"},
 		"a detail that is not":     {"s_13 absent, s_15 unknown, s_2 present", "s_2 present"},
 		"the same twice":           {"s_1 absent, s_1 absent", "s_1 absent"},
@@ -207,7 +207,7 @@ func TestPrefilledSymptomIsNotAsked(t *testing.T) {
 		"a detail":               {[]assessment.Evidence{initialEvidence("s_11", "present")}, false},
 		"nothing":                {nil, true},
 		"a risk factor alone":    {[]assessment.Evidence{initialEvidence("p_28", "present")}, true},
-		"what is not there":      {[]assessment.Evidence{initialEvidence("s_1", "absent"), initialEvidence("s_2", "unknown")}, true},
+		"absent and unknown":     {[]assessment.Evidence{initialEvidence("s_1", "absent"), initialEvidence("s_2", "unknown")}, true},
 		"what does not apply":    {[]assessment.Evidence{initialEvidence("p_42", "present")}, true},
 		"a symptom among others": {[]assessment.Evidence{initialEvidence("p_28", "absent"), initialEvidence("s_2", "present")}, false},
 	} {

@@ -65,7 +65,7 @@ func TestInCrisisReadsFreeText(t *testing.T) {
 		w, said := newContentEnv(t, test.language), mustMarshal(t, test.words)
 		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"visit_reason", "notes"}})
 		if flow.InCrisis(p, w) {
-			t.Error("it is a crisis before anything was said")
+			t.Error("a crisis is shown before any answer")
 		}
 		if got := flow.InCrisis(mustAnswer(t, p, w, said), w); got != test.want {
 			t.Errorf("%s: a crisis: %t", test.words, got)

@@ -15,7 +15,7 @@ import (
 )
 
 func ExampleAnswer() {
-	t := &testing.T{} // that of the test
+	t := &testing.T{} // the test's own
 	w := surveytest.NewEnv(t, surveytest.NewRelease(t))
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	patient := record.Patient{ID: "a UUID", Sex: "male"}

@@ -303,7 +303,7 @@ func TestCountFindings(t *testing.T) {
 	w := newEnv(t)
 	p := mustCreate(t, w, flow.CreateOptions{Patient: record.Patient{Sex: "male"}, Type: "triage", Sections: []string{"dynamic"}})
 	if n := flow.CountFindings(p, w); n != 0 {
-		t.Errorf("somebody of no age has %d", n)
+		t.Errorf("a patient without an age has %d findings", n)
 	}
 	p = mustAnswer(t, mustAnswer(t, p, w, `34`), w, `[{"id":"s_1"},{"id":"s_4"},{"id":"s_2","choice_id":"absent"},{"id":"p_28"}]`)
 	if n := flow.CountFindings(p, w); n != 2 {

@@ -64,7 +64,7 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestAssessment checks that the result equals that of /v3 for the same evidence.
+// TestAssessment checks that the result equals the /v3 response for the same evidence.
 func TestAssessment(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

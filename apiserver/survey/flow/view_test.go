@@ -36,7 +36,7 @@ func TestViewShowsEmergency(t *testing.T) {
 	} {
 		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"symptoms", "drugs", "notes"}})
 		if sight := mustView(t, p, w); sight.Emergency != "" || sight.IsNewEmergency {
-			t.Errorf("before anything was said it is %q", sight.Emergency)
+			t.Errorf("before any answer, the emergency is %q", sight.Emergency)
 		}
 		p = mustAnswer(t, p, w, test.said)
 		if sight := mustView(t, p, w); sight.Emergency != test.level || sight.IsNewEmergency != (test.level != "") {
@@ -71,12 +71,12 @@ func TestViewEmergencyRequiresDemographics(t *testing.T) {
 	p = mustCreate(t, w, flow.CreateOptions{Type: "intake", Sections: []string{"demographics", "symptoms", "notes"}})
 	for _, sent := range []string{`{"id":"female"}`, `34`} {
 		if sight := mustView(t, p, w); sight.Emergency != "" || sight.Age.Known() {
-			t.Errorf("of nobody: %+v", sight)
+			t.Errorf("unexpected view: %+v", sight)
 		}
 		p = mustAnswer(t, p, w, sent)
 	}
 	if sight := mustView(t, p, w); sight.Age != ageInYears(34) || sight.Emergency != "" {
-		t.Errorf("of age %v, before anything was said, it is %q", sight.Age, sight.Emergency)
+		t.Errorf("at age %v, before any answer, the emergency is %q", sight.Age, sight.Emergency)
 	}
 	p = mustAnswer(t, p, w, `[{"id":"s_5"}]`)
 	if sight := mustView(t, p, w); sight.Emergency != "emergency" || !sight.IsNewEmergency {

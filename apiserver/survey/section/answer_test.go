@@ -199,7 +199,7 @@ func fuzzParseAnswer(f *testing.F, names ...string) {
 			}
 			rejudged, err := section.ParseAnswer(all[name], again, known)
 			if diff := cmp.Diff(judged, rejudged); err != nil || diff != "" {
-				t.Errorf("%s: judged again: %v\n%s", name, err, diff)
+				t.Errorf("%s: parsed again: %v\n%s", name, err, diff)
 			}
 		}
 	})

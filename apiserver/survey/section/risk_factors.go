@@ -10,7 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// commonRiskFactors are asked of every patient to whom they apply: risk factors that
+// commonRiskFactors are asked about if they apply to the patient: risk factors that
 // affect many conditions, and body mass index, which the interview does not ask about.
 var commonRiskFactors = []string{
 	"p_7",  // overweight

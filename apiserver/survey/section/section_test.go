@@ -30,7 +30,7 @@ func newState(t testing.TB, sections ...string) *section.State {
 	}
 }
 
-// mustNext returns the next question, or nil if there is none.
+// mustNext returns the next question, or nil at the end.
 func mustNext(t testing.TB, c *section.State) *record.Question {
 	t.Helper()
 	question, err := section.Next(c)
@@ -283,16 +283,16 @@ func TestInterviewEvidence(t *testing.T) {
 		sent      string
 		want      []string
 	}{
-		"yes":                   {record.ComponentSingle, ab[:1], `[{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present"}},
-		"not known":             {record.ComponentSingle, ab[:1], `[{"id":"s_11","choice_id":"unknown"}]`, []string{"s_11 unknown"}},
-		"the one":               {record.ComponentGroupSingle, ab, `[{"id":"s_12","choice_id":"present"}]`, []string{"s_12 present"}},
-		"the one, and not":      {record.ComponentGroupSingle, ab, `[{"id":"s_12","choice_id":"present"},{"id":"s_11","choice_id":"absent"}]`, []string{"s_11 absent", "s_12 present"}},
-		"none of these":         {record.ComponentGroupSingle, ab, `[]`, []string{"s_11 absent", "s_12 absent"}},
-		"none is known":         {record.ComponentGroupSingle, ab, `[{"id":"s_11","choice_id":"unknown"},{"id":"s_12","choice_id":"unknown"}]`, []string{"s_11 unknown", "s_12 unknown"}},
-		"left out of several":   {record.ComponentGroupMultiple, ab, `[{"id":"s_12","choice_id":"absent"}]`, []string{"s_11 unknown", "s_12 absent"}},
-		"all left out":          {record.ComponentGroupMultiple, ab, `[]`, []string{"s_11 unknown", "s_12 unknown"}},
-		"each of several":       {record.ComponentGroupMultiple, ab, `[{"id":"s_12","choice_id":"present"},{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present", "s_12 present"}},
-		"one denied of several": {record.ComponentGroupSingle, ab, `[{"id":"s_11","choice_id":"absent"}]`, []string{"s_11 absent"}},
+		"yes":                    {record.ComponentSingle, ab[:1], `[{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present"}},
+		"not known":              {record.ComponentSingle, ab[:1], `[{"id":"s_11","choice_id":"unknown"}]`, []string{"s_11 unknown"}},
+		"the one":                {record.ComponentGroupSingle, ab, `[{"id":"s_12","choice_id":"present"}]`, []string{"s_12 present"}},
+		"the one, and not":       {record.ComponentGroupSingle, ab, `[{"id":"s_12","choice_id":"present"},{"id":"s_11","choice_id":"absent"}]`, []string{"s_11 absent", "s_12 present"}},
+		"none of these":          {record.ComponentGroupSingle, ab, `[]`, []string{"s_11 absent", "s_12 absent"}},
+		"none is known":          {record.ComponentGroupSingle, ab, `[{"id":"s_11","choice_id":"unknown"},{"id":"s_12","choice_id":"unknown"}]`, []string{"s_11 unknown", "s_12 unknown"}},
+		"one of several omitted": {record.ComponentGroupMultiple, ab, `[{"id":"s_12","choice_id":"absent"}]`, []string{"s_11 unknown", "s_12 absent"}},
+		"all omitted":            {record.ComponentGroupMultiple, ab, `[]`, []string{"s_11 unknown", "s_12 unknown"}},
+		"each of several":        {record.ComponentGroupMultiple, ab, `[{"id":"s_12","choice_id":"present"},{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present", "s_12 present"}},
+		"one denied of several":  {record.ComponentGroupSingle, ab, `[{"id":"s_11","choice_id":"absent"}]`, []string{"s_11 absent"}},
 	} {
 		c := newState(t, section.Dynamic)
 		question := record.Question{
@@ -317,7 +317,7 @@ func TestFactsMergeByObservation(t *testing.T) {
 		first, second record.Evidence
 		want          string
 	}{
-		"present is believed":          {record.Evidence{ID: "p_28", ChoiceID: "absent"}, record.Evidence{ID: "p_28", ChoiceID: "present", Source: "initial"}, "p_28 present initial"},
+		"present takes precedence":     {record.Evidence{ID: "p_28", ChoiceID: "absent"}, record.Evidence{ID: "p_28", ChoiceID: "present", Source: "initial"}, "p_28 present initial"},
 		"whichever came first":         {record.Evidence{ID: "p_28", ChoiceID: "present"}, record.Evidence{ID: "p_28", ChoiceID: "absent", Source: "initial"}, "p_28 present"},
 		"absent tells more":            {record.Evidence{ID: "p_28", ChoiceID: "unknown"}, record.Evidence{ID: "p_28", ChoiceID: "absent"}, "p_28 absent"},
 		"an alias is the same":         {record.Evidence{ID: "p_280", ChoiceID: "unknown"}, record.Evidence{ID: "p_28", ChoiceID: "present"}, "p_28 present"},
@@ -379,27 +379,27 @@ func TestReleaseLists(t *testing.T) {
 		id   string
 		want bool
 	}{
-		"a chronic disease":      {of(record.ChronicDiseaseList, "male", 4), "c_2", true},
-		"no chronic disease":     {of(record.ChronicDiseaseList, "male", 4), "c_1", false},
-		"a stay in hospital":     {of(record.HospitalizationList, "female", 400), "p_42", true},
-		"a stay of women":        {of(record.HospitalizationList, "male", 400), "p_42", false},
-		"no stay in hospital":    {of(record.HospitalizationList, "female", 400), "p_8", false},
-		"a symptom":              {woman, "s_1", true},
-		"a detail":               {woman, "s_11", true},
-		"a risk factor":          {woman, "p_42", true},
-		"another id":             {woman, "p_280", true},
-		"of women":               {of(record.SymptomList, "male", 400), "s_3", false},
-		"of whom sex is unknown": {record.SourceList{Name: record.SymptomList}, "s_3", true},
-		"too young":              {of(record.SymptomList, "female", 143), "p_42", false},
-		"old enough":             {of(record.SymptomList, "female", 144), "p_42", true},
-		"too old":                {of(record.SymptomList, "female", 661), "p_42", false},
-		"a laboratory result":    {woman, "lt_1", false},
-		"a condition":            {woman, "c_1", false},
-		"a specialist":           {of(record.SpecialistList, "male", 4), "sp_1", true},
-		"no specialist":          {of(record.SpecialistList, "male", 4), "sp_9", false},
-		"a drug":                 {of(record.DrugList, "male", 4), "d_1", true},
-		"no drug":                {of(record.DrugList, "male", 4), "s_1", false},
-		"no list":                {of("anything", "male", 4), "s_1", false},
+		"a chronic disease":   {of(record.ChronicDiseaseList, "male", 4), "c_2", true},
+		"no chronic disease":  {of(record.ChronicDiseaseList, "male", 4), "c_1", false},
+		"a stay in hospital":  {of(record.HospitalizationList, "female", 400), "p_42", true},
+		"a stay of women":     {of(record.HospitalizationList, "male", 400), "p_42", false},
+		"no stay in hospital": {of(record.HospitalizationList, "female", 400), "p_8", false},
+		"a symptom":           {woman, "s_1", true},
+		"a detail":            {woman, "s_11", true},
+		"a risk factor":       {woman, "p_42", true},
+		"another id":          {woman, "p_280", true},
+		"of women":            {of(record.SymptomList, "male", 400), "s_3", false},
+		"of an unknown sex":   {record.SourceList{Name: record.SymptomList}, "s_3", true},
+		"too young":           {of(record.SymptomList, "female", 143), "p_42", false},
+		"old enough":          {of(record.SymptomList, "female", 144), "p_42", true},
+		"too old":             {of(record.SymptomList, "female", 661), "p_42", false},
+		"a laboratory result": {woman, "lt_1", false},
+		"a condition":         {woman, "c_1", false},
+		"a specialist":        {of(record.SpecialistList, "male", 4), "sp_1", true},
+		"no specialist":       {of(record.SpecialistList, "male", 4), "sp_9", false},
+		"a drug":              {of(record.DrugList, "male", 4), "d_1", true},
+		"no drug":             {of(record.DrugList, "male", 4), "s_1", false},
+		"no list":             {of("anything", "male", 4), "s_1", false},
 	} {
 		item, ok := release.Find(test.list, test.id)
 		if ok != test.want || ok && (item.ID != test.id || item.Name == "") {

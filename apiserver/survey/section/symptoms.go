@@ -91,7 +91,7 @@ func (c *State) nextFollowUpQuestion() *record.Question {
 }
 
 // priorEvidence returns the evidence a follow-up starts from: the evidence submitted
-// at creation or, if there was none, the evidence of the prior survey.
+// at creation or, if missing, the evidence of the prior survey.
 func (c *State) priorEvidence() []record.Evidence {
 	if len(c.Survey.Evidence) > 0 {
 		return c.Survey.Evidence

@@ -19,8 +19,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// childEnvVar tells a child process what to answer: a database, a directory of
-// releases, and the IDs of surveys.
+// childEnvVar configures a child process: a database, a directory of releases, and the
+// IDs of the surveys to answer.
 const childEnvVar = "ANAMNESIS_TEST_ANSWERS"
 
 // runChildProcess turns a process started by TestAnswersSurviveProcessKill into one

@@ -45,8 +45,8 @@ func (r *Service) envForModel(modelID string) (leasedEnv, error) {
 	}, lease}, nil
 }
 
-// envForSurvey returns the environment of a survey: that of the model it started with,
-// else of a model in its language, else of the default model.
+// envForSurvey returns the environment of the model that the survey started with, else
+// of a model in its language, else of the default model.
 func (r *Service) envForSurvey(s *record.Survey) (leasedEnv, error) {
 	w, err := r.envForModel(s.ModelID)
 	if unknown := (*model.UnknownModelError)(nil); !errors.As(err, &unknown) {

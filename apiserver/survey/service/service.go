@@ -108,11 +108,11 @@ func checkAccess(ctx context.Context, tx Reader, by identity.Principal, found re
 func (r *Service) List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
 	filter := record.SurveyFilter{PatientID: patientID, Status: status}
 	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		var nobody bool
-		if filter, nobody, err = restrictFilter(ctx, tx, by, filter); err != nil {
+		var empty bool
+		if filter, empty, err = restrictFilter(ctx, tx, by, filter); err != nil {
 			return err
 		}
-		if !nobody {
+		if !empty {
 			if surveys, total, err = tx.ListSurveys(ctx, filter, page.Offset, page.Limit); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func (r *Service) List(ctx context.Context, by identity.Principal, patientID str
 
 // restrictFilter narrows a filter to what the principal may see, and reports whether
 // nothing is left to select.
-func restrictFilter(ctx context.Context, tx Tx, by identity.Principal, filter record.SurveyFilter) (narrowed record.SurveyFilter, nobody bool, err error) {
+func restrictFilter(ctx context.Context, tx Tx, by identity.Principal, filter record.SurveyFilter) (narrowed record.SurveyFilter, empty bool, err error) {
 	switch {
 	case filter.PatientID == "":
 		owner, ok := access.ListOwner(by, "")

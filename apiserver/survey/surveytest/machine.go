@@ -38,7 +38,7 @@ type Machine struct {
 // NothingToAskMessage is the error of a survey whose sections have nothing to ask.
 const NothingToAskMessage = "sections: expected sections with open questions: the patient record already answers all questions in these"
 
-// NewMachine creates a survey for a patient about whom all, some or no data is known.
+// NewMachine creates a survey for a patient record that is complete, partial or empty.
 func NewMachine(r *rapid.T, flow Driver, now time.Time) *Machine {
 	m := &Machine{driver: flow, seed: rapid.Uint64().Draw(r, "seed"), confirmsPrefill: rapid.Bool().Draw(r, "confirms"), now: now, version: 1}
 	flow.SetTime(now)

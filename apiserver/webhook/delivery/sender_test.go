@@ -117,7 +117,7 @@ func TestSendReportsReceiverErrors(t *testing.T) {
 		"redirects to the metadata": {receiver: status(302, "Location", "http://169.254.169.254/latest"), want: 302},
 		"resets":                    {receiver: reset, err: errConnectionReset},
 		"never answers":             {receiver: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, err: errTimeout},
-		"trickles for ever": {receiver: func(w http.ResponseWriter, r *http.Request) {
+		"trickles forever": {receiver: func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = w.Write([]byte("."))
 				_ = http.NewResponseController(w).Flush()
@@ -243,11 +243,11 @@ func TestSendVerifiesCertificates(t *testing.T) {
 		url      string
 		fails    bool
 	}{
-		"of an authority that is not believed": {localSettings, receiver.URL, true},
-		"of an authority of the tenant's":      {trusting, receiver.URL, false},
-		"for another name":                     {trusting, otherName, true},
-		"by an old protocol":                   {trusting, old.URL, true},
-		"none":                                 {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
+		"of an untrusted CA":              {localSettings, receiver.URL, true},
+		"of an authority of the tenant's": {trusting, receiver.URL, false},
+		"for another name":                {trusting, otherName, true},
+		"by an old protocol":              {trusting, old.URL, true},
+		"none":                            {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
 	} {
 		if got := send(t, newSender(t, test.settings), test.url); got.Succeeded() == test.fails || test.fails && got.Err == nil {
 			t.Errorf("a certificate %s: got %+v", name, got)

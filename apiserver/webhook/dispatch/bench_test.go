@@ -114,7 +114,7 @@ func benchmarkLatency(b *testing.B, url string) {
 	r.start()
 	arrived := make(chan time.Time, 1000)
 	r.subscribe(newReceiver(b, func(http.ResponseWriter, int) { arrived <- time.Now() }))
-	var alone, beside []time.Duration
+	var alone, mixed []time.Duration
 	for b.Loop() {
 		alone = append(alone, r.latency(arrived))
 	}
@@ -127,12 +127,12 @@ func benchmarkLatency(b *testing.B, url string) {
 		r.subscribe(newReceiver(b, reply))
 	}
 	for range len(alone) {
-		beside = append(beside, r.latency(arrived))
+		mixed = append(mixed, r.latency(arrived))
 	}
 	close(release)
 	b.ReportMetric(percentile(alone, 50), "p50-ms")
 	b.ReportMetric(percentile(alone, 99), "p99-ms")
-	b.ReportMetric(percentile(beside, 99), "p99-beside-hanging-ms")
+	b.ReportMetric(percentile(mixed, 99), "p99-with-hanging-ms")
 }
 
 // latency returns the time from commit to delivery.
@@ -145,7 +145,7 @@ func (r *harness) latency(arrived <-chan time.Time) time.Duration {
 	case at := <-arrived:
 		return at.Sub(committed)
 	case <-time.After(30 * time.Second):
-		r.t.Fatal("nobody was told")
+		r.t.Fatal("the event was not delivered")
 		return 0
 	}
 }
@@ -162,7 +162,7 @@ func benchmarkIdle(b *testing.B, url string) {
 	e := newReceiver(b, nil)
 	r.subscribe(e)
 	r.finishSurveys(1)
-	eventually(b, "it is told", func() bool { return len(e.received()) == 1 })
+	eventually(b, "the event is delivered", func() bool { return len(e.received()) == 1 })
 	time.Sleep(3 * time.Second)
 	runtime.GC()
 	for b.Loop() {

@@ -140,7 +140,7 @@ func TestCrashLosesNoEvents(t *testing.T) {
 			defer close(ended)
 			newDispatcher(store, keys).Run(ctx)
 		}()
-		eventuallyWithin(t, 3*time.Minute, "all is told", func() bool {
+		eventuallyWithin(t, 3*time.Minute, "every event is delivered", func() bool {
 			waiting, err := store.QueueStats(t.Context())
 			return err == nil && len(waiting) == 0
 		})
@@ -233,7 +233,7 @@ func checkLedger(t *testing.T, ledger string, committed map[string]bool) {
 		if before, told := ids[survey]; told {
 			again++
 			if before != id {
-				t.Errorf("of %s was told by the ids %s and %s", survey, before, id)
+				t.Errorf("the event of survey %s was delivered with the ids %s and %s", survey, before, id)
 			}
 		}
 		ids[survey] = id
@@ -246,11 +246,11 @@ func checkLedger(t *testing.T, ledger string, committed map[string]bool) {
 	}
 	for survey := range committed {
 		if ids[survey] == "" {
-			t.Errorf("nobody was told of %s", survey)
+			t.Errorf("the event of survey %s was not delivered", survey)
 		}
 	}
 	if unsaid > killCount() {
-		t.Errorf("of %d surveys was told that nobody said were committed, want %d at most", unsaid, killCount())
+		t.Errorf("events of %d surveys without a reported commit were delivered, want %d at most", unsaid, killCount())
 	}
-	t.Logf("%d kills, %d surveys, %d told of again", killCount(), len(committed), again)
+	t.Logf("%d kills, %d surveys, %d delivered again", killCount(), len(committed), again)
 }

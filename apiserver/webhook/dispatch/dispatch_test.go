@@ -284,7 +284,7 @@ func TestEventsAreDelivered(t *testing.T) {
 		first := r.subscribe(one)
 		r.subscribe(other)
 		r.finishSurveys(20)
-		eventually(t, "both are told of all", func() bool { return len(one.received()) == 20 && len(other.received()) == 20 })
+		eventually(t, "both receive every event", func() bool { return len(one.received()) == 20 && len(other.received()) == 20 })
 		eventually(t, "it is written down", func() bool { return len(r.attempts(first)) == 20 && r.observer.attemptCount("delivered") == 40 })
 		for _, attempt := range r.attempts(first) {
 			if attempt.StatusCode != http.StatusOK || attempt.Number != 1 || attempt.Error != "" || !attempt.NextAttemptAt.IsZero() {
@@ -306,7 +306,7 @@ func TestFailedDeliveryIsRetried(t *testing.T) {
 		e := newReceiver(t, respondWith(500, 200))
 		id := r.subscribe(e)
 		r.finishSurveys(1)
-		eventually(t, "it is told twice", func() bool { return len(e.received()) == 2 })
+		eventually(t, "the event is delivered twice", func() bool { return len(e.received()) == 2 })
 		eventually(t, "it is written down", func() bool { return len(r.attempts(id)) == 2 })
 		attempts := r.attempts(id)
 		if ids := e.received(); ids[0] != ids[1] {
@@ -333,7 +333,7 @@ func TestSlowReceiverDoesNotBlockOthers(t *testing.T) {
 		well := newReceiver(t, nil)
 		r.subscribe(well)
 		r.finishSurveys(12)
-		eventually(t, "the one that is well is told of all", func() bool { return len(well.received()) == 12 })
+		eventually(t, "the healthy receiver gets every event", func() bool { return len(well.received()) == 12 })
 		if ended := len(r.attempts(hangs)); ended > 0 {
 			t.Errorf("the one that is well had to wait for %d deliveries to the one that hangs", ended)
 		}
@@ -370,7 +370,7 @@ func TestCircuitOpensForFailingReceivers(t *testing.T) {
 		told := len(down.received())
 		time.Sleep(500 * time.Millisecond)
 		if again := len(down.received()); again != told || told == 40 {
-			t.Errorf("one that is left alone was told %d times, then %d", told, again)
+			t.Errorf("a receiver with an open circuit got %d events, then %d", told, again)
 		}
 	})
 }
@@ -395,7 +395,7 @@ func TestRecoveredReceiverGetsMissedEvents(t *testing.T) {
 			slices.Sort(ids)
 			return len(slices.Compact(ids))
 		}
-		eventually(t, "it is told of all", func() bool { return distinct() == 30 })
+		eventually(t, "the receiver gets every event", func() bool { return distinct() == 30 })
 		eventually(t, "it is well", func() bool { return r.health(id) == event.ReceiverHealth{} })
 		for _, attempt := range r.attempts(id) {
 			if attempt.Number > 2 {
@@ -418,14 +418,14 @@ func TestGoneDisablesReceiver(t *testing.T) {
 		r.finishSurveys(5)
 		time.Sleep(200 * time.Millisecond)
 		if again := len(e.received()); again != told {
-			t.Errorf("it was told %d times more", again-told)
+			t.Errorf("the disabled receiver got %d more events", again-told)
 		}
 		back := newReceiver(t, nil)
 		if _, err := r.service.Update(t.Context(), portal, id, webhook.Settings{URL: &back.url}); err != nil {
 			t.Fatal(err)
 		}
 		r.finishSurveys(1)
-		eventually(t, "it is told again at another address", func() bool { return len(back.received()) == 1 })
+		eventually(t, "the receiver gets events at another address", func() bool { return len(back.received()) == 1 })
 	})
 }
 
@@ -470,7 +470,7 @@ func TestDeletedReceiverGetsNothing(t *testing.T) {
 			return err == nil && len(waiting) == 0
 		})
 		if told := len(e.received()); told > 8 {
-			t.Errorf("it was told %d times", told)
+			t.Errorf("the receiver got %d events", told)
 		}
 	})
 }
@@ -484,11 +484,11 @@ func TestPendingDeliveriesSurviveRestart(t *testing.T) {
 		r.subscribe(e)
 		r.finishSurveys(10)
 		stop := r.start()
-		eventually(t, "it is told of something", func() bool { return len(e.received()) > 0 })
+		eventually(t, "the receiver gets an event", func() bool { return len(e.received()) > 0 })
 		stop()
 		r.finishSurveys(10)
 		r.start()
-		eventually(t, "it is told of all", func() bool { return len(slices.Compact(slices.Sorted(slices.Values(e.received())))) == 20 })
+		eventually(t, "the receiver gets every event", func() bool { return len(slices.Compact(slices.Sorted(slices.Values(e.received())))) == 20 })
 	})
 }
 
@@ -511,7 +511,7 @@ func TestNotificationAfterDowntime(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.start()
-		eventually(t, "it is told", func() bool { return len(r.attempts(id)) == 1 })
+		eventually(t, "the event is delivered", func() bool { return len(r.attempts(id)) == 1 })
 		want := event.NewNotification("", survey.ID, user.ID).Body()
 		if got := r.attempts(id)[0].Event.Body(); string(got) != string(want) {
 			t.Errorf("told is %s, want %s", got, want)
@@ -533,16 +533,16 @@ func TestReplicasDeliverEachEventOnce(t *testing.T) {
 	fails := other.subscribe(down)
 	one.finishSurveys(30)
 	other.finishSurveys(30)
-	eventually(t, "it is told of all", func() bool { return len(well.received()) >= 60 })
+	eventually(t, "the receiver gets every event", func() bool { return len(well.received()) >= 60 })
 	eventually(t, "the other is left alone", func() bool { return one.health(fails).Status() == event.StatusFailing })
 	time.Sleep(4 * time.Second) // by then both replicas have polled
 	told := len(down.received())
 	time.Sleep(time.Second)
 	if again := len(down.received()); again != told {
-		t.Errorf("one that is left alone was told %d times more", again-told)
+		t.Errorf("a receiver with an open circuit got %d more events", again-told)
 	}
 	if ids := well.received(); len(ids) != 60 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 60 {
-		t.Errorf("of 60 events was told %d times", len(ids))
+		t.Errorf("60 events were delivered %d times", len(ids))
 	}
 }
 
@@ -583,8 +583,8 @@ func TestUndecryptableSecretsDoNotBlockOthers(t *testing.T) {
 		}
 		r.subscribe(well)
 		r.finishSurveys(1)
-		eventually(t, "the other is told", func() bool { return len(well.received()) == 1 })
-		eventually(t, "it is said", func() bool { return strings.Contains(r.log.String(), broken.ID) })
+		eventually(t, "the other receiver gets the event", func() bool { return len(well.received()) == 1 })
+		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), broken.ID) })
 	})
 }
 
@@ -609,11 +609,11 @@ func TestTemporarilyUndecryptableSecretsLoseNoDeliveries(t *testing.T) {
 		eventually(t, "some are under way", func() bool { return len(e.received()) >= 4 })
 		r.decryptFails.Store(true)
 		r.service.OnChange()
-		eventually(t, "it is said", func() bool { return strings.Contains(r.log.String(), "decrypting secrets") })
+		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), "decrypting secrets") })
 		hangs.Store(false)
 		r.decryptFails.Store(false)
 		r.service.OnChange()
-		eventually(t, "it is told of all", func() bool { return r.observer.attemptCount("delivered") == 20 })
+		eventually(t, "the receiver gets every event", func() bool { return r.observer.attemptCount("delivered") == 20 })
 	})
 }
 
@@ -626,7 +626,7 @@ func TestRunStopsWithoutStorage(t *testing.T) {
 	e := newReceiver(t, nil)
 	r.subscribe(e)
 	r.finishSurveys(5)
-	eventually(t, "it is told", func() bool { return len(e.received()) > 0 })
+	eventually(t, "the event is delivered", func() bool { return len(e.received()) > 0 })
 	if err := r.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -653,7 +653,7 @@ func TestIdleDispatcherDoesNotTouchDatabase(t *testing.T) {
 	e := newReceiver(t, nil)
 	r.subscribe(e)
 	r.finishSurveys(1)
-	eventually(t, "it is told", func() bool { return len(e.received()) == 1 })
+	eventually(t, "the event is delivered", func() bool { return len(e.received()) == 1 })
 	eventually(t, "it falls asleep", func() bool {
 		before := fileStats(t, path)
 		time.Sleep(3 * time.Second)

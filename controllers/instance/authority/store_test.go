@@ -28,11 +28,11 @@ func TestCASecretRoundTrip(t *testing.T) {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	issuing := pki.KeyPair{Certificate: []byte("issuing"), Key: []byte("issuing key")}
 	for name, rollover := range map[string]pki.AuthorityRotation{
-		"nothing":     {},
-		"one":         {Issuing: issuing},
-		"a next one":  {Issuing: issuing, Next: pki.KeyPair{Certificate: []byte("next"), Key: []byte("next key")}, NextSince: at, Request: "1"},
-		"one before":  {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at, Request: "1"},
-		"nobody asks": {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at},
+		"nothing":    {},
+		"one":        {Issuing: issuing},
+		"a next one": {Issuing: issuing, Next: pki.KeyPair{Certificate: []byte("next"), Key: []byte("next key")}, NextSince: at, Request: "1"},
+		"one before": {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at, Request: "1"},
+		"no request": {Issuing: issuing, PreviousCertificates: []byte("previous"), PreviousSince: at},
 	} {
 		secret := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{RotateAnnotation: "ca:1", RotatedAnnotation: "0", nextSinceAnnotation: "rubbish", previousSinceAnnotation: "rubbish"}},
@@ -46,7 +46,7 @@ func TestCASecretRoundTrip(t *testing.T) {
 			t.Errorf("%s: what people wrote became %q", name, got)
 		}
 		if got := string(secret.Data["ca.crt"]); got != string(rollover.TrustBundle()) {
-			t.Errorf("%s: clients are told %q", name, got)
+			t.Errorf("%s: ca.crt is %q", name, got)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func TestIndexInstanceUID(t *testing.T) {
 			*metav1.NewControllerRef(acme(), v1alpha1.GroupVersion.WithKind(KindInstance)),
 		}}}, []string{"new"}},
 		"by label":        {&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.InstanceUIDLabel: "old"}}}, []string{"old"}},
-		"somebody else's": {&corev1.Service{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&appsv1.Deployment{}, appsv1.SchemeGroupVersion.WithKind("Deployment"))}}}, nil},
-		"nobody's":        {&corev1.Service{}, nil},
+		"another owner's": {&corev1.Service{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&appsv1.Deployment{}, appsv1.SchemeGroupVersion.WithKind("Deployment"))}}}, nil},
+		"no owner":        {&corev1.Service{}, nil},
 	} {
 		if diff := cmp.Diff(test.want, IndexInstanceUID(test.object)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -70,6 +70,6 @@ func TestFindIgnoresOtherKinds(t *testing.T) {
 		t.Error("the Service was not found")
 	}
 	if Find[*appsv1.Deployment](set, "Service", "acme") != nil || Find[*corev1.Service](set, "Service", "other") != nil {
-		t.Error("found what is not there")
+		t.Error("found a missing object")
 	}
 }

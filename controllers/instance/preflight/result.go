@@ -72,7 +72,7 @@ type checkResult struct {
 }
 
 // Evaluate reads the result of a preflight Job from its pods. It returns the models with
-// their versions, or an error that explains why there are none. lost reports that the
+// their versions, or an error that explains why no model is available. lost reports that the
 // Job finished but its pods no longer exist, so that the check must run again.
 // complaint, if known, explains why the Job has no pods, and deadline limits how long
 // the Job may take.

@@ -161,8 +161,8 @@ func TestDial(t *testing.T) {
 		"a wildcard that one has":    {serve(t, wildcard), wildcard.Certificate, ""},
 		"an address for a name":      {serve(t, address), address.Certificate, ""},
 		"another with its names":     {serve(t, other), acme.Certificate, "certificate"},
-		"nobody":                     {closed.Addr().String(), acme.Certificate, "connection refused"},
-		"nobody who says a word":     {silent.Addr().String(), acme.Certificate, "deadline exceeded"},
+		"no listener":                {closed.Addr().String(), acme.Certificate, "connection refused"},
+		"silent listener":            {silent.Addr().String(), acme.Certificate, "deadline exceeded"},
 		"no certificate to expect":   {silent.Addr().String(), nil, "no PEM block found"},
 		"a certificate that is none": {silent.Addr().String(), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "parsing the expected certificate"},
 	} {

@@ -45,7 +45,7 @@ func TestHasServingEndpoint(t *testing.T) {
 		"one that serves":                {[]discoveryv1.EndpointSlice{slice(ready)}, true},
 		"one of several":                 {[]discoveryv1.EndpointSlice{slice(starting, ready)}, true},
 		"one in another slice":           {[]discoveryv1.EndpointSlice{slice(starting), slice(ready)}, true},
-		"one of which nothing is said":   {[]discoveryv1.EndpointSlice{slice(said(nil, nil, nil))}, true},
+		"one without conditions":         {[]discoveryv1.EndpointSlice{slice(said(nil, nil, nil))}, true},
 		"one that drains":                {[]discoveryv1.EndpointSlice{slice(said(no, yes, yes))}, false},
 		"one that is ready and leaves":   {[]discoveryv1.EndpointSlice{slice(said(yes, yes, yes))}, false},
 		"one that is to be ready early":  {[]discoveryv1.EndpointSlice{slice(said(yes, no, no))}, false},
@@ -97,6 +97,6 @@ func TestMessageIsStable(t *testing.T) {
 		t.Errorf("the messages are %q and %q", one.Message, other.Message)
 	}
 	if one.RequeueAfter <= 0 || one.RequeueAfter > time.Second {
-		t.Errorf("it looks again after %s, while somebody waits", one.RequeueAfter)
+		t.Errorf("requeue after %s, want at most a second", one.RequeueAfter)
 	}
 }

@@ -17,11 +17,11 @@ import (
 // say them (resource tracking, GetManagedLiveObjs, pruneObject, shouldBeDeleted):
 //
 //   - A live object is the application's when the label carries the
-//     application's name and the object has no owner, whoever made it.
-//   - A sync that prunes deletes those of its objects that are not in the
-//     repository, but for those that say Prune=false.
-//   - An application that is deleted takes its objects along, but for those that
-//     say Delete=false.
+//     application's name and the object has no owner, whatever created it.
+//   - A sync with pruning deletes the application's objects that are not in the
+//     repository, except objects annotated with Prune=false.
+//   - Deleting an application deletes its objects, except objects annotated with
+//     Delete=false.
 type argoApplication struct{ name string }
 
 func (a argoApplication) manages(live *metav1.PartialObjectMetadata) bool {

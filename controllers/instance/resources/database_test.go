@@ -212,7 +212,7 @@ func compareWithServer(t rapid.TB, text string) {
 	weakness := ValidateDatabaseTLS(text)
 	for _, failure := range []error{err, weakness} {
 		if failure != nil && !slices.Contains(databaseErrors, failure) {
-			t.Errorf("%q: the error is none of those that hold nothing of a URL: %v", text, failure)
+			t.Errorf("%q: the error is not one of databaseErrors: %v", text, failure)
 		}
 	}
 	server := parseAsServer(text)

@@ -41,7 +41,7 @@ var metadataNetworks = []netip.Prefix{
 // nothing else.
 //
 // The resolver is CoreDNS or kube-dns as nearly every cluster has it, in kube-system
-// with the label k8s-app=kube-dns; that of OpenShift; NodeLocal DNSCache; and the
+// with the label k8s-app=kube-dns; OpenShift's DNS; NodeLocal DNSCache; and the
 // addresses in Input.DNSResolvers. Where NodeLocal DNSCache answers at the address of
 // the resolver's Service (kube-proxy with iptables), Input.DNSResolvers must include
 // that address.

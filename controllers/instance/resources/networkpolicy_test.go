@@ -151,7 +151,7 @@ func TestEgressToDatabases(t *testing.T) {
 		"every port of the URL":                {onPort(externalInputWithBlockedAPI(), 5432, 6432), tcpTarget("203.0.113.9", 6432), true},
 		"no database with embedded storage":    {embeddedInput(), tcpTarget("203.0.113.9", 5432), false},
 		"the port of what is put back":         {putBack(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 6432), true},
-		"the port of the URL beside that":      {putBack(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 5432), true},
+		"a URL's port, after a rollback":       {putBack(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 5432), true},
 		"what is put back with embedded":       {putBack(embeddedInput(), 6432), tcpTarget("203.0.113.9", 6432), false},
 		"the web":                              {externalInputWithBlockedAPI(), tcpTarget("203.0.113.9", 443), false},
 		"the Kubernetes API":                   {onPort(externalInputWithBlockedAPI(), 6443), tcpTarget("192.168.49.2", 6443), false},
@@ -168,7 +168,7 @@ func TestEgressToDatabases(t *testing.T) {
 		"outside of them":                   {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16", "2001:db8::/32")), tcpTarget("10.21.0.1", 5432), false},
 		"another port within them":          {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16")), tcpTarget("10.20.30.40", 443), false},
 		"the Kubernetes API within them":    {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.2", 6443), false},
-		"beside the Kubernetes API":         {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.3", 6443), true},
+		"next to the Kubernetes API":        {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.3", 6443), true},
 		"nothing but the Kubernetes API":    {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("192.168.49.2", 6443), false},
 		"nothing is not anywhere":           {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("203.0.113.9", 6443), false},
 	} {
@@ -293,6 +293,6 @@ func TestNotificationEgressAllowsSendersOnly(t *testing.T) {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 	if except := rules[1].To[0].IPBlock.Except; !slices.Contains(except, "10.96.0.1/32") || !slices.Contains(except, "169.254.0.0/16") {
-		t.Errorf("left out are %v", except)
+		t.Errorf("excluded blocks are %v", except)
 	}
 }

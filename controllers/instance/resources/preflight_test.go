@@ -46,7 +46,7 @@ func TestPreflightChecksSpecModels(t *testing.T) {
 	}
 }
 
-// TestPreflightInputs checks which changes cause another check: only those that affect
+// TestPreflightInputs checks which changes cause another check: only changes that affect
 // the result, and never its own hash, which is part of its name.
 func TestPreflightInputs(t *testing.T) {
 	t.Parallel()
@@ -100,5 +100,5 @@ func TestPreflightPodIsNotSelectedAsServer(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the labels of a check's pod %v match the selector of those that serve", labels)
+	t.Errorf("the labels of a preflight pod %v match the selector of the Deployment", labels)
 }

@@ -149,7 +149,7 @@ func TestBuildCredentialsSecret(t *testing.T) {
 			keys: map[string]pki.ApplicationKeys{"portal": {Current: "k1"}, "gone": {Current: "k3"}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","scopes":["survey:read"]}`},
 		},
-		"a key that is good beside the one that is shown": {
+		"a second valid key": {
 			in:   embeddedInput(withApplications(v1alpha1.Application{Name: "portal", Scopes: []v1alpha1.Scope{"survey:read"}})),
 			keys: map[string]pki.ApplicationKeys{"portal": {Current: "k1", Additional: []string{"k2"}}},
 			want: map[string]string{"portal.json": `{"id":"portal","key":"k1","keys":["k2"],"scopes":["survey:read"]}`},
@@ -192,7 +192,7 @@ func TestBuildSigningKeysSecret(t *testing.T) {
 	got := BuildSigningKeysSecret(embeddedInput(), files, map[string]string{"anamnesis.dev/rotated": "1", "anamnesis.dev/retiring": ""})
 	assertSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
 	if _, empty := got.Annotations["anamnesis.dev/retiring"]; empty || got.Annotations["anamnesis.dev/rotated"] != "1" {
-		t.Errorf("notes are %v, want those that have a value", got.Annotations)
+		t.Errorf("annotations are %v, want only the ones with a value", got.Annotations)
 	}
 	if diff := cmp.Diff(files, got.Data); diff != "" {
 		t.Errorf("signing keys (-want +got):\n%s", diff)

@@ -11,8 +11,8 @@ import (
 // ServicePort is the port of the Instance's Service.
 const ServicePort = 443
 
-// BuildService gives the pods of an Instance one address. It does not expose the admin
-// port, which is scraped per pod.
+// BuildService returns the Service in front of the pods of an Instance. It does not expose
+// the admin port, which is scraped per pod.
 func BuildService(in Input) *coreapply.ServiceApplyConfiguration {
 	return coreapply.Service(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).

@@ -6,7 +6,7 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// BuildServiceAccount gives the pods of an Instance an identity of their own without
+// BuildServiceAccount returns the ServiceAccount of an Instance's pods. It has no
 // permissions: no role is bound to it and no token is mounted.
 func BuildServiceAccount(in Input) *coreapply.ServiceAccountApplyConfiguration {
 	return coreapply.ServiceAccount(ServerName(in.Instance), in.Instance.Namespace).

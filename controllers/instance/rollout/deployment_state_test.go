@@ -27,7 +27,7 @@ func TestDeploymentState(t *testing.T) {
 		want     State
 	}{
 		"settled":                 {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, Complete},
-		"replicas left out":       {nil, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, Complete},
+		"replicas unset":          {nil, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, Complete},
 		"none wanted":             {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2}, Complete},
 		"not seen":                {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, Progressing},
 		"an overdue that was":     {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Conditions: overdue}, Progressing},

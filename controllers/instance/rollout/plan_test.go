@@ -69,7 +69,7 @@ func TestDecideRecordsReadyTemplate(t *testing.T) {
 		"asleep":                         {Facts{Live: "new", State: Complete, Status: v1alpha1.RolloutStatus{LastReady: "old"}}, now(provenStatus("old"))},
 		"ready at last":                  {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("new")},
 		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, withChanges(provenStatus("old"), withTries(4))},
-		"another wish after many tries":  {Facts{Live: "old", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("old")},
+		"another spec after many tries":  {Facts{Live: "old", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("old")},
 		"an older template is overdue":   {Facts{Live: "old", State: DeadlineExceeded, Replicas: 1, Status: provenStatus("older")}, provenStatus("older")},
 		"what was ready once is overdue": {Facts{Live: "new", State: DeadlineExceeded, Replicas: 1, Status: provenStatus("new")}, provenStatus("new")},
 	} {
@@ -101,8 +101,8 @@ func TestDecideRecordsFailure(t *testing.T) {
 		"the first":                        {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: crash}, Plan{Failed: true, Status: failedStatus("", server, 0)}},
 		"a change that crashes":            {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: crash, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", server, 0)}},
 		"a change that is not ready":       {Facts{Live: "new", State: DeadlineExceeded, Diagnosis: unready, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0)}},
-		"nobody knows, of a proven build":  {Facts{Live: "new", State: DeadlineExceeded, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0, because(""))}},
-		"nobody knows, of another build":   {Facts{Live: "new", State: DeadlineExceeded, Status: withChanges(provenStatus("old"), unproven)}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: withChanges(failedStatus("old", server, 0, because("")), unproven)}},
+		"unknown cause, proven build":      {Facts{Live: "new", State: DeadlineExceeded, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RetryAt: noon.Add(time.Minute), RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", tenant, 0, because(""))}},
+		"unknown cause, another build":     {Facts{Live: "new", State: DeadlineExceeded, Status: withChanges(provenStatus("old"), unproven)}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: withChanges(failedStatus("old", server, 0, because("")), unproven)}},
 		"early, where waiting interrupts":  {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Disruptive: true, Status: provenStatus("old")}, Plan{Failed: true, RollBack: true, RequeueAt: noon.Add(problem.DefaultRequeueAfter), Status: failedStatus("old", server, 0)}},
 		"not early, where others serve":    {Facts{Live: "new", State: Progressing, Diagnosis: hopeless, Status: provenStatus("old")}, Plan{Status: provenStatus("old")}},
 		"not early, while there is hope":   {Facts{Live: "new", State: Progressing, Diagnosis: crash, Disruptive: true, Status: provenStatus("old")}, Plan{Status: provenStatus("old")}},
@@ -150,8 +150,8 @@ func TestDecideAfterFailure(t *testing.T) {
 		"never due":                             {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, 240*time.Hour)}, stays(failedStatus("old", server, 240*time.Hour))},
 		"asked for":                             {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "1", Status: failedStatus("old", server, time.Hour, withTries(5))}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
 		"asked for, while it is put back":       {Facts{Live: "old", State: Progressing, Replicas: 1, Retry: "1", Status: failedStatus("old", server, 0)}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
-		"asked for, and heeded":                 {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "1", Status: failedStatus("old", server, time.Hour, retried("1"))}, stays(failedStatus("old", server, time.Hour, retried("1")))},
-		"asked for anew":                        {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "2", Status: failedStatus("old", server, time.Hour, retried("1"))}, Plan{Status: withChanges(provenStatus("old"), retried("2"))}},
+		"retry requested and done":              {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "1", Status: failedStatus("old", server, time.Hour, retried("1"))}, stays(failedStatus("old", server, time.Hour, retried("1")))},
+		"retry requested again":                 {Facts{Live: "old", State: Complete, Replicas: 1, Retry: "2", Status: failedStatus("old", server, time.Hour, retried("1"))}, Plan{Status: withChanges(provenStatus("old"), retried("2"))}},
 		"asked for no more":                     {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, time.Hour, retried("1"))}, stays(failedStatus("old", server, time.Hour))},
 		"asked for before anything failed":      {Facts{Live: "new", State: Progressing, Replicas: 1, Retry: "1", Status: provenStatus("old")}, Plan{Status: withChanges(provenStatus("old"), retried("1"))}},
 		"asked for with nothing put back":       {Facts{Live: "new", State: DeadlineExceeded, Replicas: 1, Retry: "1", Status: failedStatus("", server, time.Hour)}, Plan{Failed: true, Status: failedStatus("", server, time.Hour, retried("1"))}},
@@ -243,7 +243,7 @@ func (l *simulation) reconcile(t *rapid.T, later time.Duration) Plan {
 		l.facts.Live, l.liveSince, l.wasReady = live, l.facts.Now, false
 	}
 	if !plan.RetryAt.IsZero() && plan.RequeueAt.IsZero() {
-		t.Fatalf("nobody looks when it is to be tried again: %+v", plan)
+		t.Fatalf("no requeue for the retry: %+v", plan)
 	}
 	return plan
 }
@@ -260,14 +260,14 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 		l := &simulation{healthyTemplates: map[string]bool{}, everReady: map[string]bool{}, facts: Facts{
 			Now: noon, Generation: 1, Replicas: 1, Server: pin, Deadline: deadline, Disruptive: rapid.Bool().Draw(t, "interrupts"),
 		}}
-		for _, wish := range []string{"a", "b", "c", "d"} {
-			l.healthyTemplates[wish] = rapid.Bool().Draw(t, "good "+wish)
+		for _, template := range []string{"a", "b", "c", "d"} {
+			l.healthyTemplates[template] = rapid.Bool().Draw(t, "good "+template)
 		}
-		l.facts.Desired = templates.Draw(t, "first wish")
+		l.facts.Desired = templates.Draw(t, "first template")
 		for i := range rapid.IntRange(1, 40).Draw(t, "events") {
 			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
-				l.facts.Desired = templates.Draw(t, "wish")
+				l.facts.Desired = templates.Draw(t, "template")
 				l.facts.Generation++
 			case 1:
 				l.outage = !l.outage
@@ -281,11 +281,11 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 		for range 400 {
 			plan = l.reconcile(t, 5*time.Minute)
 		}
-		switch wish := l.facts.Desired; {
-		case l.healthyTemplates[wish] && (plan.Failed || l.facts.Live != wish):
-			t.Fatalf("the good wish %s is not served: %+v", wish, plan)
-		case !l.healthyTemplates[wish] && !plan.Failed && l.facts.Live == wish:
-			t.Fatalf("the bad wish %s is not given up: %+v", wish, plan)
+		switch template := l.facts.Desired; {
+		case l.healthyTemplates[template] && (plan.Failed || l.facts.Live != template):
+			t.Fatalf("the good template %s is not served: %+v", template, plan)
+		case !l.healthyTemplates[template] && !plan.Failed && l.facts.Live == template:
+			t.Fatalf("the bad template %s is not rolled back: %+v", template, plan)
 		case plan.RollBack && !l.everReady[plan.Status.LastReady]:
 			t.Fatalf("%s is put back and was never ready", plan.Status.LastReady)
 		case len(l.everReady) > 0 && !l.healthyTemplates[l.facts.Live]:

@@ -33,9 +33,9 @@ func TestCheckProgress(t *testing.T) {
 		"failed":                      {plan: Plan{Failed: true, Status: v1alpha1.RolloutStatus{FailureMessage: "it crashed"}}, state: DeadlineExceeded, want: "stalled RolloutFailed", says: "(it crashed) and keep restarting", hides: "kubectl"},
 		"failed for its volume":       {plan: Plan{Failed: true}, state: DeadlineExceeded, volume: lost, want: "stalled VolumeLost"},
 		"failed, volume pending":      {plan: Plan{Failed: true}, state: DeadlineExceeded, volume: pending, want: "stalled RolloutFailed"},
-		"failed and put back":         {plan: Plan{Failed: true, RollBack: true}, state: Complete, want: "stalled RolloutFailed", says: "the pods did not become ready in time: rolled back to the last ready pods; to retry now, change the spec or run: kubectl annotate instance -n tenants acme anamnesis.dev/retry=$(date +%s) --overwrite", hides: "by itself"},
+		"failed and rolled back":      {plan: Plan{Failed: true, RollBack: true}, state: Complete, want: "stalled RolloutFailed", says: "the pods did not become ready in time: rolled back to the last ready pods; to retry now, change the spec or run: kubectl annotate instance -n tenants acme anamnesis.dev/retry=$(date +%s) --overwrite", hides: "the next retry"},
 		"failed and tried again":      {plan: Plan{Failed: true, RollBack: true, RetryAt: noon}, state: Complete, want: "stalled RolloutFailed", says: "last ready pods; the next retry is after 2026-11-21T12:00:00Z; to retry now"},
-		"failed and put back in vain": {plan: Plan{Failed: true, RollBack: true, RollbackFailed: true}, state: DeadlineExceeded, want: "stalled RolloutFailed", says: "last ready pods, which did not become ready either; to retry"},
+		"failed, rollback failed too": {plan: Plan{Failed: true, RollBack: true, RollbackFailed: true}, state: DeadlineExceeded, want: "stalled RolloutFailed", says: "last ready pods, which did not become ready either; to retry"},
 		"what was ready is no more":   {state: DeadlineExceeded, want: "stalled RolloutFailed", says: "crashing"},
 	} {
 		err := CheckProgress(types.NamespacedName{Namespace: "tenants", Name: "acme"}, test.plan, test.state, "1 of 2", "crashing", test.volume)

@@ -16,14 +16,14 @@ func TestRetryDelay(t *testing.T) {
 		interrupts bool
 		want       time.Duration
 	}{
-		"first":                 {0, false, time.Minute},
-		"second":                {1, false, 2 * time.Minute},
-		"fifth":                 {4, false, 16 * time.Minute},
-		"longest":               {5, false, 30 * time.Minute},
-		"for ever":              {1 << 30, false, 30 * time.Minute},
-		"sixth interruption":    {5, true, 32 * time.Minute},
-		"longest interruption":  {11, true, 24 * time.Hour},
-		"interruption for ever": {1 << 30, true, 24 * time.Hour},
+		"first":                {0, false, time.Minute},
+		"second":               {1, false, 2 * time.Minute},
+		"fifth":                {4, false, 16 * time.Minute},
+		"longest":              {5, false, 30 * time.Minute},
+		"forever":              {1 << 30, false, 30 * time.Minute},
+		"sixth interruption":   {5, true, 32 * time.Minute},
+		"longest interruption": {11, true, 24 * time.Hour},
+		"interruption forever": {1 << 30, true, 24 * time.Hour},
 	} {
 		if got := RetryDelay(test.attempts, test.interrupts); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)

@@ -57,7 +57,7 @@ func TestFindReplicaSet(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if got := FindReplicaSet(ours, sets, "none"); got != nil {
-		t.Errorf("of a template that is not there: got %s", got.Name)
+		t.Errorf("missing template: got %s", got.Name)
 	}
 }
 

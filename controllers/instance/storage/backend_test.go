@@ -22,7 +22,7 @@ func TestEveryStorageKindHasBackend(t *testing.T) {
 		reflect.ValueOf(&instance.Spec.Storage).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
 		kind := ForInstance(instance)
 		if kind == nil || seen[kind] != "" {
-			t.Errorf("spec.storage.%s has kind %T, which is that of %q: give it a file here and in resources", field.Name, kind, seen[kind])
+			t.Errorf("spec.storage.%s has kind %T like %q: add a file for it here and in resources", field.Name, kind, seen[kind])
 		}
 		seen[kind] = field.Name
 	}

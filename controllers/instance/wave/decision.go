@@ -191,7 +191,7 @@ func (p *plan) serverOf(one *tenant, hindrance Reason) v1alpha1.ServerBuild {
 	return one.pin
 }
 
-// goes reports whether an Instance that was told to move may do so in this reconcile,
+// goes reports whether an Instance that the plan moves may do so in this reconcile,
 // that is, unless its spec has changed since. It may move although it is not ready: it
 // may already be moving while the cache of its Deployment is stale.
 func (p *plan) goes(one *tenant, hindrance Reason) bool {

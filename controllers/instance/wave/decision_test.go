@@ -13,7 +13,7 @@ import (
 
 // others are the Instances in addition to the one that is decided for.
 var others = map[string][]tenant{
-	"nobody":  nil,
+	"empty":   nil,
 	"proven":  {settled("proof", newServer)},
 	"waiting": {settled("z", oldServer)},
 	"soaking": {settled("soaking", newServer, provenFor(time.Minute)), settled("z", oldServer)},
@@ -37,10 +37,10 @@ func TestDecide(t *testing.T) {
 		// says is a substring of the message.
 		says string
 	}{
-		"current":                      {"proven", newServer, nil, newServer, "True Current", "runs the target server image server:2 (revision 2)"},
-		"current, and suspended":       {"proven", newServer, changes{suspended}, newServer, "True Current", ""},
-		"current, and not ready":       {"proven", newServer, changes{stalledBy("Own", 0)}, newServer, "True Current", ""},
-		"current, beside a failed one": {"failed", newServer, nil, newServer, "True Current", ""},
+		"current":                     {"proven", newServer, nil, newServer, "True Current", "runs the target server image server:2 (revision 2)"},
+		"current, and suspended":      {"proven", newServer, changes{suspended}, newServer, "True Current", ""},
+		"current, and not ready":      {"proven", newServer, changes{stalledBy("Own", 0)}, newServer, "True Current", ""},
+		"current, another one failed": {"failed", newServer, nil, newServer, "True Current", ""},
 
 		"chosen as canary":         {"waiting", oldServer, nil, newServer, "False Canary", "is the canary for server:2 (revision 2): the rollout continues once it has been ready for 10m0s"},
 		"canary on its way":        {"waiting", newServer, changes{onItsWay(0)}, newServer, "False Canary", ""},
@@ -79,7 +79,7 @@ func TestDecide(t *testing.T) {
 		"has another image, revision in turn":  {"proven", special, changes{image("server:9")}, v1alpha1.ServerBuild{Image: "server:9", Revision: 2}, "False Pinned", ""},
 		"has another image and is not well":    {"proven", v1alpha1.ServerBuild{Image: "server:9", Revision: 2}, changes{image("server:9"), onItsWay(0), failedWith(byServer, 0)}, v1alpha1.ServerBuild{Image: "server:9", Revision: 2}, "False InstanceUnhealthy", ""},
 		"wants the target before its turn":     {"failed", oldServer, changes{image("server:2")}, newServer, "False NotReady", ""},
-		"has the target by its own wish":       {"proven", newServer, changes{image("server:2")}, newServer, "True Current", ""},
+		"has the target in its own spec":       {"proven", newServer, changes{image("server:2")}, newServer, "True Current", ""},
 	} {
 		one := settled("one", test.pin, test.changes...)
 		p := newPlan(newServer, Options{Limit: 3, Soak: soak}, append([]tenant{one}, others[test.others]...), nil, noon)

@@ -60,7 +60,7 @@ func TestWaveInRandomOrders(t *testing.T) {
 			p.look(p.seen(isNew))
 			p.before = slices.Clone(p.tenants)
 			who := rapid.IntRange(0, len(p.tenants)-1).Draw(t, "who")
-			if rapid.IntRange(0, 9).Draw(t, "mend") == 0 {
+			if rapid.IntRange(0, 9).Draw(t, "retry") == 0 {
 				p.mend(who)
 			}
 			p.act(who)
@@ -164,7 +164,7 @@ func (p *play) act(i int) {
 	tell(one, p.wave.plan.decide(one, p.now))
 }
 
-// goOn moves an Instance with the new server towards its fate.
+// goOn moves an Instance with the new server toward its fate.
 func (p *play) goOn(one *tenant, fate fate) {
 	within := one.isProven() && one.ready && p.now.Before(one.provenAt.Add(p.options.Soak))
 	switch {
@@ -184,7 +184,7 @@ func (p *play) goOn(one *tenant, fate fate) {
 	}
 }
 
-// mend retries an Instance on which the server failed, with or without success.
+// retry retries an Instance on which the server failed, with or without success.
 func (p *play) mend(i int) {
 	one := &p.tenants[i]
 	if one.failure.cause != v1alpha1.FailureReasonServer || one.isProven() {

@@ -39,7 +39,7 @@ type plan struct {
 	words   words
 	state   State
 	// tried is set if an Instance is healthy on the target. proven is set if one has been
-	// healthy for the soak time, or if there is none to try the target on. doubted is set if
+	// healthy for the soak time, or if no Instance can try the target. doubted is set if
 	// no Instance is healthy on the target and so many had problems of their own with it
 	// that the target is blamed.
 	tried, proven, doubted bool
@@ -48,8 +48,8 @@ type plan struct {
 	// canary is the Instance that tries the target before the others. failed is the Instance
 	// on which the target failed. Either may be nil.
 	canary, failed *tenant
-	// moves are the Instances that must move and have not done so yet. arriving are the ones
-	// that were told to and are moving since.
+	// moves are the Instances that must move and have not done so yet. arriving are the
+	// Instances that are moving.
 	moves, arriving map[types.UID]bool
 }
 
@@ -105,7 +105,7 @@ type survey struct {
 	// move.
 	moving, behind int
 	candidates     []*tenant
-	// kept Instances were told to move by the previous plan and still may.
+	// kept Instances are moved by the previous plan and may still move.
 	kept []*tenant
 	// trying is the first Instance on its way to the target. soaking is the first one that
 	// has reached it and not completed its soak.
@@ -195,7 +195,7 @@ func (p *plan) needsSoak(found survey) bool {
 }
 
 // chooseCanary chooses the first ready Instance by name, or if none is ready, the first
-// of those that were ready before their current build.
+// Instance that was ready before its current build.
 func (p *plan) chooseCanary(candidates []*tenant) *tenant {
 	var ready, other *tenant
 	for _, one := range candidates {
@@ -268,7 +268,7 @@ func (p *plan) mayMove(one *tenant, now time.Time) bool {
 // other Instances.
 func (t *tenant) wantsAnotherImage() bool { return t.image != "" && t.image != t.pin.Image }
 
-// told reports whether an Instance was told to move and is not known to have finished.
+// told reports whether the plan moves an Instance that is not known to have finished.
 func (p *plan) told(one *tenant) bool {
 	return p != nil && (p.moves[one.uid] || p.arriving[one.uid])
 }

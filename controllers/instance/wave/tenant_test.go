@@ -146,7 +146,7 @@ func TestTenantOf(t *testing.T) {
 			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "ModelsUnavailable", "none")}, func(*v1alpha1.Instance) {}),
 			settled("acme", newServer, stalledBy("ModelsUnavailable", 0), func(one *tenant) { one.refused = true }),
 		},
-		"the image cannot be had": {
+		"the image is unavailable": {
 			acme([]error{problem.Stalled(v1alpha1.ConditionModelsReady, "ServerImageUnavailable", "none")}, func(*v1alpha1.Instance) {}),
 			settled("acme", newServer, stalledBy("ServerImageUnavailable", 0), func(one *tenant) { one.refused = true }),
 		},

@@ -54,6 +54,6 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 	if got := Transitions(nil, says(ReasonFailed)); len(got) != 1 || got[0].Type != corev1.EventTypeWarning {
-		t.Errorf("one that was never told of is told of as %v", got)
+		t.Errorf("a first failure: got events %v, want one warning", got)
 	}
 }

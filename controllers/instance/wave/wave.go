@@ -8,8 +8,8 @@
 // further Instance moves. A problem of the Instance itself does not stop the others.
 //
 // A plan is a pure function of the known state of all Instances, and a decision is a
-// pure function of a plan and one Instance. The only state kept in memory is which
-// Instances were told to move and have not done so yet, so a restarted operator resumes
+// pure function of a plan and one Instance. The only state kept in memory is the set
+// of Instances that must move and have not done so yet, so a restarted operator resumes
 // the rollout.
 //
 //	wave.go          reads all Instances, plans, and requests reconciles

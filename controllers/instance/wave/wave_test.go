@@ -136,7 +136,7 @@ func TestVisitsOfThoseThatWaitAreRationed(t *testing.T) {
 	w.consider(t.Context(), noon)
 	first := w.dueVisits(noon)
 	if len(first) != tellLimit+1 || first[0].Name != "tenant-0001" {
-		t.Errorf("%d visits are due, the first of %s, want %d, and first that of the one that moves", len(first), first[0].Name, tellLimit+1)
+		t.Errorf("%d reconciles are due, the first for %s, want %d and the moving Instance first", len(first), first[0].Name, tellLimit+1)
 	}
 	if second := w.dueVisits(noon); len(second) != 9 {
 		t.Errorf("then %d visits are due, want the other 9", len(second))
@@ -182,7 +182,7 @@ func TestNewInstanceBeforeTheFirstLook(t *testing.T) {
 			t.Errorf("got %v after %d looks, %v, want %v after %d", got.Server, cluster.lists, err, want, lists)
 		}
 	}
-	cluster.err = errors.New("the cache is not there")
+	cluster.err = errors.New("the cache is unavailable")
 	if _, err := w.Decide(t.Context(), &v1alpha1.Instance{}); !errors.Is(err, cluster.err) {
 		t.Errorf("got %v", err)
 	}

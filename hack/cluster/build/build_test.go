@@ -87,8 +87,8 @@ func TestVersion(t *testing.T) {
 	}
 	for name, tool := range map[string]Tool{
 		"a pin that is not required": {Dir: ".", VersionModule: "example.org/other"},
-		"sources that are not there": {Dir: ".", Sources: []string{"*.c"}},
-		"a folder that is not there": {Dir: "nowhere", VersionModule: "example.org/pinned"},
+		"missing sources":            {Dir: ".", Sources: []string{"*.c"}},
+		"a missing folder":           {Dir: "nowhere", VersionModule: "example.org/pinned"},
 	} {
 		if version, err := builder.version(tool); err == nil {
 			t.Errorf("%s has version %s", name, version)

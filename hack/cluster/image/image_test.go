@@ -160,7 +160,7 @@ func TestWriteRejectsInvalidInput(t *testing.T) {
 		{"a bad name", "Bad Name", files, "naming the image"},
 		{"no file", "example.org/server:1", nil, "binary to run"},
 		{"no binary", "example.org/server:1", files[1:], "binary to run"},
-		{"a file that is not there", "example.org/server:1", []File{{Source: filepath.Join(folder, "none"), Target: "/none", Executable: true}}, "none"},
+		{"a missing file", "example.org/server:1", []File{{Source: filepath.Join(folder, "none"), Target: "/none", Executable: true}}, "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

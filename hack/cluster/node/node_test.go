@@ -117,7 +117,7 @@ func TestStoppedNode(t *testing.T) {
 		}
 	}
 	if count := strings.Count(err.Error(), "before"); count != 11 {
-		t.Errorf("%d lines from before the last are told", count)
+		t.Errorf("the error contains %d lines before the last ones", count)
 	}
 	for name, do := range map[string]func() error{
 		"run":   func() error { return node.Run(exec.Command("true")) },

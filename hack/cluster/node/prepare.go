@@ -104,8 +104,8 @@ var certificateSubjects = map[string]pki.Subject{
 	"kubelet-client": {User: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}},
 }
 
-// kubeconfigSubjects have a kubeconfig. Their names are those that the API server's
-// built-in roles are bound to.
+// kubeconfigSubjects have a kubeconfig. The API server's built-in roles are bound to
+// their names.
 var kubeconfigSubjects = map[string]pki.Subject{
 	"admin":                   {User: "admin", Groups: []string{"system:masters"}},
 	"kube-controller-manager": {User: "system:kube-controller-manager"},

@@ -54,7 +54,7 @@ func TestCompile(t *testing.T) {
 			Ruleset{IsolatedIngress: web, IsolatedEgress: web},
 		},
 		{
-			"a policy that selects nobody does nothing",
+			"a policy that selects no pods has no effect",
 			newPolicy(appSelector("nobody"), ingressFrom(nil), egressTo(nil)),
 			Ruleset{},
 		},
@@ -87,7 +87,7 @@ func TestCompile(t *testing.T) {
 			Ruleset{IsolatedIngress: web, Ingress: []Rule{rule(web, parsePrefixes("10.0.0.2/32", "10.0.0.3/32", "10.0.0.4/32"))}},
 		},
 		{
-			"a peer that matches nobody lets nobody in",
+			"a peer that matches no pods allows no traffic",
 			newPolicy(appSelector("web"), ingressFrom(nil, podPeer(appSelector("nobody"))), nil),
 			Ruleset{IsolatedIngress: web},
 		},
@@ -100,7 +100,7 @@ func TestCompile(t *testing.T) {
 			}},
 		},
 		{
-			"a block of IPv6 lets nobody in",
+			"an IPv6 block allows no traffic",
 			newPolicy(appSelector("web"), ingressFrom(nil, ipBlockPeer("2001:db8::/32")), nil),
 			Ruleset{IsolatedIngress: web},
 		},
@@ -120,14 +120,14 @@ func TestCompile(t *testing.T) {
 			}},
 		},
 		{
-			"a name in ingress is that of the selected pods",
+			"a named ingress port is resolved on the selected pods",
 			newPolicy(selectAll(), ingressFrom(ports(port(corev1.ProtocolTCP, intstr.FromString("http")))), nil),
 			Ruleset{IsolatedIngress: parseAddrs("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ingress: []Rule{
 				{Policy: "a/p", Pods: web, Protocol: corev1.ProtocolTCP, Ports: http},
 			}},
 		},
 		{
-			"a name in egress is that of the peers",
+			"a named egress port is resolved on the peers",
 			newPolicy(appSelector("client"), nil, egressTo(ports(port(corev1.ProtocolTCP, intstr.FromString("http"))), namespacedPodPeer(selectAll(), nil))),
 			Ruleset{IsolatedEgress: clients, Egress: []Rule{
 				{Policy: "a/p", Pods: clients, Peers: Peers{Prefixes: parsePrefixes("10.0.0.4/32")}, Protocol: corev1.ProtocolTCP, Ports: []PortRange{{80, 80}}},
@@ -135,7 +135,7 @@ func TestCompile(t *testing.T) {
 			}},
 		},
 		{
-			"a name in egress to everybody is that of all pods",
+			"a named egress port to all destinations is resolved on all pods",
 			newPolicy(appSelector("client"), nil, egressTo(ports(port(corev1.ProtocolTCP, intstr.FromString("http"))))),
 			Ruleset{IsolatedEgress: clients, Egress: []Rule{
 				{Policy: "a/p", Pods: clients, Peers: Peers{Prefixes: parsePrefixes("10.0.0.4/32")}, Protocol: corev1.ProtocolTCP, Ports: []PortRange{{80, 80}}},
@@ -143,14 +143,14 @@ func TestCompile(t *testing.T) {
 			}},
 		},
 		{
-			"a name in egress to a block is that of the pods within",
+			"a named egress port to a block is resolved on the pods within",
 			newPolicy(appSelector("client"), nil, egressTo(ports(port(corev1.ProtocolTCP, intstr.FromString("http"))), ipBlockPeer("10.0.0.0/8", "10.0.0.4/32"))),
 			Ruleset{IsolatedEgress: clients, Egress: []Rule{
 				{Policy: "a/p", Pods: clients, Peers: Peers{Prefixes: parsePrefixes("10.0.0.1/32")}, Protocol: corev1.ProtocolTCP, Ports: http},
 			}},
 		},
 		{
-			"a name of another protocol, or of nobody, is no port",
+			"a port name of another protocol, or of no pod, matches no port",
 			newPolicy(appSelector("web"), ingressFrom(ports(port(corev1.ProtocolUDP, intstr.FromString("http")), port(corev1.ProtocolTCP, intstr.FromString("none")))), nil),
 			Ruleset{IsolatedIngress: web},
 		},

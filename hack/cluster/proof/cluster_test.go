@@ -63,7 +63,7 @@ func (c *cluster) mustFail(t *testing.T, words string, arguments ...string) {
 	t.Helper()
 	output, err := c.command(arguments...).CombinedOutput()
 	if err == nil || !strings.Contains(string(output), words) {
-		t.Errorf("cluster %s: %v, want a refusal with %q\n%s", strings.Join(arguments, " "), err, words, output)
+		t.Errorf("cluster %s: got error %v, want %q\n%s", strings.Join(arguments, " "), err, words, output)
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *cluster) nodePID(t *testing.T) int {
 			return pid
 		}
 	}
-	t.Fatal("the node's first process is not there")
+	t.Fatal("the node's first process is missing")
 	return 0
 }
 

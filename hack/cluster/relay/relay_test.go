@@ -108,7 +108,7 @@ func TestUnreachableTargetResetsConnection(t *testing.T) {
 	_ = closed.Close()
 	for name, resolve := range map[string]Resolver{
 		"no such target": func(context.Context) (string, error) { return "", errors.New("no such Service") },
-		"nobody listens": func(context.Context) (string, error) { return closed.Addr().String(), nil },
+		"no listener":    func(context.Context) (string, error) { return closed.Addr().String(), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

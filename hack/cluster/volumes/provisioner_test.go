@@ -38,7 +38,7 @@ func TestProvision(t *testing.T) {
 	}
 	folder := filepath.Join(provisioner.root, "pvc-1")
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		t.Errorf("the folder is not there: %v", err)
+		t.Errorf("the folder is missing: %v", err)
 	}
 	spec := volume.Spec
 	if volume.Name != "pvc-1" || spec.Local == nil || spec.Local.Path != folder {

@@ -63,7 +63,7 @@ func (s proportion) confidenceInterval() (low, high float64) {
 }
 
 // medianQuestions returns the median number of questions in the cases that were
-// understood, or 0 if there are none.
+// understood, or 0 if none was.
 func medianQuestions(outcomes []outcome) float64 {
 	var asked []int
 	for i := range outcomes {

@@ -38,7 +38,7 @@ type outcome struct {
 	// fullEvidenceRank is the rank with everything the patient knows as evidence,
 	// including what was not asked.
 	fullEvidenceRank int
-	// Transcript is the interview, or empty if there was none.
+	// Transcript is the interview. It is empty if the case was not understood.
 	consultation.Transcript
 }
 

@@ -77,12 +77,12 @@ func TestSimulateAll(t *testing.T) {
 		if o.Questions > consultation.MaxQuestions || len(o.Evidence) > consultation.MaxEvidence || o.rank > len(o.Ranking) {
 			t.Errorf("%s: %d questions, %d pieces of evidence, rank %d of %d", o.ID, o.Questions, len(o.Evidence), o.rank, len(o.Ranking))
 		}
-		told := map[string]bool{}
+		reported := map[string]bool{}
 		for _, e := range o.Evidence {
-			if told[e.ID] {
-				t.Errorf("%s: %s is told twice", o.ID, e.ID)
+			if reported[e.ID] {
+				t.Errorf("%s: %s is reported twice", o.ID, e.ID)
 			}
-			told[e.ID] = true
+			reported[e.ID] = true
 		}
 	}
 	again, err := c.simulateAll(cases)
@@ -145,6 +145,6 @@ func TestRank(t *testing.T) {
 		t.Errorf("%v has rank %d", code, got)
 	}
 	if got := c.rank(ranking, []string{"Q99.9"}); got != 0 {
-		t.Errorf("what is not there has rank %d", got)
+		t.Errorf("a missing condition has rank %d", got)
 	}
 }

@@ -15,7 +15,7 @@ func TestPrintCalibration(t *testing.T) {
 		claims []Prediction
 		want   []string
 	}{
-		"nobody":     {nil, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "", ""}},
+		"none":       {nil, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "", ""}},
 		"sure, true": {[]Prediction{{1, true}}, []string{"calibration of the first condition: expected error 0.000", "  said   was    patients", "  1.00   1.00   1", "", ""}},
 		"too sure":   {[]Prediction{{0.9, true}, {0.9, false}}, []string{"calibration of the first condition: expected error 0.400", "  said   was    patients", "  0.90   0.50   2", "", ""}},
 		"two bins": {[]Prediction{{0.2, false}, {0.2, false}, {0.2, true}, {0.6, true}}, []string{

@@ -65,7 +65,7 @@ func TestRecordAnswer(t *testing.T) {
 		there []model.ObservationIndex
 		want  []inference.Choice
 	}{
-		{"one that is there", inference.Single, items(symptom), items(symptom), []inference.Choice{inference.Present}},
+		{"one that is present", inference.Single, items(symptom), items(symptom), []inference.Choice{inference.Present}},
 		{"one that is not", inference.Single, items(symptom), nil, []inference.Choice{inference.Absent}},
 		{"each of a group", inference.GroupMultiple, items(symptom, symptom+1, symptom+2), items(symptom + 1), []inference.Choice{inference.Absent, inference.Present, inference.Absent}},
 		{"one of a group", inference.GroupSingle, items(symptom, symptom+1, symptom+2), items(symptom+1, symptom+2), []inference.Choice{inference.Present}},
@@ -111,6 +111,6 @@ func TestEvidenceLimit(t *testing.T) {
 		t.Errorf("%d pieces of evidence", len(o.Evidence))
 	}
 	if !o.HasEvidence(c.Release, from) || o.HasEvidence(c.Release, to-1) {
-		t.Error("the first must be told, and the last not")
+		t.Error("want the first observation reported and the last dropped")
 	}
 }

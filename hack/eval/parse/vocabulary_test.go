@@ -32,7 +32,7 @@ func TestProject(t *testing.T) {
 	}
 	several := []mention{{"toe_pain", present}, {"kneecap_pain", present}, {"knee_pain", present}, {"pain", absent}}
 	if diff := cmp.Diff([]mention{{"knee_pain", present}, {"pain", absent}}, v.project(several, parents)); diff != "" {
-		t.Errorf("what is said twice and what is below (-want +got)\n%s", diff)
+		t.Errorf("duplicates and descendants (-want +got)\n%s", diff)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestSampledPatientsAreConsistent(t *testing.T) {
 		}
 		for _, o := range p.opening {
 			if !p.present[o] || p.answer(o) != inference.Present {
-				t.Errorf("%s: the complaint %s is not there", id, r.ObservationID(o))
+				t.Errorf("%s: the complaint %s is missing", id, r.ObservationID(o))
 			}
 		}
 		if len(p.opening) == 0 || len(p.opening) > maxComplaints {

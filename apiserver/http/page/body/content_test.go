@@ -127,7 +127,7 @@ func TestSymptomCommentsMatchRegistry(t *testing.T) {
 		named += len(region.Symptoms)
 	}
 	if len(lines) != named {
-		t.Errorf("%d of %d ids have a slug beside them", len(lines), named)
+		t.Errorf("%d of %d ids have a slug", len(lines), named)
 	}
 	for _, line := range lines {
 		if got := registry.Observations[line[2]]; got != line[1] {

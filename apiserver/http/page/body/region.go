@@ -32,7 +32,7 @@ func (r *Region) VisibleFrom(side Side) bool {
 	return r.Back
 }
 
-// Regions returns all regions from head to foot, followed by those that no drawing shows.
+// Regions returns all regions from head to foot, followed by the regions that no drawing shows.
 // The slice is shared and must not be modified.
 func (m *Map) Regions() []Region { return m.regions }
 

@@ -63,6 +63,6 @@ func TestAxeDefaultRules(t *testing.T) {
 		rules[violation.Rule] = true
 	}
 	if !rules["region"] || !rules["target-size"] {
-		t.Errorf("good practice and the size of targets are not judged, only %v", rules)
+		t.Errorf("best-practice and target-size rules did not run, only %v", rules)
 	}
 }

@@ -58,6 +58,6 @@ func TestRequests(t *testing.T) {
 	}
 	tab.Reload()
 	if again := tab.Requests(); len(again) != 2 {
-		t.Errorf("got requests %+v since the page was loaded anew, want two", again)
+		t.Errorf("got requests %+v after reloading the page, want two", again)
 	}
 }

@@ -28,7 +28,7 @@ func (tab *Tab) Screenshot(name string) string {
 func (tab *Tab) writeArtifact(name string, content []byte) string {
 	tab.t.Helper()
 	folder := cmp.Or(os.Getenv(screenshotsEnv), tab.t.ArtifactDir())
-	if err := os.MkdirAll(folder, 0o750); err != nil { //nolint:gosec // where whoever runs the tests says
+	if err := os.MkdirAll(folder, 0o750); err != nil { //nolint:gosec // the person running the tests sets the path
 		tab.t.Fatalf("create the screenshot directory: %v", err)
 	}
 	path := filepath.Join(folder, name)

@@ -40,7 +40,7 @@ aliases:
   p_12: family_migraine
   s_13: headache
 reserved:
-  s_14: A sign that nobody has.
+  s_14: A sign without a condition.
 removed: [s_9, s_10, c_3]
 `,
 	"core/observations/head.yaml": `observations:

@@ -171,7 +171,7 @@ func TestCompileRejectsInvalidDerivedLanguages(t *testing.T) {
 		{"a replacement of what is overridden", withAmerican(edit{americanWords, "", "conditions: {brain_bleed: {name: Bleed}}\n"}), []wantProblem{{american, "haemorrhage", "does not occur in the language en"}}},
 		{"a replacement by nothing", withAmerican(edit{american, "", "  headache:\n"}), []wantProblem{{american, "headache", `"headache" is replaced by "": expected two different words`}}},
 		{"a replacement of nothing", withAmerican(edit{american, "", "  \"\": headache\n"}), []wantProblem{{american, `""`, `"" is replaced by "headache"`}}},
-		{"a replacement by itself", withAmerican(edit{american, "", "  headache: headache\n"}), []wantProblem{{american, "headache", `"headache" is replaced by "headache"`}}},
+		{"a word replaced with itself", withAmerican(edit{american, "", "  headache: headache\n"}), []wantProblem{{american, "headache", `"headache" is replaced by "headache"`}}},
 		{"an unknown base", withAmerican(edit{american, "base: en", "base: xx"}), []wantProblem{{american, "base", "unknown language xx: expected one of en, en-us"}}},
 		{"itself for a base", withAmerican(edit{american, "base: en", "base: en-us"}), []wantProblem{
 			{american, "base", "the base en-us is itself derived from en-us: expected a language that is not derived"},

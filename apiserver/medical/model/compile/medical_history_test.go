@@ -40,7 +40,7 @@ func TestCompileChronicDiseases(t *testing.T) {
 func TestCompileChronicDiseaseNames(t *testing.T) {
 	t.Parallel()
 	r := mustCompile(t, edit{diseases, "", "chronic_diseases:\n  - condition: brain_bleed\n  - condition: migraine\n"},
-		edit{diseaseWords, "", "chronic_diseases:\n  migraine: {name: Attacks of headache, synonyms: [Headaches for ever]}\n"})
+		edit{diseaseWords, "", "chronic_diseases:\n  migraine: {name: Attacks of headache, synonyms: [Headaches for life]}\n"})
 	var got []string
 	for _, d := range r.ChronicDiseases {
 		got = append(got, r.Text(d.Name))
@@ -48,7 +48,7 @@ func TestCompileChronicDiseaseNames(t *testing.T) {
 	if want := []string{"Attacks of headache", r.Text(r.Conditions[1].CommonName)}; !slices.Equal(got, want) {
 		t.Errorf("they are called %q, want %q", got, want)
 	}
-	for _, phrase := range []string{"attack", "for ever", "migrain"} {
+	for _, phrase := range []string{"attack", "for life", "migrain"} {
 		if found := search.Items(r, search.ListQuery{List: search.ChronicDiseases, Phrase: phrase}); len(found) != 1 || found[0].ID != "c_1" {
 			t.Errorf("%q finds %v", phrase, found)
 		}

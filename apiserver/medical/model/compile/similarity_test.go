@@ -67,7 +67,7 @@ func TestCompileRejectsInvalidSimilarPairs(t *testing.T) {
 			t.Parallel()
 			_, err := compile.Compile(applyEdits(t, append(slices.Clone(makeSimilar), test.edits...)...), "en")
 			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the refusal %v does not say %q", err, test.says)
+				t.Errorf("error %v does not contain %q", err, test.says)
 			}
 		})
 	}

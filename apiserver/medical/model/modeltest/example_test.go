@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleNew() {
-	t := &testing.T{} // that of the test
+	t := &testing.T{} // the test's own
 	release := modeltest.New().
 		Condition("c_1", 0.02, func(c *model.DraftCondition) { c.Name = "Migraine" }).
 		Symptom("s_1", 0.05, func(o *model.DraftObservation) { o.Name = "Headache" }).

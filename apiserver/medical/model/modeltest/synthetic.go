@@ -238,7 +238,7 @@ func (s *generator) addCondition(i int) {
 
 // addArticle adds an article of typical length.
 func (s *generator) addArticle(condition, name string) {
-	paragraph := Node(model.ParagraphNode, Text(name+" is made up, and so is all that is said of it here. "+strings.Repeat("It comes and goes as it likes. ", 5)),
+	paragraph := Node(model.ParagraphNode, Text(name+" is made up, and so is every sentence about it. "+strings.Repeat("It comes and goes as it likes. ", 5)),
 		Link("https://example.org/"+condition, "More about it"), Text("."))
 	list := Node(model.UnorderedListNode, Node(model.ListItemNode, Text("Rest.")), Node(model.ListItemNode, Text("Drink enough.")))
 	s.Article(condition, name,

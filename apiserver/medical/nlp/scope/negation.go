@@ -107,14 +107,14 @@ func (l *scanner) embedsClause(negation, named marker) bool {
 }
 
 // normalizeNegations turns each negation to the side on which it acts and neutralizes
-// those that only look like negations:
+// phrases that only look like negations:
 //
 //   - "not gone": two negations in a row cancel each other.
 //   - "Fever? No.", "fever I have not": a negation with nothing to negate after it acts backwards.
 //   - "or not": a negation after a conjunction negates nothing, nor does "nothing" in
 //     "chest pain, it's nothing", which only plays the pain down.
 //   - "gone is the fever": a backward negation with nothing before it acts forwards.
-//   - "nobody says that I don't cough": a negation of a negated clause affirms it.
+//   - "nothing says that I don't cough": a negation of a negated clause affirms it.
 func (l *scanner) normalizeNegations() {
 	statement := 0 // first token of the clause or list item
 	var around outerNegation

@@ -215,9 +215,9 @@ func TestUnrelatedSentencesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 15).Draw(t, "words"), " ")
 		want := annotate(text).formatAssertions()
-		for _, beside := range []string{"Good morning doctor. " + text, text + ". Thank you for seeing me today."} {
-			if got := annotate(beside).formatAssertions(); got != want {
-				t.Fatalf("%q: got %s, %q: want %s", beside, got, text, want)
+		for _, variant := range []string{"Good morning doctor. " + text, text + ". Thank you for seeing me today."} {
+			if got := annotate(variant).formatAssertions(); got != want {
+				t.Fatalf("%q: got %s, %q: want %s", variant, got, text, want)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func TestLocatePage(t *testing.T) {
 			t.Fatalf("the page has %v, want %v", got, want)
 		}
 		if skipped < total && left >= 4 {
-			t.Fatalf("%d to leave out, with at most 4 in a block", left)
+			t.Fatalf("%d to skip, with at most 4 in a block", left)
 		}
 	})
 }

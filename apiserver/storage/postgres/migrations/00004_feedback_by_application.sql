@@ -1,9 +1,9 @@
 -- +goose Up
--- A server of before, which may run beside for a moment, cannot keep feedback from
--- here on and says so to its clients, which send it again: nothing that it took is
+-- A server of the previous version may run for a moment longer. It cannot store feedback
+-- any more and returns an error, so clients send it again: no accepted feedback is
 -- lost.
 ALTER TABLE interview_feedback
-    ADD COLUMN application text COLLATE "C" NOT NULL DEFAULT '', -- empty for what was kept before applications were told apart
+    ADD COLUMN application text COLLATE "C" NOT NULL DEFAULT '', -- empty for feedback stored before this migration
     DROP CONSTRAINT interview_feedback_interview_id_key,
     ADD UNIQUE (application, interview_id);
 ALTER TABLE interview_feedback ALTER COLUMN application DROP DEFAULT;

@@ -1,7 +1,7 @@
 -- +goose Up
 CREATE TABLE sign_in_states (
-    name    text COLLATE "C" PRIMARY KEY, -- what it is the state of
-    user_id text COLLATE "C" REFERENCES users (id) ON DELETE CASCADE, -- whose it is; null for nobody's
+    name    text COLLATE "C" PRIMARY KEY, -- the contact or code that the state is of
+    user_id text COLLATE "C" REFERENCES users (id) ON DELETE CASCADE, -- null if no user has the contact
     state   text NOT NULL
 );
 CREATE INDEX sign_in_states_of ON sign_in_states (user_id);

@@ -1,6 +1,6 @@
--- What River keeps of the jobs of an instance, as its migrations up to 8 leave it: what
--- is still to be told, and to whom. TestOutboxIsRivers holds it against them. Two
--- indexes that only searching in arguments and metadata needs are left out.
+-- River's tables after its migrations up to 8: the events to deliver and their
+-- receivers. TestOutboxIsRivers compares them. Two indexes that only searches in
+-- arguments and metadata need are omitted.
 -- +goose Up
 CREATE TYPE river_job_state AS ENUM (
     'available', 'cancelled', 'completed', 'discarded', 'pending', 'retryable', 'running', 'scheduled'

@@ -10,7 +10,7 @@ CREATE TABLE webhooks (
     closed_until timestamptz NOT NULL DEFAULT 'epoch', -- nothing is sent before
     attempts   bigint  NOT NULL DEFAULT 0 -- how many are kept
 );
--- Each time that a receiver was told, or was not.
+-- Delivery attempts, successful or not.
 CREATE TABLE webhook_attempts (
     position   bigint  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id         text    COLLATE "C" NOT NULL UNIQUE,
@@ -20,7 +20,7 @@ CREATE TABLE webhook_attempts (
 );
 CREATE INDEX webhook_attempts_of ON webhook_attempts (webhook_id, position);
 CREATE INDEX webhook_attempts_at ON webhook_attempts (at);
--- When who subscribed is to be told of a survey.
+-- When to notify the subscribers of a survey.
 CREATE TABLE survey_notifications (
     survey_id text COLLATE "C" PRIMARY KEY REFERENCES surveys (id) ON DELETE CASCADE,
     at        timestamptz NOT NULL

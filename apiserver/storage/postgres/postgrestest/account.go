@@ -35,7 +35,7 @@ func unprivilegedAccount() (*account, error) {
 		}
 		return &account{uid: uid, gid: gid}, nil
 	}
-	return nil, errors.New("PostgreSQL does not run as root: create a user named postgres or nobody to run it")
+	return nil, errors.New("PostgreSQL does not run as root: create a user named \"postgres\" or \"nobody\" to run it")
 }
 
 // tempDir returns a directory for temporary files that the account can access, which may

@@ -282,15 +282,15 @@ func TestIsTraversable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if isTraversable(inside) {
-		t.Errorf("%s is said to be open below a closed directory", inside)
+		t.Errorf("%s is reported as open below a closed directory", inside)
 	}
 	if err := os.Chmod(closed, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if !isTraversable(inside) {
-		t.Errorf("%s is said to be closed", inside)
+		t.Errorf("%s is reported as closed", inside)
 	}
 	if isTraversable(filepath.Join(inside, "missing")) {
-		t.Error("a missing directory is said to be open")
+		t.Error("a missing directory is reported as open")
 	}
 }

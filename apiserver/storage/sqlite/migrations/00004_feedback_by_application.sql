@@ -2,7 +2,7 @@
 -- SQLite cannot drop a constraint of a table.
 CREATE TABLE feedback_by_application (
     position              INTEGER PRIMARY KEY, -- in the order of the first feedback of each interview
-    application           TEXT    NOT NULL, -- empty for what was kept before applications were told apart
+    application           TEXT    NOT NULL, -- empty for feedback stored before this migration
     interview_id          TEXT    NOT NULL,
     patient_intent_before TEXT    NOT NULL CHECK (json_valid(patient_intent_before)),
     patient_intent_after  TEXT    NOT NULL CHECK (json_valid(patient_intent_after)),

@@ -1,5 +1,5 @@
--- What River keeps of the jobs of an instance, as its migrations up to 8 leave it: what
--- is still to be told, and to whom. TestOutboxIsRivers holds it against them.
+-- River's tables after its migrations up to 8: the events to deliver and their
+-- receivers. TestOutboxIsRivers compares them.
 -- +goose Up
 CREATE TABLE river_job (
     id            integer PRIMARY KEY AUTOINCREMENT,

@@ -10,7 +10,7 @@ CREATE TABLE webhooks (
     closed_until INTEGER NOT NULL DEFAULT 0, -- nothing is sent before, in microseconds since 1970
     attempts   INTEGER NOT NULL DEFAULT 0 -- how many are kept
 ) STRICT;
--- Each time that a receiver was told, or was not.
+-- Delivery attempts, successful or not.
 CREATE TABLE webhook_attempts (
     position   INTEGER PRIMARY KEY AUTOINCREMENT,
     id         TEXT    NOT NULL UNIQUE,
@@ -20,7 +20,7 @@ CREATE TABLE webhook_attempts (
 ) STRICT;
 CREATE INDEX webhook_attempts_of ON webhook_attempts (webhook_id, position);
 CREATE INDEX webhook_attempts_at ON webhook_attempts (at);
--- When who subscribed is to be told of a survey.
+-- When to notify the subscribers of a survey.
 CREATE TABLE survey_notifications (
     survey_id TEXT    NOT NULL PRIMARY KEY REFERENCES surveys (id) ON DELETE CASCADE,
     at        INTEGER NOT NULL -- in microseconds since 1970

@@ -28,7 +28,7 @@ func Path(variable string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("%s is %w", variable, ErrUnset)
 	}
-	if _, err := os.Stat(path); err != nil { //nolint:gosec // the path is of whoever runs the tests
+	if _, err := os.Stat(path); err != nil { //nolint:gosec // the person running the tests sets the path
 		return "", fmt.Errorf("%s is not a file: %w", variable, err)
 	}
 	return path, nil

@@ -21,7 +21,7 @@ func TestPath(t *testing.T) {
 	}
 	t.Setenv(AxeEnv, file+".gone")
 	if _, err := Path(AxeEnv); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v of a file that is not there", err)
+		t.Errorf("got error %v of a missing file", err)
 	}
 	t.Setenv(AxeEnv, "")
 	if _, err := Path(AxeEnv); !errors.Is(err, ErrUnset) {

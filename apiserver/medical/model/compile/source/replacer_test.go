@@ -35,7 +35,7 @@ func TestReplaceWholeWords(t *testing.T) {
 		{"a capital letter", oesophagus, "Oesophagus", "Esophagus"},
 		{"capital letters", oesophagus, "OESOPHAGUS", "OESOPHAGUS"},
 		{"among others", oesophagus, "The oesophagus, or (oesophagus).", "The esophagus, or (esophagus)."},
-		{"beside marks", oesophagus, "oesophagus-like oesophagus's \"oesophagus\"", "esophagus-like esophagus's \"esophagus\""},
+		{"next to punctuation", oesophagus, "oesophagus-like oesophagus's \"oesophagus\"", "esophagus-like esophagus's \"esophagus\""},
 		{"part of a word", oesophagus, "oesophaguses, megaoesophagus, oesophagus2", "oesophaguses, megaoesophagus, oesophagus2"},
 		{"part of a word with accents", []string{"caf", "x"}, "café cafe\u0301 caf\u0301", "café cafe\u0301 caf\u0301"},
 		{"the slot of a question", oesophagus, "{symptom} of the oesophagus", "{symptom} of the esophagus"},

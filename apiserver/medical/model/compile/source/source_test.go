@@ -261,13 +261,13 @@ func TestProblemsSortedByFileAndLine(t *testing.T) {
 	err := problems.Err()
 	want := "a.yaml:9: first of two\na.yaml:9: second of two\na.yaml:10: late\nb.yaml: empty\nb.yaml:2: 7 is wrong"
 	if err == nil || err.Error() != want {
-		t.Errorf("told are\n%v\nwant\n%s", err, want)
+		t.Errorf("got error\n%v\nwant\n%s", err, want)
 	}
 	var list ValidationError
 	if !errors.As(err, &list) {
 		t.Fatalf("the error is a %T", err)
 	}
 	if got := list.WithBaseDir("my/content").Error(); !strings.HasPrefix(got, "my/content/a.yaml:9: ") || list.Error() != want {
-		t.Errorf("from outside they are told as\n%s", got)
+		t.Errorf("with a base directory, the error is\n%s", got)
 	}
 }

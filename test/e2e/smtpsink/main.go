@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command letterbox is the SMTP sink in a pod of the end-to-end test: a mail server
+// Command smtpsink is the SMTP sink in a pod of the end-to-end test: a mail server
 // that accepts messages over STARTTLS only and prints each as a line of JSON. Before
 // the first message it prints its certificate, which is issued for the name in its
 // arguments.
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "letterbox:", err)
+		fmt.Fprintln(os.Stderr, "smtpsink:", err)
 		os.Exit(1)
 	}
 }
