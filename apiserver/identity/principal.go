@@ -22,7 +22,7 @@ const (
 func AllKinds() []Kind { return []Kind{KindApplication, KindEndUser, KindSurveySession} }
 
 // Principal is an authenticated caller: an application, an end user, or an end user's
-// session for one survey. The zero Principal is nobody and has no kind.
+// session for one survey. The zero Principal is unauthenticated and has no kind.
 type Principal struct {
 	audit.Actor
 	SurveyID string  // the survey of a survey session; empty for other kinds

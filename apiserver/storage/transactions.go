@@ -39,7 +39,7 @@ type Tx interface {
 	AuditStore
 }
 
-// Scope gives a consumer the transactions of a store, with the methods that the consumer
+// Scope adapts the transactions of a store to a consumer, with the methods that the consumer
 // declares: R in read-only transactions, T in others. Reader must implement R, and Tx
 // must implement T.
 type Scope[R, T any] struct{ Store Transactor }

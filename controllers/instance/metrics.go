@@ -26,7 +26,10 @@ type metrics struct {
 // newMetrics registers the metrics, together with collectors for the number of Instances
 // that reader lists and the progress of the server rollout.
 func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*metrics, error) {
-	reconciles, err := outcome.NewTracker(registry, "anamnesis_operator_reconciles_total", "Instance reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.")
+	reconciles, err := outcome.NewTracker(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "anamnesis_operator_reconciles_total",
+		Help: "Instance reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.",
+	}, []string{"outcome"}))
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func (v *scope) assignKeys(ctx context.Context, known *applicationKeyState) erro
 	})
 }
 
-// ensureOperatorKey generates a key for the operator itself if there is none. The key is not published in a Secret of its own: the operator reads it from the
+// ensureOperatorKey generates a key for the operator itself if none exists. The key is not published in a Secret of its own: the operator reads it from the
 // credentials Secret.
 func (v *scope) ensureOperatorKey(known *applicationKeyState) {
 	if _, isKnown := known.keys[resources.OperatorApplicationName]; isKnown {

@@ -80,16 +80,16 @@ type Tracker struct {
 	conflictBackoff workqueue.TypedRateLimiter[reconcile.Request]
 }
 
-// NewTracker returns a tracker whose counter of the given name is registered.
-func NewTracker(registry prometheus.Registerer, name, help string) (*Tracker, error) {
-	tracker := &Tracker{
-		Reconciles:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"outcome"}),
+// NewTracker returns a tracker that counts in the given metric, which has the label outcome,
+// and registers it.
+func NewTracker(registry prometheus.Registerer, reconciles *prometheus.CounterVec) (*Tracker, error) {
+	if err := registry.Register(reconciles); err != nil {
+		return nil, fmt.Errorf("registering the reconcile counter: %w", err)
+	}
+	return &Tracker{
+		Reconciles:      reconciles,
 		conflictBackoff: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minBackoff, maxConflictBackoff),
-	}
-	if err := registry.Register(tracker.Reconciles); err != nil {
-		return nil, fmt.Errorf("registering the metric %s: %w", name, err)
-	}
-	return tracker, nil
+	}, nil
 }
 
 // Count counts one reconcile.
@@ -127,7 +127,7 @@ func Finish(failures []error, resync time.Duration, report func() error) (ctrl.R
 	return ctrl.Result{RequeueAfter: requeueAfter(failures, resync)}, nil
 }
 
-// requeueAfter returns the shortest positive delay, or zero if there is none.
+// requeueAfter returns the shortest positive delay, or zero if no delay is positive.
 func requeueAfter(failures []error, resync time.Duration) time.Duration {
 	delay := resync
 	for _, failure := range failures {

@@ -66,7 +66,7 @@ func TestFinish(t *testing.T) {
 
 func TestRetryConflictBacksOff(t *testing.T) {
 	t.Parallel()
-	tracker, err := NewTracker(prometheus.NewRegistry(), "reconciles_total", "Reconciles.")
+	tracker, err := NewTracker(prometheus.NewRegistry(), prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reconciles_total"}, []string{"outcome"}))
 	if err != nil {
 		t.Fatal(err)
 	}

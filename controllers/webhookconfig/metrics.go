@@ -21,7 +21,10 @@ func newMetrics(registry prometheus.Registerer, reader client.Reader) (*outcome.
 	if err := registry.Register(conditionCollector{reader}); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	return outcome.NewTracker(registry, "anamnesis_operator_webhookconfig_reconciles_total", "WebhookConfig reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.")
+	return outcome.NewTracker(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "anamnesis_operator_webhookconfig_reconciles_total",
+		Help: "WebhookConfig reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.",
+	}, []string{"outcome"}))
 }
 
 // configsDesc describes the metric that conditionCollector collects.

@@ -4,7 +4,7 @@ package layers
 
 // layers lists the directories of the module from the bottom up. A package imports its own
 // directory and the lines above its own in this list, never a directory on the same line or
-// below. A directory includes its subdirectories, except those that are listed themselves.
+// below. A directory includes its subdirectories, except the ones that are listed themselves.
 var layers = [][]string{
 	{"api"},
 	{"client"},
@@ -52,7 +52,7 @@ var impure = map[string]string{
 }
 
 // effects lists the packages of the standard library that pure packages must not import, and
-// effectsBelow those that not even their dependencies may import.
+// effectsBelow the ones that not even their dependencies may import.
 var (
 	effects = []string{
 		"os", "os/exec", "os/signal", "os/user", "net", "net/http", "net/smtp", "syscall", "log", "log/slog",

@@ -113,7 +113,7 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionFalse, "RolloutFailed")
 	failed := n.get().Status.Rollout
 	if failed.FailureReason != v1alpha1.FailureReasonDatabase {
-		t.Errorf("a database that is away is said to be the trouble of %q (%s), want Database", failed.FailureReason, failed.FailureMessage)
+		t.Errorf("an unavailable database: got failure reason %q (%s), want Database", failed.FailureReason, failed.FailureMessage)
 	}
 	n.waitFor(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, "DatabaseUnreachable")
 	api.mustDiagnose(t)

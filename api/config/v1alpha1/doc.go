@@ -17,7 +17,7 @@
 // # Versions
 //
 // apiVersion and kind are optional in a ServerConfiguration, and the operator omits
-// them. If apiVersion or kind is set and is not that of this package, the file is an
+// them. If apiVersion or kind is set to another value than this package's, the file is an
 // error: this build would misread it.
 //
 // # Unknown fields

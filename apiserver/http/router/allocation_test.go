@@ -14,7 +14,7 @@ import (
 // test's own request and recorder. They grow only with the response and, for parse, with the
 // words of the text.
 const (
-	maxDiagnosisAllocations = 105
+	maxDiagnosisAllocations = 108
 	maxParseAllocations     = 200
 )
 

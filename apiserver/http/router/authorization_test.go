@@ -169,7 +169,7 @@ func contractOperations(t *testing.T) []contractOperation {
 // owner is a user with resources.
 type owner struct{ user, patient, survey, webhook string }
 
-// newOwner creates a user with a patient, a survey and, of nobody in particular, a webhook.
+// newOwner creates a user with a patient, a survey and a webhook.
 func (f *authorizationFixture) newOwner() owner {
 	f.t.Helper()
 	ctx := f.t.Context()

@@ -34,20 +34,20 @@ func TestAuthorize(t *testing.T) {
 		operation access.Operation
 		want      *access.DeniedError
 	}{
-		"application with scope":       {portal, read, nil},
-		"end user with scope":          {ada, read, nil},
-		"session with scope":           {session, read, nil},
-		"application without a scope":  {portal, both, &access.DeniedError{OperationID: "both", MissingScope: identity.SurveyWrite}},
-		"no scope needed":              {ada, unscoped, nil},
-		"application only":             {portal, applications, nil},
-		"end user for applications":    {ada, applications, denied("applications")},
-		"session for applications":     {session, applications, denied("applications")},
-		"nobody":                       {nobody, unscoped, denied("unscoped")},
-		"scopes without a kind":        {identity.Principal{Scopes: identity.AllScopes()}, read, denied("read")},
-		"public":                       {nobody, access.Operation{ID: "public", Public: true}, nil},
-		"unknown operation":            {portal, access.Operation{}, denied("")},
-		"unknown operation for nobody": {nobody, access.Operation{}, denied("")},
-		"no kind may perform it":       {portal, access.Operation{ID: "none", Kinds: []identity.Kind{}}, denied("none")},
+		"application with scope":            {portal, read, nil},
+		"end user with scope":               {ada, read, nil},
+		"session with scope":                {session, read, nil},
+		"application without a scope":       {portal, both, &access.DeniedError{OperationID: "both", MissingScope: identity.SurveyWrite}},
+		"no scope needed":                   {ada, unscoped, nil},
+		"application only":                  {portal, applications, nil},
+		"end user for applications":         {ada, applications, denied("applications")},
+		"session for applications":          {session, applications, denied("applications")},
+		"nobody":                            {nobody, unscoped, denied("unscoped")},
+		"scopes without a kind":             {identity.Principal{Scopes: identity.AllScopes()}, read, denied("read")},
+		"public":                            {nobody, access.Operation{ID: "public", Public: true}, nil},
+		"unknown operation":                 {portal, access.Operation{}, denied("")},
+		"unknown operation, zero principal": {nobody, access.Operation{}, denied("")},
+		"no kind may perform it":            {portal, access.Operation{ID: "none", Kinds: []identity.Kind{}}, denied("none")},
 	} {
 		err := access.Authorize(test.principal, test.operation)
 		got, _ := errors.AsType[*access.DeniedError](err)
@@ -88,7 +88,7 @@ func TestResources(t *testing.T) {
 			"own survey":                {access.CanSeeSurvey(test.principal, "s1", "ada"), test.own},
 			"another own survey":        {access.CanSeeSurvey(test.principal, "s2", "ada"), test.ownOther},
 			"another's survey":          {access.CanSeeSurvey(test.principal, "s3", "bob"), test.others},
-			"nobody's survey":           {access.CanSeeSurvey(test.principal, "s4", ""), test.others},
+			"survey without owner":      {access.CanSeeSurvey(test.principal, "s4", ""), test.others},
 			"its id at another's":       {access.CanSeeSurvey(test.principal, "s1", "bob"), test.others},
 			"conditions":                {access.CanSeeConditions(test.principal, false), test.allUsers},
 			"conditions with a feature": {access.CanSeeConditions(test.principal, true), true},

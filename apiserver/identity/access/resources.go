@@ -26,7 +26,7 @@ func ReachesSurvey(p identity.Principal, surveyID string) bool {
 	return p.SurveyID == "" || p.SurveyID == surveyID
 }
 
-// ListOwner returns the user to whom a list of resources is restricted for a principal: the
+// ListOwner returns the user that a list of resources is restricted to for a principal: the
 // requested user, or all users if both are empty. It returns false if the principal may not
 // see the resources of the requested user.
 func ListOwner(p identity.Principal, requestedID string) (ownerID string, ok bool) {

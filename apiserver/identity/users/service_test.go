@@ -270,7 +270,7 @@ func TestEndUserAccessesOnlyOwnPatients(t *testing.T) {
 	_, none := r.GetPatient(ctx, self, "x")
 	_, changed := r.UpdatePatient(ctx, self, foreign.ID, func(*record.Patient) error { t.Error("changed"); return nil })
 	_, _, listed := r.ListPatients(ctx, self, other.ID, firstPage)
-	for what, err := range map[string]error{"another's": read, "nobody's": none, "change": changed, "list of another's": listed} {
+	for what, err := range map[string]error{"another's": read, "unknown": none, "change": changed, "list of another's": listed} {
 		if !errors.Is(err, record.ErrNotFound) || err.Error() != none.Error() {
 			t.Errorf("%s: got %v", what, err)
 		}

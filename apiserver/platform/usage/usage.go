@@ -22,7 +22,7 @@ import (
 // Store stores counts. Every storage.Store implements it.
 type Store interface {
 	// AddUsage adds a batch exactly once, however often it is sent. Its errors are
-	// temporary, except those that wrap ErrInvalid.
+	// temporary, unless they wrap ErrInvalid.
 	AddUsage(ctx context.Context, batch Batch) error
 }
 

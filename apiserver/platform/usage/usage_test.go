@@ -240,7 +240,7 @@ func TestFlushDropsInvalidCounts(t *testing.T) {
 	recorder.Count("portal", "GET /v3/info")
 	err := recorder.Flush(t.Context(), store)
 	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "dropping") {
-		t.Errorf("got %v, expected to be told of the count that was dropped", err)
+		t.Errorf("got %v, want an error about the dropped count", err)
 	}
 	if diff := gocmp.Diff([]string{"2026-12-31 portal GET /v3/info: 1"}, store.lines()); diff != "" {
 		t.Errorf("stored (-want +got)\n%s", diff)

@@ -95,7 +95,7 @@ func testSurveys(t *testing.T, fresh NewDatabase) {
 			"of one, by status":    {record.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
 			"of a user":            {record.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
 			"of a user, by status": {record.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
-			"of nobody":            {record.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
+			"unknown user":         {record.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
 		} {
 			page, total, err := tx.ListSurveys(t.Context(), part.filter, part.skipped, part.atMost)
 			if diff := cmp.Diff(surveyIDs(part.want), surveyIDs(page)); diff != "" || total != part.total || err != nil {
@@ -111,7 +111,7 @@ func testSurveys(t *testing.T, fresh NewDatabase) {
 	expectNoSurvey(t, store, uuid.NewString(), other.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertSurvey(t.Context(), newSurvey(uuid.NewString())) })
 	if !errors.Is(err, record.ErrReferenceNotFound) {
-		t.Errorf("a survey of nobody: got %v, want ErrReferenceNotFound", err)
+		t.Errorf("a survey of an unknown patient: got %v, want ErrReferenceNotFound", err)
 	}
 }
 

@@ -64,7 +64,7 @@ func testWebhooks(t *testing.T, fresh NewDatabase) {
 	expectWebhooks(t, store, all, none)
 
 	all.Settings = event.WebhookSettings{URL: "https://three.example", Events: []event.Type{event.Notification}}
-	all.EncryptedSecrets, all.KeyVersion = []byte("sealed anew"), "g2"
+	all.EncryptedSecrets, all.KeyVersion = []byte("sealed again"), "g2"
 	all.Health = event.ReceiverHealth{Disabled: true, ConsecutiveFailures: 7, CircuitOpenUntil: testTime}
 	transact(t, store, func(tx storage.Tx) error {
 		locked, err := tx.LockWebhook(t.Context(), all.ID)

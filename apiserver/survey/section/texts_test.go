@@ -80,7 +80,7 @@ func TestQuestionTextsAreShort(t *testing.T) {
 	}
 }
 
-// The texts are exactly those that the sections use.
+// The sections use exactly these texts.
 func TestLoadTextsRejectsInvalidTexts(t *testing.T) {
 	t.Parallel()
 	const file = "lang/en/texts/surveys.yaml"

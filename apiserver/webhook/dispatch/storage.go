@@ -36,7 +36,7 @@ type Tx interface {
 	DeleteWebhookAttempts(ctx context.Context, before time.Time, limit int64) (deleted int64, err error)
 }
 
-// Queue gives access to the jobs of the outbox.
+// Queue holds the jobs of the outbox.
 type Queue interface {
 	// NewOutboxClient returns a client that works the jobs.
 	NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error)

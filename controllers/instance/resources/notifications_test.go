@@ -50,20 +50,20 @@ func TestSenderValidate(t *testing.T) {
 		"mail at no host":                  {smtpSender("s"), withChanges(exampleSMTP, "host", "-"), 0, "host: expected the host name"},
 		"mail at a URL":                    {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp://hunter2"), 0, "host: expected the host name"},
 		"mail at a host with a line":       {smtpSender("s"), withChanges(exampleSMTP, "host", "smtp.acme.example\nx"), 0, "host: expected the host name"},
-		"mail from nobody":                 {smtpSender("s"), withChanges(exampleSMTP, "from", "hunter2"), 0, "from: expected an address"},
+		"mail without sender":              {smtpSender("s"), withChanges(exampleSMTP, "from", "hunter2"), 0, "from: expected an address"},
 		"mail by another TLS":              {smtpSender("s"), withChanges(exampleSMTP, "tls", "hunter2"), 0, "tls: expected"},
 		"mail with a user alone":           {smtpSender("s"), withChanges(exampleSMTP, "password", "-"), 0, "password: expected username and password"},
 		"mail with a password alone":       {smtpSender("s"), withChanges(exampleSMTP, "username", ""), 0, "password: expected username and password"},
 		"mail at port 0":                   {smtpSender("s"), withChanges(exampleSMTP, "port", "0"), 0, "port: expected a number"},
 		"mail at a port that is none":      {smtpSender("s"), withChanges(exampleSMTP, "port", "65536"), 0, "port: expected a number"},
-		"mail trusting nobody":             {smtpSender("s"), withChanges(exampleSMTP, "ca.crt", "hunter2"), 0, "ca.crt: expected certificates in PEM"},
+		"mail with invalid CA":             {smtpSender("s"), withChanges(exampleSMTP, "ca.crt", "hunter2"), 0, "ca.crt: expected certificates in PEM"},
 		"texts":                            {smsSender("s"), withChanges(exampleSMS), 443, ""},
 		"texts at a port":                  {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:8443"), 8443, ""},
 		"texts by a form, with headers":    {smsSender("s"), withChanges(exampleSMS, "contentType", "application/x-www-form-urlencoded", "body", "{to}={text}", "headers", "Authorization: hunter2\n\nX-A: b\n"), 443, ""},
 		"texts over http":                  {smsSender("s"), withChanges(exampleSMS, "url", "http://sms.example/hunter2"), 0, "url: expected https"},
 		"texts at no address":              {smsSender("s"), withChanges(exampleSMS, "url", "-"), 0, "url: expected a gateway URL"},
 		"texts at a port that is none":     {smsSender("s"), withChanges(exampleSMS, "url", "https://sms.example:99999"), 0, "url: expected a port"},
-		"texts to nobody":                  {smsSender("s"), withChanges(exampleSMS, "body", `["{text}"]`), 0, "body: expected the placeholder {to}"},
+		"texts without recipient":          {smsSender("s"), withChanges(exampleSMS, "body", `["{text}"]`), 0, "body: expected the placeholder {to}"},
 		"texts of nothing":                 {smsSender("s"), withChanges(exampleSMS, "body", "-"), 0, "body: expected JSON"},
 		"texts by another type":            {smsSender("s"), withChanges(exampleSMS, "contentType", "text/plain"), 0, "contentType: expected"},
 		"texts with a header that is none": {smsSender("s"), withChanges(exampleSMS, "headers", "hunter2"), 0, "headers: line 1: expected"},
@@ -91,7 +91,7 @@ func TestBuildNotificationsSecret(t *testing.T) {
 	files := map[string][]byte{}
 	for _, sender := range Senders(in.Instance) {
 		given := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
-		maps.Copy(files, sender.Files(withChanges(given, "note", "of somebody")))
+		maps.Copy(files, sender.Files(withChanges(given, "note", "of a colleague")))
 		if diff := cmp.Diff(withChanges(given), sender.Content(files)); diff != "" {
 			t.Errorf("%s (-in the Secret +read back):\n%s", sender, diff)
 		}

@@ -56,7 +56,7 @@ const marker = "kind"
 // forwardsDir has a file for each relay, named after its process.
 const forwardsDir = "port-forwards"
 
-// IsSelected reports whether the state directory is that of a kind cluster.
+// IsSelected reports whether the state directory belongs to a kind cluster.
 func IsSelected(state place.State) bool {
 	_, err := os.Stat(state.Path(marker))
 	return err == nil

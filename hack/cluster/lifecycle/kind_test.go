@@ -22,14 +22,14 @@ func TestChooseKind(t *testing.T) {
 	}{
 		{"selected", "kind", false, false, nil, nil, true, ""},
 		{"selected without kind", "kind", false, false, nil, no, true, "no"},
-		{"selected beside another cluster", "kind", false, true, nil, nil, false, "make stop"},
+		{"selected with another cluster up", "kind", false, true, nil, nil, false, "make stop"},
 		{"selected again", "kind", true, true, nil, nil, true, ""},
 		{"supported machine", "", false, false, nil, nil, false, ""},
 		{"unsupported machine with kind", "auto", false, false, no, nil, true, ""},
 		{"unsupported machine without kind", "auto", false, false, no, no, false, ""},
 		{"up already", "", true, true, nil, no, true, ""},
 		{"built", "build", false, false, no, nil, false, ""},
-		{"built beside kind", "build", true, true, nil, nil, false, "make stop"},
+		{"built with kind up", "build", true, true, nil, nil, false, "make stop"},
 	} {
 		got, err := chooseKind(test.value, test.isKind, test.exists, test.unsupported, test.unavailable)
 		wantError(t, err, test.says)

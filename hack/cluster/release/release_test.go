@@ -157,7 +157,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeOfSilentHost checks that a host that accepts connections and says nothing
+// TestProbeOfSilentHost checks that a host that accepts connections and sends nothing
 // delays the build by no more than the timeout.
 func TestProbeOfSilentHost(t *testing.T) {
 	t.Parallel()
