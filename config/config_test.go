@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config_test holds the manifests under config and the chart against
-// each other and against the code: they must install the same thing, and no
-// more than the operator needs.
+// Package config_test checks the chart, and the manifests that are generated from it,
+// against each other and against the code: both must install the same objects, with no
+// more permissions than the operator needs.
 package config_test
 
 import (
