@@ -133,7 +133,7 @@ func (c Cluster) StartRelay(ctx context.Context, listen string, target relay.Tar
 			return "", fmt.Errorf("preparing a relay: %w", err)
 		}
 	}
-	log, err := os.Create(c.State.LogFile("relay-" + strings.ReplaceAll(listen, ":", "-")))
+	log, err := os.CreateTemp(c.State.Path("logs"), "relay-"+strings.ReplaceAll(listen, ":", "-")+"-*.log")
 	if err != nil {
 		return "", fmt.Errorf("creating the log of a relay: %w", err)
 	}
@@ -186,6 +186,7 @@ func waitUntilForwarding(ctx context.Context, log string, exited <-chan error) (
 		}
 		select {
 		case err := <-exited:
+			content, _ = os.ReadFile(log) // what it wrote last
 			return "", fmt.Errorf("kubectl port-forward ended: %v\n%s", err, content)
 		case <-ctx.Done():
 			return "", fmt.Errorf("kubectl port-forward does not listen: %w\n%s", ctx.Err(), content)
