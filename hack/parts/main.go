@@ -8,6 +8,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,17 +19,17 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "parts:", err)
-		stop()
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, targets []string) error {
 	if len(targets) == 0 {
-		return fmt.Errorf("usage: parts TARGET...")
+		return errors.New("no target: use parts TARGET [TARGET ...]")
 	}
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {
@@ -44,7 +45,7 @@ func run(ctx context.Context, targets []string) error {
 // runMake runs a make target. When ctx is done, it interrupts make and waits for it, so
 // that tests can remove what they started.
 func runMake(ctx context.Context, target string) error {
-	cmd := exec.CommandContext(ctx, cmp.Or(os.Getenv("MAKE"), "make"), "--no-print-directory", target)
+	cmd := exec.CommandContext(ctx, cmp.Or(os.Getenv("MAKE"), "make"), "--no-print-directory", target) //nolint:gosec // make sets MAKE, and the caller names the targets
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Minute

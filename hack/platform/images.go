@@ -95,7 +95,8 @@ func (p Platform) LoadServerImage(ctx context.Context, tag string) (string, erro
 func (p Platform) loadTaggedImage(ctx context.Context, tag, archive, binary string, releases ...string) (string, error) {
 	name := filepath.Base(binary)
 	ref := fmt.Sprintf("localhost/anamnesis/%s:%s", name, tag)
-	args := []string{"image", "-name", ref, "-out", archive, "-binary", binary + "=/" + name}
+	args := make([]string, 0, 7+2*len(releases))
+	args = append(args, "image", "-name", ref, "-out", archive, "-binary", binary+"=/"+name)
 	for _, release := range releases {
 		args = append(args, "-file", release+"=/models/"+filepath.Base(release))
 	}

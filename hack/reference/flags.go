@@ -41,7 +41,7 @@ func renderFlags(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("creating a directory for the binaries: %w", err)
 	}
-	defer os.RemoveAll(directory)
+	defer func() { _ = os.RemoveAll(directory) }()
 	var page strings.Builder
 	page.WriteString(flagsIntro)
 	for _, binary := range []struct{ name, source string }{{"apiserver", "./apiserver"}, {"operator", "./controllers"}} {

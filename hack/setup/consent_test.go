@@ -72,7 +72,7 @@ func TestMissingNodePackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := []byte("#!/bin/sh\n[ \"$1\" = packages ] && echo runc && echo iptables\n")
-	if err := os.WriteFile(filepath.Join("bin", "cluster"), script, 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join("bin", "cluster"), script, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"iptables", "runc"}

@@ -34,7 +34,7 @@ func (c conn) Exec(ctx context.Context, query string, args ...any) (pgconn.Comma
 
 // Query implements sqlstore.Driver.
 func (c conn) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
-	result, err := c.db.QueryContext(ctx, withoutRowLocks(query), encodeTimes(args)...) //nolint:rowserrcheck,sqlclosecheck // left to the caller
+	result, err := c.db.QueryContext(ctx, withoutRowLocks(query), encodeTimes(args)...) //nolint:rowserrcheck // left to the caller
 	return rows{result: result}, err
 }
 

@@ -48,7 +48,7 @@ func (m mount) volumeMount() *coreapply.VolumeMountApplyConfiguration {
 }
 
 func mounts(instance *v1alpha1.Instance) []mount {
-	all := []mount{
+	server := []mount{
 		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
 		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
 		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
@@ -56,7 +56,7 @@ func mounts(instance *v1alpha1.Instance) []mount {
 		{secretVolume(keysetsVolume, KeysetsSecretName(instance)), keysetsDirectory, true},
 		{makeOptional(secretVolume("notifications", NotificationsSecretName(instance))), notificationsDirectory, true},
 	}
-	return append(all, StorageFor(instance).mounts...)
+	return slices.Concat(server, StorageFor(instance).mounts)
 }
 
 // keysetsVolume is the name of the keysets volume. Its presence in a pod template shows
