@@ -77,7 +77,7 @@ func TestCommandFailure(t *testing.T) {
 // TestOnlyAsk checks that no server is started.
 func TestOnlyAsk(t *testing.T) {
 	t.Parallel()
-	if err := parseArgs(t, "--only-ask", "postgres", "--", "sh", "-c", `test -z "$ANAMNESIS_TEST_POSTGRES"`).run(t.Context(), io.Discard); err != nil {
+	if err := parseArgs(t, "--only-ask", "postgres", "--", "sh", "-c", `test "$ANAMNESIS_TEST_POSTGRES" = "$1"`, "sh", os.Getenv("ANAMNESIS_TEST_POSTGRES")).run(t.Context(), io.Discard); err != nil {
 		t.Error(err)
 	}
 	var line commandLine

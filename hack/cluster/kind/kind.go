@@ -187,7 +187,7 @@ func waitUntilForwarding(ctx context.Context, log string, exited <-chan error) (
 		select {
 		case err := <-exited:
 			content, _ = os.ReadFile(log) // what it wrote last
-			return "", fmt.Errorf("kubectl port-forward ended: %v\n%s", err, content)
+			return "", fmt.Errorf("kubectl port-forward ended: %w\n%s", err, content)
 		case <-ctx.Done():
 			return "", fmt.Errorf("kubectl port-forward does not listen: %w\n%s", ctx.Err(), content)
 		case <-time.After(50 * time.Millisecond):

@@ -44,7 +44,7 @@ func setUp(t *testing.T) (Cluster, string) {
 	t.Helper()
 	fake := t.TempDir()
 	for name, content := range map[string]string{"kind": fakeKind, "docker": "#!/bin/sh\n", "kubectl": fakeKubectl} {
-		if err := os.WriteFile(filepath.Join(fake, name), []byte(content), 0o700); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(filepath.Join(fake, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
