@@ -298,7 +298,7 @@ func TestMissingTokenBlocksOnlyDependents(t *testing.T) {
 	p.Expect(p.Delete(t.Context(), &corev1.Secret{ObjectMeta: p.objectMeta("portal-token")})).To(gomega.Succeed())
 	p.expectConditions("portal", "Ready=False TokenSecretNotFound", "Reconciling=True TokenSecretNotFound")
 	api.withLock(func(a *fakeInstanceAPI) { a.configs[0].URL = "https://evil.example/" })
-	p.Eventually(api.configLines).Should(gomega.Equal(expectedSubscriptions(config)), "what needs no token goes on")
+	p.Eventually(api.configLines).Should(gomega.Equal(expectedSubscriptions(config)), "subscriptions that need no token are still created")
 }
 
 // TestTokenSecretMustBeUserOwnedOpaque checks that other Secrets are rejected: the
@@ -366,7 +366,7 @@ func TestSuspendedSubscriptionIsUnchanged(t *testing.T) {
 	edit(p, "portal", &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) { config.Spec.Suspend = true })
 	p.expectConditions("portal", "Ready=True Suspended")
 	api.addDelivery(time.Now(), 200)
-	p.Eventually(func() *v1alpha1.LastDelivery { return p.getWebhookConfig("portal").Status.LastDelivery }).ShouldNot(gomega.BeNil(), "observation goes on")
+	p.Eventually(func() *v1alpha1.LastDelivery { return p.getWebhookConfig("portal").Status.LastDelivery }).ShouldNot(gomega.BeNil(), "observation continues")
 	before := api.recordedWrites()
 	api.withLock(func(a *fakeInstanceAPI) { a.configs[0].Events = []string{} })
 	edit(p, "portal", &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) { config.Spec.URL = "https://new.example/" })

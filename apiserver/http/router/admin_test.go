@@ -43,7 +43,7 @@ func TestReadiness(t *testing.T) {
 		{"storage not there yet", func() { storage = down }, 503, "[+] releases: fine\n[-] storage: connection refused\nnot ready\n"},
 		{"nothing there", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[-] storage: connection refused\nnot ready\n"},
 		{"storage there, no releases", func() { storage = nil; reached.Store(true) }, 503, "[-] releases: none\n[+] storage: fine\nnot ready\n"},
-		{"storage gone before anybody asked while all was well", func() { releases, storage = nil, down }, 200, "[+] releases: fine\n[!] storage: connection refused; still serving\nready\n"},
+		{"storage unavailable before the first successful probe", func() { releases, storage = nil, down }, 200, "[+] releases: fine\n[!] storage: connection refused; still serving\nready\n"},
 		{"all well", func() { storage = nil }, 200, "[+] releases: fine\n[+] storage: fine\nready\n"},
 		{"storage gone later", func() { storage = down }, 200, "[+] releases: fine\n[!] storage: connection refused; still serving\nready\n"},
 		{"releases gone later", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[!] storage: connection refused; still serving\nnot ready\n"},

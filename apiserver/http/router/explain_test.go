@@ -122,10 +122,10 @@ func TestSuggest(t *testing.T) {
 	if list := joinIDs(suggested("", suggestBody("risk_factors"))); !strings.Contains(list, "p_30") || strings.Contains(list, "s_") {
 		t.Errorf("without evidence the risk factors are %s", list)
 	}
-	ofAnybody := joinIDs(suggested("", suggestBody("risk_factors")))
+	withoutProfile := joinIDs(suggested("", suggestBody("risk_factors")))
 	for _, body := range []string{suggestBody("demographic_risk_factors"), suggestBody("demographic_risk_factors", complaint)} {
-		if list := joinIDs(suggested("", body)); list != ofAnybody {
-			t.Errorf("by sex and age the risk factors are %s, expected those without evidence, %s", list, ofAnybody)
+		if list := joinIDs(suggested("", body)); list != withoutProfile {
+			t.Errorf("by sex and age the risk factors are %s, expected those without evidence, %s", list, withoutProfile)
 		}
 	}
 	for _, test := range []struct {
@@ -192,7 +192,7 @@ func TestRecommendedSpecialist(t *testing.T) {
 	recommended := func(body string) string {
 		got := decode[enginev3.Recommendation](t, r.do(t, post("/v3/recommend_specialist", body)))
 		if got.RecommendedSpecialist == nil || got.RecommendedChannel == nil {
-			return "nobody"
+			return "none"
 		}
 		return got.RecommendedSpecialist.ID + " " + got.RecommendedSpecialist.Name + ", " + string(*got.RecommendedChannel)
 	}
@@ -206,9 +206,9 @@ func TestRecommendedSpecialist(t *testing.T) {
 		"all mapped to one":        {with(`{"specialist_mapping": {"sp_1": "sp_17", "sp_17": "sp_17"}}`, migraine), "sp_17 Neurologist, audio_teleconsultation"},
 		"no mapping":               {with(`{"specialist_mapping": {}}`, migraine), "sp_17 Neurologist, audio_teleconsultation"},
 		"null":                     {with(`{"specialist_mapping": null}`, migraine), "sp_17 Neurologist, audio_teleconsultation"},
-		"emergency":                {interviewBody(emergency...), "nobody"},
-		"emergency, three levels":  {with(`{"enable_triage_3": true}`, emergency), "nobody"},
-		"emergency with a mapping": {with(`{"specialist_mapping": {"sp_17": "sp_1"}}`, emergency), "nobody"},
+		"emergency":                {interviewBody(emergency...), "none"},
+		"emergency, three levels":  {with(`{"enable_triage_3": true}`, emergency), "none"},
+		"emergency with a mapping": {with(`{"specialist_mapping": {"sp_17": "sp_1"}}`, emergency), "none"},
 	} {
 		if got := recommended(test.body); got != test.want {
 			t.Errorf("%s: recommended is %s, expected %s", name, got, test.want)

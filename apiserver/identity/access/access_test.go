@@ -15,10 +15,10 @@ import (
 
 // Principals of the tests: ada's surveys include s1 and s2.
 var (
-	nobody  = identity.Principal{}
-	portal  = identity.Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []identity.Scope{identity.SurveyRead}}
-	ada     = identity.Principal{Actor: audit.Actor{UserID: "ada"}, Scopes: []identity.Scope{identity.SurveyRead}}
-	session = identity.Principal{Actor: audit.Actor{UserID: "ada"}, SurveyID: "s1", Scopes: []identity.Scope{identity.SurveyRead}}
+	unauthenticated = identity.Principal{}
+	portal          = identity.Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []identity.Scope{identity.SurveyRead}}
+	ada             = identity.Principal{Actor: audit.Actor{UserID: "ada"}, Scopes: []identity.Scope{identity.SurveyRead}}
+	session         = identity.Principal{Actor: audit.Actor{UserID: "ada"}, SurveyID: "s1", Scopes: []identity.Scope{identity.SurveyRead}}
 )
 
 func TestAuthorize(t *testing.T) {
@@ -42,11 +42,11 @@ func TestAuthorize(t *testing.T) {
 		"application only":                  {portal, applications, nil},
 		"end user for applications":         {ada, applications, denied("applications")},
 		"session for applications":          {session, applications, denied("applications")},
-		"nobody":                            {nobody, unscoped, denied("unscoped")},
+		"unauthenticated":                   {unauthenticated, unscoped, denied("unscoped")},
 		"scopes without a kind":             {identity.Principal{Scopes: identity.AllScopes()}, read, denied("read")},
-		"public":                            {nobody, access.Operation{ID: "public", Public: true}, nil},
+		"public":                            {unauthenticated, access.Operation{ID: "public", Public: true}, nil},
 		"unknown operation":                 {portal, access.Operation{}, denied("")},
-		"unknown operation, zero principal": {nobody, access.Operation{}, denied("")},
+		"unknown operation, zero principal": {unauthenticated, access.Operation{}, denied("")},
 		"no kind may perform it":            {portal, access.Operation{ID: "none", Kinds: []identity.Kind{}}, denied("none")},
 	} {
 		err := access.Authorize(test.principal, test.operation)
@@ -76,10 +76,10 @@ func TestResources(t *testing.T) {
 		principal                                   identity.Principal
 		allUsers, ownPatient, own, ownOther, others bool
 	}{
-		"application":    {portal, true, true, true, true, true},
-		"end user":       {ada, false, true, true, true, false},
-		"survey session": {session, false, false, true, false, false},
-		"nobody":         {nobody, false, false, false, false, false},
+		"application":     {portal, true, true, true, true, true},
+		"end user":        {ada, false, true, true, true, false},
+		"survey session":  {session, false, false, true, false, false},
+		"unauthenticated": {unauthenticated, false, false, false, false, false},
 	} {
 		for what, check := range map[string]struct{ got, want bool }{
 			"all users":                 {access.SeesAllUsers(test.principal), test.allUsers},
@@ -121,7 +121,7 @@ func TestListOwner(t *testing.T) {
 		{ada, "bob", "", false},
 		{session, "", "", false},
 		{session, "ada", "", false},
-		{nobody, "", "", false},
+		{unauthenticated, "", "", false},
 	} {
 		if got, ok := access.ListOwner(test.principal, test.requested); got != test.want || ok != test.ok {
 			t.Errorf("%s asks for %q: got %q, %v; want %q, %v", test.principal.Kind(), test.requested, got, ok, test.want, test.ok)

@@ -48,7 +48,7 @@ func (r *Service) findRecipient(ctx context.Context, tx Tx, hashes []record.Cont
 	user, err := tx.GetUserByHash(ctx, hashes)
 	switch {
 	case errors.Is(err, record.ErrNotFound):
-		return recipient{stateName: fmt.Sprintf("nobody/%d", first.Sum[0]), contactKind: first.Kind}, nil
+		return recipient{stateName: fmt.Sprintf("unknown/%d", first.Sum[0]), contactKind: first.Kind}, nil
 	case err != nil:
 		return recipient{}, err
 	}

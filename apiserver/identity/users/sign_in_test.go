@@ -195,7 +195,7 @@ func TestUnknownContactIsIndistinguishable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(content, []byte("eve@")) || !bytes.Contains(content, []byte("nobody/")) {
+	if bytes.Contains(content, []byte("eve@")) || !bytes.Contains(content, []byte("unknown/")) {
 		t.Error("who asked is kept")
 	}
 }

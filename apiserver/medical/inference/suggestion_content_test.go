@@ -52,7 +52,7 @@ func TestContentSuggestions(t *testing.T) {
 	}
 	for method, n := range count {
 		if n == 0 {
-			t.Errorf("method %d suggests nothing to anybody", method)
+			t.Errorf("method %d returns no suggestions for any patient", method)
 		}
 	}
 }

@@ -188,18 +188,15 @@ func TestLimiterInvariants(t *testing.T) {
 		l := newLimiter(most, func() { rejected++ })
 		var all []*limitedConn
 		working := map[*limitedConn]bool{}
-		any := func(t *rapid.T) *limitedConn {
-			if len(all) == 0 {
-				t.Skip("no connections")
-			}
-			return rapid.SampledFrom(all).Draw(t, "connection")
+		connect := func(*rapid.T) {
+			conn := &limitedConn{Conn: nopConn{}, limiter: l}
+			all = append(all, conn)
+			l.admit(conn)
 		}
+		any := func(t *rapid.T) *limitedConn { return rapid.SampledFrom(all).Draw(t, "connection") }
+		connect(t) // so that every action finds a connection
 		t.Repeat(map[string]func(*rapid.T){
-			"come": func(t *rapid.T) {
-				conn := &limitedConn{Conn: nopConn{}, limiter: l}
-				all = append(all, conn)
-				l.admit(conn)
-			},
+			"come": connect,
 			"go":   func(t *rapid.T) { c := any(t); _ = c.Close(); delete(working, c) },
 			"idle": func(t *rapid.T) { c := any(t); l.onStateChange(c, http.StateIdle); delete(working, c) },
 			"work": func(t *rapid.T) {

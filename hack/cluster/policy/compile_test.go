@@ -55,7 +55,7 @@ func TestCompile(t *testing.T) {
 		},
 		{
 			"a policy that selects no pods has no effect",
-			newPolicy(appSelector("nobody"), ingressFrom(nil), egressTo(nil)),
+			newPolicy(appSelector("unmatched"), ingressFrom(nil), egressTo(nil)),
 			Ruleset{},
 		},
 		{
@@ -88,7 +88,7 @@ func TestCompile(t *testing.T) {
 		},
 		{
 			"a peer that matches no pods allows no traffic",
-			newPolicy(appSelector("web"), ingressFrom(nil, podPeer(appSelector("nobody"))), nil),
+			newPolicy(appSelector("web"), ingressFrom(nil, podPeer(appSelector("unmatched"))), nil),
 			Ruleset{IsolatedIngress: web},
 		},
 		{

@@ -34,7 +34,7 @@ func TestDefaultDetails(t *testing.T) {
 		left   float64
 	}{
 		{
-			"the symptom only: as anybody with it, down to the place",
+			"the symptom only: like every patient with it, including the location",
 			func(headache, _ *model.DraftObservation) *model.DraftCondition {
 				return &model.DraftCondition{AgeTo: model.MaxAgeMonths, Findings: []model.DraftFinding{{Observation: headache, Probability: 0.8}}}
 			}, 0.4, 0.08, 0.016,
