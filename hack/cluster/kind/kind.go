@@ -110,10 +110,11 @@ func (c Cluster) Load(ctx context.Context, archive string) error {
 // minutes.
 func (c Cluster) kind(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "kind", append(args, "--name", c.Name())...)
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = c.Output, io.MultiWriter(c.Output, &stderr)
+	var output bytes.Buffer
+	both := io.MultiWriter(c.Output, &output)
+	cmd.Stdout, cmd.Stderr = both, both // one writer, which os/exec does not call concurrently
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("kind %s: %w\n%s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		return fmt.Errorf("kind %s: %w\n%s", strings.Join(args, " "), err, strings.TrimSpace(output.String()))
 	}
 	return nil
 }
