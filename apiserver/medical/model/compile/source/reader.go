@@ -51,47 +51,32 @@ func ReadCore(content fs.FS, problems *Problems) (*Core, error) {
 	return core, r.err
 }
 
+// add appends the entries of a file.
 func (core *Core) add(name string, file coreFile) {
-	for _, o := range withoutNil(file.Observations) {
-		o.File = name
-		core.Observations = append(core.Observations, o)
-	}
-	for _, g := range withoutNil(file.Groups) {
-		g.File = name
-		core.Groups = append(core.Groups, g)
-	}
-	for _, t := range withoutNil(file.Tuples) {
-		t.File = name
-		core.Tuples = append(core.Tuples, t)
-	}
-	for _, a := range withoutNil(file.SimilarPairs) {
-		a.File = name
-		core.SimilarPairs = append(core.SimilarPairs, a)
-	}
-	for _, t := range withoutNil(file.LabTests) {
-		t.File = name
-		core.LabTests = append(core.LabTests, t)
-	}
-	for _, c := range withoutNil(file.Conditions) {
-		c.File = name
-		core.Conditions = append(core.Conditions, c)
-	}
-	for _, d := range withoutNil(file.Drugs) {
-		d.File = name
-		core.Drugs = append(core.Drugs, d)
-	}
-	for _, d := range withoutNil(file.ChronicDiseases) {
-		d.File = name
-		core.ChronicDiseases = append(core.ChronicDiseases, d)
-	}
+	core.Observations = appendEntries(core.Observations, name, file.Observations, func(o *Observation) *string { return &o.File })
+	core.Groups = appendEntries(core.Groups, name, file.Groups, func(g *Group) *string { return &g.File })
+	core.Tuples = appendEntries(core.Tuples, name, file.Tuples, func(t *Tuple) *string { return &t.File })
+	core.SimilarPairs = appendEntries(core.SimilarPairs, name, file.SimilarPairs, func(p *SimilarPair) *string { return &p.File })
+	core.LabTests = appendEntries(core.LabTests, name, file.LabTests, func(t *LabTest) *string { return &t.File })
+	core.Conditions = appendEntries(core.Conditions, name, file.Conditions, func(c *Condition) *string { return &c.File })
+	core.Drugs = appendEntries(core.Drugs, name, file.Drugs, func(d *Drug) *string { return &d.File })
+	core.ChronicDiseases = appendEntries(core.ChronicDiseases, name, file.ChronicDiseases, func(d *ChronicDisease) *string { return &d.File })
 	for _, factor := range file.Hospitalizations {
 		core.Hospitalizations = append(core.Hospitalizations, &Hospitalization{File: name, RiskFactor: factor})
 	}
 }
 
-// withoutNil removes the empty entries of a list: a dash with nothing after it.
-func withoutNil[T any](list []*T) []*T {
-	return slices.DeleteFunc(list, func(entry *T) bool { return entry == nil })
+// appendEntries appends the entries of a list in a file, and sets the file name of each. It
+// skips empty entries: a dash with nothing after it.
+func appendEntries[T any](list []*T, name string, entries []*T, file func(*T) *string) []*T {
+	for _, entry := range entries {
+		if entry == nil {
+			continue
+		}
+		*file(entry) = name
+		list = append(list, entry)
+	}
+	return list
 }
 
 // ReadLanguage reads the texts of one language, with errors as in ReadCore. A derived
