@@ -177,20 +177,18 @@ func (s *scratch) missingItem(t *model.Tuple) (missingItem model.ObservationInde
 	return missingItem, count
 }
 
+// standaloneLevels are the triage levels that a present observation requires alone, by its
+// seriousness.
+var standaloneLevels = [...]model.TriageLevel{
+	model.NotSerious:                    model.NoTriageLevel,
+	model.Serious:                       model.Consultation24,
+	model.SeriousnessEmergency:          model.Emergency,
+	model.SeriousnessEmergencyAmbulance: model.EmergencyAmbulance,
+}
+
 // seriousnessLevel returns the triage level that a present observation of the given
 // seriousness requires alone.
-func seriousnessLevel(v model.Seriousness) model.TriageLevel {
-	switch v {
-	case model.Serious:
-		return model.Consultation24
-	case model.SeriousnessEmergency:
-		return model.Emergency
-	case model.SeriousnessEmergencyAmbulance:
-		return model.EmergencyAmbulance
-	default:
-		return model.NoTriageLevel
-	}
-}
+func seriousnessLevel(v model.Seriousness) model.TriageLevel { return standaloneLevels[v] }
 
 // conditionLevel returns the triage level of the conditions that may be present.
 func (s *scratch) conditionLevel() (model.TriageLevel, RootCause) {
@@ -274,18 +272,9 @@ func (s *scratch) tupleSeriousness() map[model.ObservationIndex]model.Seriousnes
 }
 
 // levelSeriousness returns the seriousness that requires a level, the inverse of
-// seriousnessLevel.
+// seriousnessLevel: NotSerious for a level that no observation requires alone.
 func levelSeriousness(level model.TriageLevel) model.Seriousness {
-	switch level {
-	case model.EmergencyAmbulance:
-		return model.SeriousnessEmergencyAmbulance
-	case model.Emergency:
-		return model.SeriousnessEmergency
-	case model.Consultation24:
-		return model.Serious
-	default:
-		return model.NotSerious
-	}
+	return model.Seriousness(max(0, slices.Index(standaloneLevels[:], level)))
 }
 
 // FoldToThreeLevels folds the five levels into the three-level scale.
