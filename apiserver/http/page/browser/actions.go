@@ -12,11 +12,7 @@ import (
 // its center.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
-	runAction(tab, "click "+selector, click(selector))
-}
-
-func click(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.Click(chromedp.CSS(selector))
+	runAction(tab, "click "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
 // Fill replaces the value of a field by typing.

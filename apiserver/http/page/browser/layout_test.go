@@ -15,10 +15,10 @@ func TestHasHorizontalOverflow(t *testing.T) {
 		content string
 		want    bool
 	}{
-		"desktop":           {Options{}, wide, false},
-		"wide when zoomed":  {Options{Zoom: 4}, wide, true},
-		"wide on telephone": {Options{Mobile: true}, wide, true},
-		"telephone":         {Options{Mobile: true}, "<p>short</p>", false},
+		"desktop":          {Options{}, wide, false},
+		"wide when zoomed": {Options{Zoom: 4}, wide, true},
+		"wide on a phone":  {Options{Mobile: true}, wide, true},
+		"phone":            {Options{Mobile: true}, "<p>short</p>", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

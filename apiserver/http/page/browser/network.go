@@ -34,7 +34,7 @@ type Request struct {
 	Cached bool   // served from the cache
 }
 
-// Requests returns the requests since the last navigation (Go, Submit and so on) in order.
+// Requests returns the requests since the last Go or Reload, in order.
 // A redirect is a request of its own.
 func (tab *Tab) Requests() []Request {
 	tab.network.Lock()
@@ -96,7 +96,7 @@ func (r *networkLog) handleEvent(event any) {
 // to.
 func isFaviconRequest(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
 
-// update changes the latest request with an ID, if it was sent since the last navigation.
+// update changes the latest request with an ID, if it was sent since the last Go or Reload.
 func (r *networkLog) update(id network.RequestID, change func(*Request)) {
 	for _, sent := range slices.Backward(r.requests) {
 		if sent.id == id {

@@ -33,8 +33,8 @@ func TestOptions(t *testing.T) {
 			`getComputedStyle(document.querySelector("p")).fontSize === "32px"`,
 			`document.body.innerText.includes("no scripts")`,
 		}},
-		"telephone": {Options{Mobile: true}, []string{`innerWidth === 390 && matchMedia("(pointer: coarse)").matches`}},
-		"zoom":      {Options{Zoom: 4}, []string{`innerWidth === 320 && innerHeight === 200 && devicePixelRatio === 4`}},
+		"phone": {Options{Mobile: true}, []string{`innerWidth === 390 && matchMedia("(pointer: coarse)").matches`}},
+		"zoom":  {Options{Zoom: 4}, []string{`innerWidth === 320 && innerHeight === 200 && devicePixelRatio === 4`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
