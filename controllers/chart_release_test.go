@@ -49,28 +49,12 @@ const (
 	eventuallyTimeout = 90 * time.Second
 )
 
-// stopControlPlane stops the control plane if it was started.
-var stopControlPlane = func() error { return nil }
-
-// controlPlane is started once, by the first test that needs it.
-var controlPlane = sync.OnceValues(func() (*controlplanetest.ControlPlane, error) {
-	shared, err := controlplanetest.Start()
-	if err == nil {
-		stopControlPlane = shared.Stop
-	}
-	return shared, err
-})
-
 func TestMain(m *testing.M) {
 	if os.Getenv(runOperatorEnv) != "" {
 		main()
 		return
 	}
-	code := m.Run()
-	if err := stopControlPlane(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
-	}
-	os.Exit(code)
+	os.Exit(controlplanetest.Run(m))
 }
 
 // A chartRelease is a release of the chart for some namespaces.
@@ -93,10 +77,7 @@ type chartRelease struct {
 // in existing namespaces. missing are the watched namespaces that do not exist.
 func newChartRelease(t *testing.T, watched []string, missing ...string) *chartRelease {
 	t.Helper()
-	shared, err := controlPlane()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := controlplanetest.Get(t)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -106,6 +87,7 @@ func newChartRelease(t *testing.T, watched []string, missing ...string) *chartRe
 	i := &chartRelease{WithT: gomega.NewWithT(t), t: t, operatorNamespace: "system-" + watched[0], watchedNamespaces: append(slices.Clone(watched), missing...)}
 	i.SetDefaultEventuallyTimeout(eventuallyTimeout)
 	i.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	var err error
 	if i.Client, err = client.New(shared.AdminConfig(), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
@@ -344,10 +326,7 @@ func (i *chartRelease) finalizeNamespace(name string) {
 // first.
 func (i *chartRelease) deletableKinds() []schema.GroupVersionKind {
 	i.t.Helper()
-	shared, err := controlPlane()
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	shared := controlplanetest.Get(i.t)
 	discovered, err := discovery.NewDiscoveryClientForConfig(shared.AdminConfig())
 	if err != nil {
 		i.t.Fatal(err)

@@ -5,7 +5,6 @@ package v1alpha1_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,65 +17,32 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
-
-// apiClient is a client of a real kube-apiserver that knows the kinds of this
-// package: what it refuses, no Instance has.
-var apiClient client.Client
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assetsDirectory(),
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	code, err := runTests(environment, m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting a control plane (`go -C hack/cluster run . build assets` builds it):", err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(controlplanetest.Run(m))
 }
 
-func runTests(environment *envtest.Environment, m *testing.M) (code int, err error) {
-	config, err := environment.Start()
-	if err != nil {
-		return 1, err
-	}
-	defer func() { _ = environment.Stop() }()
+// newClient returns a client of a real kube-apiserver with the CRDs of this package.
+func newClient(t *testing.T) client.Client {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return 1, err
+		t.Fatal(err)
 	}
-	if apiClient, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
-
-// assetsDirectory is where kube-apiserver and etcd are: where KUBEBUILDER_ASSETS
-// says, else where hack/cluster builds them.
-func assetsDirectory() string {
-	if directory := os.Getenv("KUBEBUILDER_ASSETS"); directory != "" {
-		return directory
-	}
-	cache, err := os.UserCacheDir()
+	apiClient, err := client.New(controlplanetest.Get(t).AdminConfig(), client.Options{Scheme: scheme})
 	if err != nil {
-		return ""
+		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(cache, "anamnesis", "assets", "*", "kube-apiserver"))
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[len(found)-1])
+	return apiClient
 }
 
-// newInstance is one with this spec, in YAML as people write it.
+// newInstance returns an Instance with a spec in YAML, as users write it.
 func newInstance(t *testing.T, name, spec string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -194,7 +160,7 @@ func TestInvalidInstancesAreRejected(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := apiClient.Create(t.Context(), newInstance(t, "acme", test.spec), client.DryRunAll)
+			err := newClient(t).Create(t.Context(), newInstance(t, "acme", test.spec), client.DryRunAll)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want one that says %q", err, test.want)
 			}
@@ -288,7 +254,7 @@ applications: [{name: operators}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := newInstance(t, "acme", test.spec)
-			if err := apiClient.Create(t.Context(), object, client.DryRunAll); err != nil {
+			if err := newClient(t).Create(t.Context(), object, client.DryRunAll); err != nil {
 				t.Fatal(err)
 			}
 			got := object.Object["spec"].(map[string]any)
@@ -353,14 +319,14 @@ func TestAccessModeIsImmutable(t *testing.T) {
 		corev1.ReadWriteOncePod: corev1.ReadWriteOnce,
 	} {
 		object := newInstance(t, "stays-"+strings.ToLower(string(from)), fmt.Sprintf("storage: {embedded: {accessMode: %s}}", from))
-		if err := apiClient.Create(t.Context(), object); err != nil {
+		if err := newClient(t).Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 		err := unstructured.SetNestedField(object.Object, string(to), "spec", "storage", "embedded", "accessMode")
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = apiClient.Update(t.Context(), object)
+		err = newClient(t).Update(t.Context(), object)
 		if err == nil || !strings.Contains(err.Error(), "accessMode is immutable") {
 			t.Errorf("from %s to %s: got error %v", from, to, err)
 		}
@@ -369,7 +335,7 @@ func TestAccessModeIsImmutable(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = unstructured.SetNestedField(object.Object, string(from), "spec", "storage", "embedded", "accessMode")
-		if err := apiClient.Update(t.Context(), object); err != nil {
+		if err := newClient(t).Update(t.Context(), object); err != nil {
 			t.Errorf("a volume of %s cannot grow: %v", from, err)
 		}
 	}

@@ -58,13 +58,13 @@ func TestInvalidWebhookConfigsAreRejected(t *testing.T) {
 		"an Instance unnamed": {strings.ReplaceAll(receiverSpec(receiverURL, ""), "{name: acme}", "{name: ''}"), "spec.instanceRef.name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := apiClient.Create(t.Context(), newWebhookConfig(t, "portal", test.spec), client.DryRunAll)
+			err := newClient(t).Create(t.Context(), newWebhookConfig(t, "portal", test.spec), client.DryRunAll)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want one that says %q", err, test.want)
 			}
 		})
 	}
-	err := apiClient.Create(t.Context(), newWebhookConfig(t, strings.Repeat("a", 246), receiverSpec(receiverURL, "")), client.DryRunAll)
+	err := newClient(t).Create(t.Context(), newWebhookConfig(t, strings.Repeat("a", 246), receiverSpec(receiverURL, "")), client.DryRunAll)
 	if err == nil || !strings.Contains(err.Error(), "name must be at most 245 characters") {
 		t.Errorf("a name that leaves no room for its Secret: got error %v", err)
 	}
@@ -72,12 +72,12 @@ func TestInvalidWebhookConfigsAreRejected(t *testing.T) {
 
 func TestValidWebhookConfigsAreAccepted(t *testing.T) {
 	for _, url := range []string{receiverURL, "https://portal.example", "https://portal.example:8443?a=b", "https://[2001:db8::1]/e", "https://10.0.0.7/e?x=y&z"} {
-		if err := apiClient.Create(t.Context(), newWebhookConfig(t, "portal", receiverSpec(url, "")), client.DryRunAll); err != nil {
+		if err := newClient(t).Create(t.Context(), newWebhookConfig(t, "portal", receiverSpec(url, "")), client.DryRunAll); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 	object := newWebhookConfig(t, "portal", receiverSpec(receiverURL, "subscribedEvents: []"))
-	if err := apiClient.Create(t.Context(), object, client.DryRunAll); err != nil {
+	if err := newClient(t).Create(t.Context(), object, client.DryRunAll); err != nil {
 		t.Fatal(err)
 	}
 	var typed v1alpha1.WebhookConfig
@@ -102,18 +102,18 @@ func TestValidWebhookConfigsAreAccepted(t *testing.T) {
 // sending.
 func TestWebhookConfigInstanceRefIsImmutable(t *testing.T) {
 	object := newWebhookConfig(t, "stays", receiverSpec(receiverURL, ""))
-	if err := apiClient.Create(t.Context(), object); err != nil {
+	if err := newClient(t).Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
 	if err := unstructured.SetNestedField(object.Object, "other", "spec", "instanceRef", "name"); err != nil {
 		t.Fatal(err)
 	}
-	if err := apiClient.Update(t.Context(), object); err == nil || !strings.Contains(err.Error(), "instanceRef is immutable") {
+	if err := newClient(t).Update(t.Context(), object); err == nil || !strings.Contains(err.Error(), "instanceRef is immutable") {
 		t.Errorf("got error %v", err)
 	}
 	_ = unstructured.SetNestedField(object.Object, "acme", "spec", "instanceRef", "name")
 	_ = unstructured.SetNestedField(object.Object, "https://other.example/", "spec", "url")
-	if err := apiClient.Update(t.Context(), object); err != nil {
+	if err := newClient(t).Update(t.Context(), object); err != nil {
 		t.Errorf("the address cannot change: %v", err)
 	}
 }

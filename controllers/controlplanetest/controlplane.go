@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package controlplanetest starts a kube-apiserver and an etcd for tests, with RBAC and
-// the CRDs. No other Kubernetes component runs: no controller deletes the contents of a
-// terminating namespace, and no kubelet runs pods.
+// the CRDs. All tests of a process share them: the first test that calls Get starts them,
+// and Run, to be called from TestMain, stops them. No other Kubernetes component runs: no
+// controller deletes the contents of a terminating namespace, and no kubelet runs pods.
 package controlplanetest
 
 import (
@@ -11,13 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// A ControlPlane is a running control plane. The caller of Start must stop it.
+// A ControlPlane is a running control plane.
 type ControlPlane struct {
 	environment *envtest.Environment
 	// userMutex serializes the creation of users, which envtest does not support
@@ -25,9 +27,44 @@ type ControlPlane struct {
 	userMutex sync.Mutex
 }
 
-// Start starts a control plane. It needs the binaries built by hack/cluster, or those in
+// stop stops the control plane if it was started.
+var stop = func() error { return nil }
+
+// startShared starts the control plane of the process.
+var startShared = sync.OnceValues(func() (*ControlPlane, error) {
+	environment, err := startEnvironment()
+	if err != nil {
+		return nil, fmt.Errorf("starting a control plane: %w", err)
+	}
+	stop = environment.Stop
+	return &ControlPlane{environment: environment}, nil
+})
+
+// Get returns the control plane of the process and starts it if necessary. It fails the
+// test if it cannot. It needs the binaries built by hack/cluster, or those in
 // KUBEBUILDER_ASSETS, and a working directory within this repository, as in tests.
-func Start() (*ControlPlane, error) {
+func Get(t testing.TB) *ControlPlane {
+	t.Helper()
+	shared, err := startShared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shared
+}
+
+// Run runs the tests of a package, stops the control plane if one was started, and returns
+// the exit code.
+func Run(m *testing.M) int {
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// startEnvironment starts envtest with the CRDs of this repository.
+func startEnvironment() (*envtest.Environment, error) {
 	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
@@ -41,7 +78,7 @@ func Start() (*ControlPlane, error) {
 	for range maxStartAttempts {
 		environment, err := start(assets, crds)
 		if err == nil {
-			return &ControlPlane{environment: environment}, nil
+			return environment, nil
 		}
 		failures = errors.Join(failures, err)
 	}
@@ -60,8 +97,11 @@ func start(assets, crds string) (*envtest.Environment, error) {
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: time.Minute,
 	}
+	// The default range has 254 addresses, too few for repeated test runs: nothing deletes
+	// the Services left in test namespaces.
+	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.0.0.0/16")
 	if _, err := environment.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting a control plane: %w", err), environment.Stop())
+		return nil, errors.Join(err, environment.Stop())
 	}
 	return environment, nil
 }
@@ -72,20 +112,23 @@ func (c *ControlPlane) AdminConfig() *rest.Config { return rest.CopyConfig(c.env
 // AddServiceAccountUser adds a user with the identity of a service account, as a pod
 // would have it. The user has the permissions that RBAC grants the service account.
 func (c *ControlPlane) AddServiceAccountUser(namespace, name string) (*envtest.AuthenticatedUser, error) {
+	return c.addUser("system:serviceaccount:"+namespace+":"+name, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+}
+
+// AddAdminUser adds a user with all permissions.
+func (c *ControlPlane) AddAdminUser(name string) (*envtest.AuthenticatedUser, error) {
+	return c.addUser(name, "system:masters")
+}
+
+func (c *ControlPlane) addUser(name string, groups ...string) (*envtest.AuthenticatedUser, error) {
 	c.userMutex.Lock()
 	defer c.userMutex.Unlock()
-	user, err := c.environment.AddUser(envtest.User{
-		Name:   "system:serviceaccount:" + namespace + ":" + name,
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace},
-	}, nil)
+	user, err := c.environment.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("making ServiceAccount %s/%s known: %w", namespace, name, err)
+		return nil, fmt.Errorf("adding user %s: %w", name, err)
 	}
 	return user, nil
 }
-
-// Stop stops the control plane.
-func (c *ControlPlane) Stop() error { return c.environment.Stop() }
 
 // repositoryRoot returns the root of this repository, at or above the working directory.
 func repositoryRoot() (string, error) {
@@ -118,7 +161,7 @@ func assetsDirectory() (string, error) {
 			directory = filepath.Dir(found[len(found)-1])
 		}
 	}
-	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil { //nolint:gosec // the folder is the developer's to say
+	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil { //nolint:gosec // the person running the tests sets the path
 		return "", fmt.Errorf("no kube-apiserver in %q: build it with `go -C hack/cluster run . build assets`", directory)
 	}
 	return directory, nil

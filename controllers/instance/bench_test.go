@@ -23,9 +23,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
 const (
@@ -108,7 +108,7 @@ func (p *harness) startOperatorProcess() operatorProcess {
 	if output, err := exec.Command("go", "build", "-o", binary, "github.com/anamnesis-dev/anamnesis/controllers").CombinedOutput(); err != nil {
 		p.t.Fatalf("building the operator: %v\n%s", err, output)
 	}
-	user, err := testEnvironment.AddUser(envtest.User{Name: "operator", Groups: []string{"system:masters"}}, nil)
+	user, err := controlplanetest.Get(p.t).AddAdminUser("operator")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 )
 
@@ -179,11 +179,7 @@ func (p *harness) competeOn(ctx context.Context, kind string) (changes int) {
 
 // competingClient returns a client without client-side throttling.
 func (p *harness) competingClient() client.Client {
-	shared, err := controlPlane()
-	if err != nil {
-		panic(err)
-	}
-	cluster := rest.CopyConfig(shared)
+	cluster := controlplanetest.Get(p.t).AdminConfig()
 	cluster.QPS = -1
 	rival, err := client.New(cluster, client.Options{Scheme: p.Scheme()})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
@@ -460,11 +461,7 @@ func TestPrinterColumns(t *testing.T) {
 	p := newHarness(t)
 	p.mustCreate(p.newInstance("acme"))
 	p.waitForConditions("acme", "Ready=True Ready")
-	cluster, err := controlPlane()
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := rest.CopyConfig(cluster)
+	settings := controlplanetest.Get(t).AdminConfig()
 	settings.GroupVersion, settings.APIPath = &v1alpha1.GroupVersion, "/apis"
 	settings.NegotiatedSerializer = clientgoscheme.Codecs.WithoutConversion()
 	api, err := rest.RESTClientFor(settings)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -28,14 +27,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
 
@@ -50,25 +48,6 @@ const (
 	eventuallyTimeout = 60 * time.Second
 )
 
-var testEnvironment envtest.Environment
-
-// controlPlane starts one kube-apiserver for all tests.
-var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
-	assets, err := assetsDirectory()
-	if err != nil {
-		return nil, err
-	}
-	testEnvironment = envtest.Environment{
-		BinaryAssetsDirectory: assets,
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	// The default range has 254 addresses, too few for repeated test runs: nothing deletes
-	// the Services left in test namespaces.
-	testEnvironment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.0.0.0/16")
-	return testEnvironment.Start()
-})
-
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	// These tests mostly wait, so more of them than cores may run in parallel. The command
@@ -77,43 +56,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	format.MaxLength = 0 // snapshots may differ at their ends
-	code := m.Run()
-	if testEnvironment.Config != nil {
-		if err := testEnvironment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
-		}
-	}
-	os.Exit(code)
-}
-
-// assetsDirectory returns the directory of kube-apiserver and etcd: KUBEBUILDER_ASSETS,
-// or else the build directory of hack/cluster.
-func assetsDirectory() (string, error) {
-	directory := os.Getenv("KUBEBUILDER_ASSETS")
-	if directory == "" {
-		found, err := filepath.Glob(filepath.Join(cacheDirectory(), "assets", "*", "kube-apiserver"))
-		if err != nil {
-			return "", err
-		}
-		if len(found) > 0 {
-			directory = filepath.Dir(found[len(found)-1])
-		}
-	}
-	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil {
-		return "", fmt.Errorf("no kube-apiserver in %q: build it with `go -C hack/cluster run . build assets`", directory)
-	}
-	return directory, nil
-}
-
-func cacheDirectory() string {
-	if directory := os.Getenv("ANAMNESIS_CACHE"); directory != "" {
-		return directory
-	}
-	directory, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(directory, "anamnesis")
+	os.Exit(controlplanetest.Run(m))
 }
 
 func testScheme(t testing.TB) *runtime.Scheme {
@@ -174,11 +117,8 @@ func newHarnessWithoutOperator(t testing.TB) *harness {
 	p := &harness{WithT: gomega.NewWithT(t), t: t, writes: &writeRecorder{}, resyncPeriod: time.Hour}
 	p.SetDefaultEventuallyTimeout(eventuallyTimeout)
 	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
-	cluster, err := controlPlane()
-	if err != nil {
-		t.Fatalf("starting a control plane: %v", err)
-	}
-	p.Client, err = client.New(cluster, client.Options{Scheme: testScheme(t)})
+	var err error
+	p.Client, err = client.New(controlplanetest.Get(t).AdminConfig(), client.Options{Scheme: testScheme(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,11 +136,7 @@ func (p *harness) startOperator(image string) {
 	if p.stop != nil {
 		p.stop()
 	}
-	shared, err := controlPlane()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	cluster := rest.CopyConfig(shared)
+	cluster := controlplanetest.Get(p.t).AdminConfig()
 	cluster.QPS = -1
 	p.image, p.connection = image, &connection{}
 	cluster.Wrap(p.writes.wrap)

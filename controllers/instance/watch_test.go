@@ -11,17 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
 // watchObjects calls look for every state of the objects of a kind from now on,
 // including short-lived ones, until stop. It starts with the existing objects.
 func (p *harness) watchObjects(list client.ObjectList, look func(runtime.Object)) (stop func()) {
 	p.t.Helper()
-	cluster, err := controlPlane()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	watcher, err := client.NewWithWatch(cluster, client.Options{Scheme: testScheme(p.t)})
+	watcher, err := client.NewWithWatch(controlplanetest.Get(p.t).AdminConfig(), client.Options{Scheme: testScheme(p.t)})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ package namespaces
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -28,25 +27,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
-// stopControlPlane stops the control plane if it was started.
-var stopControlPlane = func() error { return nil }
-
-// controlPlane is started once, by the first test that needs it.
-var controlPlane = sync.OnceValues(func() (*controlplanetest.ControlPlane, error) {
-	shared, err := controlplanetest.Start()
-	if err == nil {
-		stopControlPlane = shared.Stop
-	}
-	return shared, err
-})
-
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	code := m.Run()
-	if err := stopControlPlane(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
-	}
-	os.Exit(code)
+	os.Exit(controlplanetest.Run(m))
 }
 
 // A cacheFixture is the cache of an operator that has permissions in some of its
@@ -65,12 +48,10 @@ type cacheFixture struct {
 // namespaces with the test's prefix, and of one Secret in the operator's own namespace.
 func newCacheFixture(t *testing.T, prefix string, watched ...string) *cacheFixture {
 	t.Helper()
-	shared, err := controlPlane()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := controlplanetest.Get(t)
 	y := &cacheFixture{WithT: gomega.NewWithT(t), t: t, prefix: prefix}
 	y.SetDefaultEventuallyTimeout(time.Minute)
+	var err error
 	if y.Client, err = client.New(shared.AdminConfig(), client.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -287,10 +268,7 @@ func TestInformersMustBeRequestedBeforeStart(t *testing.T) {
 // own cache.
 func TestCacheWatchesAllNamespacesByDefault(t *testing.T) {
 	t.Parallel()
-	shared, err := controlPlane()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := controlplanetest.Get(t)
 	made, err := NewCache(nil)(shared.AdminConfig(), cache.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,57 +23,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
 // eventuallyTimeout is how long a test waits for an expected change, even on a slow
 // machine.
 const eventuallyTimeout = 60 * time.Second
 
-var environment envtest.Environment
-
-// controlPlane starts one kube-apiserver for all tests.
-var controlPlane = sync.OnceValues(func() (*rest.Config, error) {
-	assets, err := assetsDirectory()
-	if err != nil {
-		return nil, err
-	}
-	environment = envtest.Environment{BinaryAssetsDirectory: assets}
-	return environment.Start()
-})
-
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	code := m.Run()
-	if environment.Config != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
-		}
-	}
-	os.Exit(code)
-}
-
-// assetsDirectory returns the directory of kube-apiserver and etcd: KUBEBUILDER_ASSETS
-// if set, else the output of hack/cluster.
-func assetsDirectory() (string, error) {
-	directory := os.Getenv("KUBEBUILDER_ASSETS")
-	if directory == "" {
-		root := os.Getenv("ANAMNESIS_CACHE")
-		if user, err := os.UserCacheDir(); root == "" && err == nil {
-			root = filepath.Join(user, "anamnesis")
-		}
-		found, err := filepath.Glob(filepath.Join(root, "assets", "*", "kube-apiserver"))
-		if err != nil {
-			return "", err
-		}
-		if len(found) > 0 {
-			directory = filepath.Dir(found[len(found)-1])
-		}
-	}
-	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil {
-		return "", fmt.Errorf("no kube-apiserver in %q: build it with `go -C hack/cluster run . build assets`", directory)
-	}
-	return directory, nil
+	os.Exit(controlplanetest.Run(m))
 }
 
 // A testCluster is a real API server and an Applier that reads from a cache, with a
@@ -96,10 +54,7 @@ type testCluster struct {
 func newCluster(t *testing.T) *testCluster {
 	t.Helper()
 	t.Parallel()
-	config, err := controlPlane()
-	if err != nil {
-		t.Fatalf("starting a control plane: %v", err)
-	}
+	config := controlplanetest.Get(t).AdminConfig()
 	c := &testCluster{WithT: gomega.NewWithT(t), t: t}
 	c.SetDefaultEventuallyTimeout(eventuallyTimeout)
 	c.Client = c.newClient(config)

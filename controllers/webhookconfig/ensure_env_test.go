@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
+	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
 var readyConditions = []string{"Ready=True Subscribed"}
@@ -237,10 +238,7 @@ func TestPrinterColumns(t *testing.T) {
 // kubectl get.
 func (p *testOperator) table(resource string) (columns []string, row []any) {
 	p.t.Helper()
-	shared, err := controlPlane()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	shared := controlplanetest.Get(p.t)
 	admin := shared.AdminConfig()
 	caller, err := rest.HTTPClientFor(admin)
 	if err != nil {

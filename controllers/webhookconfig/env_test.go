@@ -46,24 +46,9 @@ import (
 // machine.
 const eventuallyTimeout = 30 * time.Second
 
-// stopControlPlane stops the control plane if it was started.
-var stopControlPlane = func() error { return nil }
-
-var controlPlane = sync.OnceValues(func() (*controlplanetest.ControlPlane, error) {
-	shared, err := controlplanetest.Start()
-	if err == nil {
-		stopControlPlane = shared.Stop
-	}
-	return shared, err
-})
-
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	code := m.Run()
-	if err := stopControlPlane(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
-	}
-	os.Exit(code)
+	os.Exit(controlplanetest.Run(m))
 }
 
 // A testOperator is an operator for one test, in its own namespace.
@@ -96,10 +81,8 @@ func newTestOperator(t *testing.T) *testOperator {
 	p.SetDefaultEventuallyTimeout(eventuallyTimeout)
 	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
 	p.SetDefaultConsistentlyDuration(1200 * time.Millisecond)
-	shared, err := controlPlane()
-	if err != nil {
-		t.Fatalf("starting a control plane: %v", err)
-	}
+	shared := controlplanetest.Get(t)
+	var err error
 	if p.Client, err = client.New(shared.AdminConfig(), client.Options{Scheme: testScheme(t)}); err != nil {
 		t.Fatal(err)
 	}
@@ -170,10 +153,7 @@ func (p *testOperator) start(cluster *rest.Config) {
 // restart replaces the operator with a new one.
 func (p *testOperator) restart() {
 	p.t.Helper()
-	shared, err := controlPlane()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	shared := controlplanetest.Get(p.t)
 	p.start(shared.AdminConfig())
 }
 
