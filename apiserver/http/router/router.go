@@ -8,8 +8,6 @@ package router
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -140,54 +138,18 @@ func newAssessmentRouter(o Options) chi.Router {
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	router.Group(func(r chi.Router) {
-		r.Use(
-			middleware.RecordEndpoint,
-			authorization(o).Middleware,
-			middleware.MeterUsage(o.Meter, planLimitExceeded),
-		)
+		r.Use(middleware.RecordEndpoint)
 		v3.New(v3.Options{
 			Models: o.Models, Engine: o.Engine, Tokens: o.Tokens, Feedback: o.Feedback, Now: o.Now, Limiter: o.Limiter, Log: o.Log,
+			Applications: o.Applications, Throttle: o.Throttle, Operations: o.Operations, Meter: o.Meter,
 		}).Mount(r)
 	})
 	return router
 }
 
-// authorization returns the middleware that authorizes calls to the symptom assessment.
-func authorization(o Options) middleware.Authorization {
-	keys := middleware.ApplicationAuth{
-		Applications: o.Applications, Throttle: o.Throttle, OnUnauthenticated: forbidden, OnThrottled: tooManyAttempts,
-	}
-	return middleware.Authorization{
-		Operations:     o.Operations,
-		Authenticators: map[access.Scheme]middleware.Authenticator{access.SchemeApplicationKey: keys.Authenticate},
-		Deny:           deny,
-	}
-}
-
 func internalError(w http.ResponseWriter, r *http.Request) {
 	v3.WriteError(w, http.StatusInternalServerError,
 		"internal error; the server log has details under request id "+middleware.RequestInfoFrom(r.Context()).RequestID)
-}
-
-func forbidden(w http.ResponseWriter, _ *http.Request) {
-	v3.WriteError(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
-}
-
-// deny responds to an application that may not perform an operation.
-func deny(w http.ResponseWriter, _ *http.Request, err error) {
-	message := "the application may not call this endpoint"
-	if denied, ok := errors.AsType[*access.DeniedError](err); ok && denied.MissingScope != "" {
-		message = fmt.Sprintf("the application lacks the scope %s", denied.MissingScope)
-	}
-	v3.WriteError(w, http.StatusForbidden, message)
-}
-
-func tooManyAttempts(w http.ResponseWriter, _ *http.Request) {
-	v3.WriteError(w, http.StatusTooManyRequests, "too many requests with a wrong App-Id or App-Key from this address; retry after the delay in Retry-After")
-}
-
-func planLimitExceeded(w http.ResponseWriter, _ *http.Request) {
-	v3.WriteError(w, http.StatusTooManyRequests, "the application's monthly quota is exhausted")
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {

@@ -13,6 +13,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/catalog"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
@@ -36,6 +37,30 @@ func rejectBody(w http.ResponseWriter, _ *http.Request, status int, problem stri
 // writeBusy responds to a call that exceeds the server's capacity.
 func writeBusy(w http.ResponseWriter, _ *http.Request) {
 	WriteError(w, http.StatusServiceUnavailable, "the server is overloaded; retry later")
+}
+
+// unauthenticated responds to a call without a valid application ID and key.
+func unauthenticated(w http.ResponseWriter, _ *http.Request) {
+	WriteError(w, http.StatusForbidden, "App-Id or App-Key is missing or wrong")
+}
+
+// tooManyAttempts responds to a client throttled after failed attempts.
+func tooManyAttempts(w http.ResponseWriter, _ *http.Request) {
+	WriteError(w, http.StatusTooManyRequests, "too many requests with a wrong App-Id or App-Key from this address; retry after the delay in Retry-After")
+}
+
+// deny responds to an application that may not perform an operation.
+func deny(w http.ResponseWriter, _ *http.Request, err error) {
+	message := "the application may not call this endpoint"
+	if denied, ok := errors.AsType[*access.DeniedError](err); ok && denied.MissingScope != "" {
+		message = fmt.Sprintf("the application lacks the scope %s", denied.MissingScope)
+	}
+	WriteError(w, http.StatusForbidden, message)
+}
+
+// planLimitExceeded responds to a call that exceeds the application's plan.
+func planLimitExceeded(w http.ResponseWriter, _ *http.Request) {
+	WriteError(w, http.StatusTooManyRequests, "the application's monthly quota is exhausted")
 }
 
 // A requestError is an error caused by the client and reported to it.

@@ -17,6 +17,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/middleware"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/access"
+	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/inference"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
@@ -32,7 +34,7 @@ type Models interface {
 	Acquire(modelID string) (*model.Lease, error)
 }
 
-// Options are the dependencies of the API. All are required.
+// Options are the dependencies of the API. All but Throttle are required.
 type Options struct {
 	Models   Models
 	Engine   *inference.Engine
@@ -41,25 +43,48 @@ type Options struct {
 	Now      func() time.Time
 	Limiter  *limiter.Limiter
 	Log      *slog.Logger
+
+	Applications middleware.ApplicationAuthenticator
+	Throttle     *throttle.Throttle // throttles key guessing; nil disables it
+	Operations   access.Operations  // operations of the contract; others are denied
+	Meter        middleware.Meter
 }
 
 // API serves /v3.
 type API struct {
-	models   Models
-	engine   *inference.Engine
-	tokens   InterviewTokens
-	feedback FeedbackStore
-	now      func() time.Time
-	limiter  *limiter.Limiter
-	log      *slog.Logger
+	models        Models
+	engine        *inference.Engine
+	tokens        InterviewTokens
+	feedback      FeedbackStore
+	now           func() time.Time
+	limiter       *limiter.Limiter
+	log           *slog.Logger
+	authorization middleware.Authorization
+	meter         middleware.Meter
 }
 
 // New returns the API.
 func New(o Options) *API {
-	return &API{models: o.Models, engine: o.Engine, tokens: o.Tokens, feedback: o.Feedback, now: o.Now, limiter: o.Limiter, log: o.Log}
+	return &API{
+		models: o.Models, engine: o.Engine, tokens: o.Tokens, feedback: o.Feedback, now: o.Now, limiter: o.Limiter, log: o.Log,
+		authorization: authorization(o), meter: o.Meter,
+	}
 }
 
-// Mount adds the routes of /v3 to a router whose middleware has authenticated the caller.
+// authorization returns the middleware that authenticates applications and authorizes
+// their calls.
+func authorization(o Options) middleware.Authorization {
+	keys := middleware.ApplicationAuth{
+		Applications: o.Applications, Throttle: o.Throttle, OnUnauthenticated: unauthenticated, OnThrottled: tooManyAttempts,
+	}
+	return middleware.Authorization{
+		Operations:     o.Operations,
+		Authenticators: map[access.Scheme]middleware.Authenticator{access.SchemeApplicationKey: keys.Authenticate},
+		Deny:           deny,
+	}
+}
+
+// Mount adds the routes of /v3 to a router.
 func (a *API) Mount(r chi.Router) {
 	strict := enginev3.NewStrictHandlerWithOptions(a, nil, enginev3.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  a.handleError,
@@ -67,6 +92,7 @@ func (a *API) Mount(r chi.Router) {
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(
+			a.authorization.Middleware, middleware.MeterUsage(a.meter, planLimitExceeded),
 			a.validateInterviewID, a.withRelease, middleware.BodyReader{Budget: a.limiter.BodyBytes, Reject: rejectBody}.Middleware,
 			middleware.LimitConcurrency(a.limiter.Calls, writeBusy))
 		enginev3.HandlerWithOptions(strict, enginev3.ChiServerOptions{
