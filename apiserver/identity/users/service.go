@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package users is the service for users and patients. It encrypts contact data before
-// storage and looks users up by it, restricts end users to their own data, and writes
+// storage and looks users up by it, enforces the rules of package access on each of them, and writes
 // audit records in the transaction of the audited change. The user and patient types
 // belong in package record; SQL and HTTP do not belong here.
 package users

@@ -6,7 +6,8 @@
 // The model is a two-layer network of independent conditions and observations joined
 // by noisy-OR links with leaks, the form of QMR-DT (Shwe et al. 1991). Age, sex and
 // risk factors move the priors; symptoms and laboratory results are findings. Package
-// model documents the meaning of each number.
+// model documents the meaning of each number. The thresholds of triage are in triage.go; the
+// level of a condition and the seriousness of an observation are content.
 //
 // The package is pure. The same release, patient and options yield bit-identical
 // results, whatever the order of the evidence: findings are sorted, sums run in order

@@ -2,7 +2,7 @@
 
 // Package feedback defines what patients intended to do before and after an interview,
 // and which combinations are valid, according to the specification of POST
-// /v3/interviews/feedback. It is pure: the HTTP handler belongs to package router,
+// /v3/interviews/feedback. It is pure: the HTTP handler belongs to package v3,
 // storage to package storage.
 package feedback
 

@@ -7,8 +7,9 @@
 //
 // Calls never wait for storage. Calls of other processes become visible after their
 // next flush and our next read, so a limit may be exceeded by one flush of each
-// process. While storage is down, all calls pass. HTTP and the files that define plans
-// belong elsewhere.
+// process. While storage is down, all calls pass. Package middleware
+// calls it for each request (MeterUsage), the APIs respond, and package server reads the
+// files that define plans.
 package quota
 
 import (

@@ -4,7 +4,7 @@
 // the replicas of an instance share.
 //
 // Package storage defines what is stored and under which rules; this package contains
-// only the PostgreSQL implementation: migrations/, queries.sql and the code that sqlc
-// generates from them. Errors from this package never contain a host, user, database
+// only what PostgreSQL alone needs: connections, migrations/, and in queries.sql the
+// statements that SQLite does not share. The shared ones are in package sqlstore. Errors from this package never contain a host, user, database
 // name or password: see wrapError.
 package postgres

@@ -8,6 +8,6 @@
 // with synchronous=FULL.
 //
 // Package storage defines what is stored and under which rules; this package contains
-// only the SQLite implementation: migrations/, queries.sql and the code that sqlc
-// generates from them.
+// only what SQLite alone needs: connections, migrations/, and in queries.sql the statements
+// that PostgreSQL does not share. The shared ones are in package sqlstore.
 package sqlite

@@ -9,6 +9,7 @@
 // sees a State, everything answered so far, and stores nothing: the same State yields
 // the same question. There is no clock, storage or HTTP here.
 //
-// The wording of questions is content, in content/lang/<language>/texts/surveys.yaml; the names of symptoms
-// come from the release.
+// The wording of questions is content. A section's own questions are in
+// content/lang/<language>/texts/surveys.yaml; questions about symptoms and risk factors, and
+// their names, come from the release (content/lang/<language>/observations).
 package section

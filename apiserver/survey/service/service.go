@@ -3,7 +3,7 @@
 // Package service is the survey service. It loads a survey with its steps, has package
 // flow compute the next step outside any transaction, and writes the result in a
 // transaction that succeeds only if the survey is unchanged since it was read. It
-// restricts end users to their own data and writes the audit record in the same
+// enforces the rules of package access on each survey and writes the audit record in the same
 // transaction as the action. Package section decides what a survey asks. SQL and HTTP
 // do not belong here.
 package service

@@ -7,6 +7,6 @@
 // that has the name of an owned object but belongs elsewhere; it returns an error
 // instead.
 //
-// Package resources builds the objects, and package phases decides which ones are
-// desired.
+// Package resources builds the objects, and the phases of package instance decide which
+// ones are desired.
 package inventory

@@ -7,7 +7,7 @@
 // time, the rollout fails and the last ready template is restored. The desired template
 // is retried when the spec changes, when a user requests it, and automatically if the
 // cause may be transient. All functions are pure: Facts go in and a Plan comes out.
-// Reading and writing objects belongs to package phases.
+// Reading and writing objects belongs to package instance.
 package rollout
 
 import (
