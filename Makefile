@@ -79,12 +79,13 @@ test-integration: $(LOCAL_CLUSTER) models ## Tests with PostgreSQL, a Kubernetes
 # walk through pages without it: $(call test_packages,LIST,COMMAND), where the command
 # sets up what the tests need.
 define test_packages
-packages=$$(hack/test-packages.sh $(1)); judges=$$(hack/test-packages.sh $(1) norace); export $(MODELS); \
+packages=$$(hack/test-packages.sh $(1)); export $(MODELS); \
+  norace=$$(hack/test-packages.sh $(1) norace); pattern=$$(hack/test-packages.sh $(1) norace-pattern); \
   echo "== compile, for the race detector"; \
   CGO_ENABLED=1 $(COMPILE) go list -race -test -deps -export $$packages >/dev/null; \
   echo "== tests, with the race detector"; $(2) env $(RACE) -timeout 20m $$packages; \
   echo "== tests that judge the content or walk through pages, without the race detector"; \
-  $(2) go test -timeout 20m $$judges
+  $(2) go test -timeout 20m -run "$$pattern" $$norace
 endef
 
 .PHONY: models

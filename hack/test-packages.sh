@@ -6,7 +6,11 @@
 #
 # A package belongs to the second list if its tests import a package that starts one of
 # these. With a second argument, "norace", prints only the packages with tests that are
-# excluded from the race detector. The end-to-end tests are in neither list.
+# excluded from the race detector, and "norace-pattern" a pattern for go test -run that
+# matches only these tests. The end-to-end tests are in neither list.
+#
+# Packages are listed from the end of the alphabet: controllers/instance takes longest, and
+# go test starts the packages in this order.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -34,12 +38,19 @@ classify() {
     }'
 }
 
-# Prints the packages with tests that the race detector must not run.
-norace() {
-  git grep -l '^//go:build !race' -- '*_test.go' | xargs -n1 dirname | sort -u | sed "s|^|$module/|"
-}
+# Prints the test files that the race detector must not run.
+norace_files() { git grep -l '^//go:build !race' -- '*_test.go'; }
+
+# Prints the packages of these files.
+norace() { norace_files | xargs -n1 dirname | sort -u | sed "s|^|$module/|"; }
+
+if [ "${2:-}" = norace-pattern ]; then
+  names=$(norace_files | xargs sed -nE 's/^func ((Test|Fuzz|Example)[A-Za-z0-9_]*)\(.*/\1/p' | grep -vx TestMain | sort -u)
+  echo "^($(echo "$names" | paste -sd '|'))\$"
+  exit
+fi
 
 selected=$(classify | awk -v list="$1" '$2 == list { print $1 }' | sort)
 [ "${2:-}" != norace ] || selected=$(comm -12 <(echo "$selected") <(norace))
 [ -n "$selected" ] || { echo "hack/test-packages.sh: no packages in the list \"$1\"" >&2; exit 1; }
-echo "$selected"
+echo "$selected" | sort -r

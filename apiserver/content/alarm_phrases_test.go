@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !race
+
 package content_test
 
 import (
@@ -18,6 +20,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp"
 )
+
+// alarmSampleCount is the number of emergencies sampled per language.
+const alarmSampleCount = 10_000
 
 // alarmPhrases are the building blocks of emergency descriptions in a language: the
 // speaker and the patient, the verb, the danger, and how it is played down.
