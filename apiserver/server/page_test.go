@@ -28,8 +28,8 @@ func TestDemoSurvey(t *testing.T) {
 	}
 	var first string
 	for _, test := range []struct{ form, language, says string }{
-		{"who=you&type=triage", "en", "How urgent is it?"}, {"who=child&type=triage", "en", "How urgent is it for your child?"},
-		{"who=other&type=intake", "en", "Some questions before the visit"}, {"", "en", "How urgent is it?"}, {"who=unknown&type=unknown", "en", "How urgent is it?"},
+		{"who=you&type=triage", "en", "How soon do you need help?"}, {"who=child&type=triage", "en", "How soon does your child need help?"},
+		{"who=other&type=intake", "en", "Some questions before the visit"}, {"", "en", "How soon do you need help?"}, {"who=unknown&type=unknown", "en", "How soon do you need help?"},
 	} {
 		made := mustSend(t, c, "POST", address+"/survey/demo", test.form, "Content-Type", "application/x-www-form-urlencoded", "Accept-Language", test.language)
 		path := made.header.Get("Location")

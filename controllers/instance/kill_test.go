@@ -44,7 +44,7 @@ func soakDuration(t *testing.T) time.Duration {
 
 const (
 	// killStride is the stride between tested kills when not soaking.
-	killStride = 20
+	killStride = 40
 	// maxConcurrentKills limits how many operators run scenarios concurrently. They mostly
 	// wait rather than compute.
 	maxConcurrentKills = 6

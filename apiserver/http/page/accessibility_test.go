@@ -334,7 +334,7 @@ func checkExpired(j *accessibilityChecker, c *fixture) {
 	clickAndWait(j.tab, "main form button")
 	clickAndWait(j.tab, "main .list a")
 	j.check("expired")
-	if heading := j.tab.Text("h1"); heading != "These questions are closed" {
+	if heading := j.tab.Text("h1"); heading != "You can no longer answer these questions" {
 		j.t.Errorf("who comes late reads %q", heading)
 	}
 }

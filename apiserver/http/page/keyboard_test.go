@@ -68,7 +68,7 @@ func TestKeyboardOnlySurvey(t *testing.T) {
 	tab.IgnoreErrors("422")
 	k := &keyboardUser{t, tab}
 	tab.Go(c.magicLink(c.createSurvey(surveySpec{Language: "en", Sections: []string{section.Demographics, section.Allergies}})))
-	k.tabTo("Open my questions")
+	k.tabTo("Open the questions")
 	k.submit()
 	k.tabTo("Start")
 	k.submit()
@@ -88,8 +88,8 @@ func TestKeyboardOnlySurvey(t *testing.T) {
 	k.tabTo("answer")
 	tab.Press("Space")
 	want := []string{
-		"Skip to the question", "Leave this page", "Back", "medicine", "food", "pollen", "animals", "insects", "latex", "contact", "other", "severe",
-		"Continue", "None of these", "Why do we ask this?", "Look at your answers",
+		"Skip to the question", "Save and leave", "Back", "medicine", "food", "pollen", "animals", "insects", "latex", "contact", "other", "severe",
+		"Continue", "None of these", "Why do we ask this?", "See your answers",
 	}
 	if diff := cmp.Diff(want, k.tabStops()); diff != "" {
 		t.Errorf("stops of the keyboard (-want +got):\n%s", diff)

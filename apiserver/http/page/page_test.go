@@ -22,7 +22,7 @@ func TestTriageSurvey(t *testing.T) {
 	v, path := c.newVisitor(), "/survey/"+made.ID
 	v.get(link.RequestURI()).expect(t, http.StatusOK, "Your questions are ready", "Call 112 now")
 	v.post(path, url.Values{"code": {link.Query().Get("magicCode")}}).expectRedirect(t, path)
-	v.get(path).expect(t, http.StatusOK, "How urgent is it?", "This is not a diagnosis", "Call 112 now")
+	v.get(path).expect(t, http.StatusOK, "How soon do you need help?", "This is not a diagnosis", "Call 112 now")
 	result := v.completeSurvey(healthyPatient("I have had a headache since yesterday"), path+"/questions/0", continueToEnd)
 	result.expect(t, http.StatusOK, "Your result", "Female, 34 years · Answered on "+c.date(), "Who can help", "What it may be", "Headache", "What fits", "This is not a diagnosis")
 	if result.path != path+"/result" {
@@ -88,7 +88,7 @@ func TestFollowUpSurvey(t *testing.T) {
 	patient, err := c.users.GetPatient(context.Background(), portalActor, first.PatientID)
 	c.must(err)
 	v = c.openMagicLink(c.createSurveyFor(patient, surveySpec{Type: "follow_up"}))
-	v.get(v.survey).expect(t, http.StatusOK, "How is your child now?", "Please answer for your child")
+	v.get(v.survey).expect(t, http.StatusOK, "How is your child now?", "Please answer for them")
 	asksAgain := false
 	v.completeSurvey(healthyPatient("nothing"), v.survey+"/questions/0", func(s pageResponse) bool {
 		asksAgain = asksAgain || strings.Contains(strings.ToLower(s.heading()), "cough")

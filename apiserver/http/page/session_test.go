@@ -30,7 +30,7 @@ func TestMagicLinkSurvivesPrefetch(t *testing.T) {
 	scanner.get(path).expect(t, http.StatusUnauthorized, "You cannot open this page")
 	v := c.newVisitor()
 	v.post(path, url.Values{"code": {link.Query().Get("magicCode")}}).expectRedirect(t, path)
-	v.get(path).expect(t, http.StatusOK, "How urgent is it?")
+	v.get(path).expect(t, http.StatusOK, "How soon do you need help?")
 }
 
 func TestSessionCookie(t *testing.T) {
@@ -103,8 +103,8 @@ func TestSignOut(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
 	v := c.openMagicLink(c.createSurvey(surveySpec{}))
-	v.get(v.survey).expect(t, http.StatusOK, "Leave this page")
-	v.post("/survey/sign-out", url.Values{"survey": {strings.TrimPrefix(v.survey, "/survey/")}}).expect(t, http.StatusOK, "You have left", "Your answers are saved")
+	v.get(v.survey).expect(t, http.StatusOK, "Save and leave")
+	v.post("/survey/sign-out", url.Values{"survey": {strings.TrimPrefix(v.survey, "/survey/")}}).expect(t, http.StatusOK, "Your answers are saved", "Your answers are saved")
 	v.get(v.survey).expect(t, http.StatusUnauthorized)
 	for _, id := range []string{"a/../..", "A;Path=/", "a\r\nSet-Cookie: b=c", strings.Repeat("a", 65), ""} {
 		if got := v.post("/survey/sign-out", url.Values{"survey": {id}}).header.Values("Set-Cookie"); len(got) != 1 {
@@ -134,7 +134,7 @@ func TestExpiredSurvey(t *testing.T) {
 	c.clockOffset.Store(int64(61 * time.Minute))
 	v.post(v.survey+"/questions/1", url.Values{"answer": {"34"}}).expect(t, http.StatusUnauthorized, "You cannot open this page")
 	v.post(v.survey+"/questions/1", url.Values{"answer": {"34"}}, "Cookie", "anamnesis-session="+token, "Accept-Language", "en-US").
-		expect(t, http.StatusConflict, "These questions are closed", made.ExpirationDate.UTC().Format("January 2, 2006"))
+		expect(t, http.StatusConflict, "You can no longer answer these questions", made.ExpirationDate.UTC().Format("January 2, 2006"))
 }
 
 // Cross-origin posts are rejected.

@@ -30,10 +30,10 @@ func TestSignInByCode(t *testing.T) {
 	made := c.createSurvey(surveySpec{Contact: record.Contact{Email: "Ada@portal.example"}})
 	v := c.newVisitor()
 	v.get("/survey").expect(t, http.StatusOK, "Sign in with a code", "Email address or phone number")
-	v.post("/survey", url.Values{"contact": {" ada@portal.example "}}).expect(t, http.StatusOK, "a code is on its way", "Six digits")
+	v.post("/survey", url.Values{"contact": {" ada@portal.example "}}).expect(t, http.StatusOK, "we have sent a code to it", "Six digits")
 	code := c.lastSentCode()
 	wrong := v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {wrongCode(code)}})
-	wrong.expect(t, http.StatusUnprocessableEntity, "The code is wrong or has expired", "Send another code")
+	wrong.expect(t, http.StatusUnprocessableEntity, "Enter the code from the latest message", "Send another code")
 	if wrong.header.Get("Set-Cookie") != "" {
 		t.Error("a wrong code gives a cookie")
 	}
@@ -43,15 +43,15 @@ func TestSignInByCode(t *testing.T) {
 		t.Errorf("got the cookie %s", cookie)
 	}
 	list := v.get("/survey")
-	list.expect(t, http.StatusOK, "How urgent is it?", "Not started")
+	list.expect(t, http.StatusOK, "How soon do you need help?", "Not started")
 	path := "/survey/" + made.ID
 	if !strings.Contains(list.body, `href="`+path+`"`) {
 		t.Errorf("the list does not lead to the survey\n%s", list.body)
 	}
-	v.get(path).expect(t, http.StatusOK, "How urgent is it?")
+	v.get(path).expect(t, http.StatusOK, "How soon do you need help?")
 	v.get("/survey/"+c.createSurvey(surveySpec{}).ID).expect(t, http.StatusNotFound)                                           // another user's survey
 	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity) // a code works once
-	v.post("/survey/sign-out", nil).expect(t, http.StatusOK, "You have left")
+	v.post("/survey/sign-out", nil).expect(t, http.StatusOK, "Your answers are saved")
 	v.get("/survey").expect(t, http.StatusOK, "Sign in with a code")
 }
 
@@ -73,7 +73,7 @@ func TestSurveyList(t *testing.T) {
 	v.post("/survey", url.Values{"contact": {"+49 30 1234 5678"}}).expect(t, http.StatusOK)
 	v.post("/survey", url.Values{"contact": {"+49 30 1234 5678"}, "code": {c.lastSentCode()}}).expectRedirect(t, "/survey")
 	v.post(path+"/questions/0", skipForm).expectRedirect(t, path+"/result")
-	v.get("/survey").expect(t, http.StatusOK, "Questions before a visit Answered")
+	v.get("/survey").expect(t, http.StatusOK, "Questions before a visit Completed")
 	v.get("/survey", "Accept-Language", "de-CH,de;q=0.9").expect(t, http.StatusOK, "Beantwortet")
 }
 
@@ -104,14 +104,14 @@ func TestSignInIsThrottled(t *testing.T) {
 	guess := url.Values{"contact": {"ADA@portal.example"}, "code": {wrongCode(code)}}
 	waits := 0
 	for range 15 {
-		if strings.Contains(v.post("/survey", guess).text(), "Too many tries") {
+		if strings.Contains(v.post("/survey", guess).text(), "Wait a few minutes before you try again") {
 			waits++
 		}
 	}
 	if waits < 5 || waits > 10 {
 		t.Errorf("%d of 15 guesses have to wait", waits)
 	}
-	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity, "Too many tries")
+	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity, "Wait a few minutes before you try again")
 	asked := 0
 	for range 15 {
 		if v.post("/survey", url.Values{"contact": {"bob@portal.example"}}).status == http.StatusOK {

@@ -60,7 +60,7 @@ func startGateway(t testing.TB, status int, header ...string) (*SMSGateway, func
 
 func TestGatewaySend(t *testing.T) {
 	t.Parallel()
-	const text = "493021 is your code to sign in to a&b. It works for 10 minutes. Do not share it with anyone."
+	const text = "493021 is your code to sign in to a&b. Use it within 10 minutes. Do not share it with anyone."
 	message := newTextMessage(func(m *Message) { m.TenantName = "a&b" })
 	escaped := url.QueryEscape(text)
 	for name, test := range map[string]struct {

@@ -46,7 +46,7 @@ func (dynamic) Next(c *State) (*record.Question, error) {
 func (c *State) newInterviewQuestion(asked *inference.Question) *record.Question {
 	text := asked.Text
 	if c.Survey.Dependent {
-		text = asked.TextThirdPerson
+		text = c.withPronouns(asked.TextThirdPerson)
 	}
 	options := make([]record.Option, len(asked.Items))
 	for i, o := range asked.Items {

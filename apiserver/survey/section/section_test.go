@@ -142,7 +142,7 @@ func TestSingleQuestionSections(t *testing.T) {
 		}, []string{`null`, `"no"`}},
 		section.Drugs:            {newListQuestion("Which medicines do you take, if any?", record.DrugList), []string{`null`, `[]`, `[{"id":"d_1"}]`}},
 		section.ChronicDiseases:  {newListQuestion("Do you have any long-term illnesses?", record.ChronicDiseaseList), []string{`[{"id":"c_1"},{"id":"c_2"}]`}},
-		section.Hospitalizations: {newListQuestion("Have you ever been in hospital, and what for?", record.HospitalizationList), []string{`[{"id":"p_47"}]`}},
+		section.Hospitalizations: {newListQuestion("Have you ever stayed in hospital, and if so, what for?", record.HospitalizationList), []string{`[{"id":"p_47"}]`}},
 		section.Specialists:      {newListQuestion("Which doctors, if any, are treating you at the moment?", record.SpecialistList), []string{`[{"id":"sp_1"}]`}},
 	} {
 		for _, given := range test.answers {
@@ -165,11 +165,11 @@ func newListQuestion(text, name string) record.Question {
 
 func TestQuestionsUseThirdPersonForDependents(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{section.VisitReason, section.Drugs} {
+	for name, pronoun := range map[string]string{section.VisitReason: " them ", section.Drugs: " they "} {
 		c := newState(t, name)
 		c.Survey.Dependent = true
-		if text := mustNext(t, c).Text; !strings.Contains(text, "the patient") {
-			t.Errorf("%s: %s", name, text)
+		if text := mustNext(t, c).Text; !strings.Contains(text, pronoun) {
+			t.Errorf("%s: %q does not contain %q", name, text, pronoun)
 		}
 	}
 	c := newState(t, section.Dynamic)

@@ -108,12 +108,12 @@ func (c *State) shouldReask(o model.ObservationIndex, earlier record.Evidence) b
 // newReaskQuestion returns a question about a single observation.
 func (c *State) newReaskQuestion(o model.ObservationIndex, id string) *record.Question {
 	observation := &c.Release.Observations[o]
-	text := observation.Question
+	text := c.Release.Text(observation.Question)
 	if c.Survey.Dependent {
-		text = observation.QuestionThirdPerson
+		text = c.withPronouns(c.Release.Text(observation.QuestionThirdPerson))
 	}
 	return &record.Question{
-		ID: id, Section: Symptoms, Index: len(c.Steps), Text: strings.Clone(c.Release.Text(text)), AnswerType: record.AnswerSymptoms,
+		ID: id, Section: Symptoms, Index: len(c.Steps), Text: strings.Clone(text), AnswerType: record.AnswerSymptoms,
 		Meta: record.Meta{
 			Required: true, Component: record.ComponentSingle, Choices: choiceOptions(c.Release),
 			Options: []record.Option{{ID: id, Label: strings.Clone(assessment.ItemName(c.Release, o))}},

@@ -27,6 +27,7 @@ func loadTexts(from fs.FS) (*i18n.Catalog, error) {
 
 // textIDs returns the IDs of the texts that the sections use.
 func textIDs() (ids []string) {
+	ids = append(ids, pronounsID)
 	for _, s := range registry {
 		for question, options := range s.Questions() {
 			ids = append(ids, textID(question, false), textID(question, true))
