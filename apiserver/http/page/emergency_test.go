@@ -114,7 +114,7 @@ func TestHiddenResults(t *testing.T) {
 		t.Errorf("the reasons name %v", hiddenNames)
 	}
 	result.expect(t, http.StatusOK, "Your result", "Who can help", "Your answers", "Headache")
-	for _, text := range []string{"What it may be", "What fits", "Read more", "%", "Nothing matches"} {
+	for _, text := range []string{"What it may be", "What fits", "Read more", "%", "No condition closely matches"} {
 		if strings.Contains(result.text(), text) {
 			t.Errorf("the result says %q\n%s", text, result.text())
 		}
@@ -134,7 +134,7 @@ func collectReasons(v *visitor, question pageResponse, names map[string]bool) {
 	v.t.Helper()
 	why := v.get(v.survey + "/why")
 	why.expect(v.t, http.StatusOK, "Why we ask this", "Back to the question")
-	if _, after, ok := strings.Cut(why.text(), "see if it could be one of these: "); ok {
+	if _, after, ok := strings.Cut(why.text(), "helps us check for: "); ok {
 		names[after] = true
 	}
 }
