@@ -2,12 +2,12 @@
 
 // Command bench measures the performance targets and prints the results: duration and
 // allocations of an assessment, a search and free-text parsing; the time to load a
-// release; requests per second compared with a bare handler; duration of calls about
-// users and patients compared with the smallest commit; waiting time of patients on
-// their page and of API clients; speed of event delivery compared with River; the
+// release; requests per second compared with a bare handler; latency of calls about
+// users and patients compared with the smallest commit; latency for patients on the
+// page and for API clients; throughput of event delivery compared with River; the
 // operator's resource use for 200 Instances; and the private memory of an idle server.
-// All but the last are benchmarks next to their code; the last is measured on the real
-// binary.
+// The memory is measured on the real binary; all other figures come from benchmarks
+// next to the code.
 //
 // The command does not evaluate the results, because they depend on the machine and its
 // load.
@@ -26,32 +26,32 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A measurement is a benchmark and the meaning of its figures.
+// A measurement is a benchmark with a title and the units to print.
 type measurement struct {
 	title, pkg, pattern string
 	units               []string // units to print, in order
 }
 
 var measurements = []measurement{
-	{"assess, synthetic model of full size", "./apiserver/medical/inference", "^BenchmarkAssess$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
+	{"assess, full-size synthetic model", "./apiserver/medical/inference", "^BenchmarkAssess$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"assess, built-in content", "./apiserver/medical/inference", "^BenchmarkAssessContent$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
-	{"search, synthetic model of full size", "./apiserver/medical/search", "^BenchmarkFind$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
+	{"search, full-size synthetic model", "./apiserver/medical/search", "^BenchmarkFind$", []string{"p50-µs", "p99-µs", "B/op", "allocs/op"}},
 	{"parse free text, English content", "./apiserver/medical/nlp", "^BenchmarkParse$", []string{"p50-µs", "p99-µs", "max-µs", "B/op", "allocs/op"}},
-	{"load a release, checks included", "./apiserver/medical/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
+	{"load and verify a release", "./apiserver/medical/model", "^BenchmarkOpen$", []string{"ns/op", "B/op", "allocs/op"}},
 	{"POST /v3/diagnosis over HTTP, four present", "./apiserver/http/router", "^BenchmarkDiagnosisOverHTTP$", []string{"requests/s", "bare-requests/s", "ratio"}},
 	{"POST /v3/diagnosis, handler only", "./apiserver/http/router", "^BenchmarkDiagnosisHandler$", []string{"ns/op", "B/op", "allocs/op"}},
-	{"users and patients over HTTP, 100 calls a second", "./apiserver/http/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
-	{"survey answers and lists, a million stored surveys, over HTTP, 100 calls a second", "./apiserver/http/guidance", "^BenchmarkSurveys$", []string{"p50-ms", "p99-ms", "engine-p99-ms"}},
-	{"the patient's page over HTTP, fifty patients", "./apiserver/http/page", "^BenchmarkPage$", []string{"p50-ms", "p99-ms"}},
-	{"POST /v3/diagnosis, 100 a second: with and without a hundred patients on the page", "./apiserver/http/page", "^BenchmarkDiagnosisWithPatients$", []string{"alone-p99-ms", "mixed-p99-ms", "ratio"}},
+	{"users and patients over HTTP, 100 calls per second", "./apiserver/http/guidance", "^BenchmarkPeople$", []string{"p50-ms", "p99-ms"}},
+	{"survey answers and lists over HTTP, a million stored surveys, 100 calls per second", "./apiserver/http/guidance", "^BenchmarkSurveys$", []string{"p50-ms", "p99-ms", "engine-p99-ms"}},
+	{"patient page over HTTP, 50 patients", "./apiserver/http/page", "^BenchmarkPage$", []string{"p50-ms", "p99-ms"}},
+	{"POST /v3/diagnosis, 100 per second, with and without 100 patients on the page", "./apiserver/http/page", "^BenchmarkDiagnosisWithPatients$", []string{"alone-p99-ms", "mixed-p99-ms", "ratio"}},
 	{"webhook delivery on loopback: throughput compared with idle River jobs, latency from commit to receiver, idle CPU", "./apiserver/webhook/dispatch", "^BenchmarkDispatch$", []string{"deliveries/s", "river-jobs/s", "ratio", "p50-ms", "p99-ms", "p99-with-hanging-ms", "%core"}},
 	{"access tokens", "./apiserver/http/guidance", "^BenchmarkToken$", []string{"ns/op", "allocs/op"}},
 	{"operator, 200 Instances in steady state", "./controllers/instance", "^BenchmarkSettledInstances$", []string{"ms-cpu/visit", "writes", "MB-heap", "MB-resident", "s-until-ready"}},
 }
 
 type command struct {
-	Idle     time.Duration `default:"1m" help:"Time the server is idle before its memory is read."`
-	Requests int           `default:"1000" help:"Number of requests the server answers before it goes idle."`
+	Idle     time.Duration `default:"1m" help:"Time the server is idle before its memory is measured."`
+	Requests int           `default:"1000" help:"Number of requests the server handles before it goes idle."`
 	Time     string        `default:"2s" help:"Time each benchmark runs, as in go test -benchtime."`
 }
 
@@ -59,7 +59,7 @@ type command struct {
 func (c *command) Run(ctx context.Context, out io.Writer) error {
 	for _, m := range measurements {
 		if err := m.run(ctx, out, c.Time); err != nil {
-			return fmt.Errorf("measuring: %s: %w", m.title, err)
+			return fmt.Errorf("measuring %q: %w", m.title, err)
 		}
 	}
 	kilobytes, err := idleMemory(ctx, c.Requests, c.Idle)
@@ -71,23 +71,23 @@ func (c *command) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (m measurement) run(ctx context.Context, out io.Writer, duration string) error {
-	test := exec.CommandContext(ctx, "go", "test", "-timeout", "30m", "-run", "^$", "-bench", m.pattern, "-benchtime", duration, "-benchmem", m.pkg)
-	test.Stderr = os.Stderr
-	text, err := test.Output()
+	cmd := exec.CommandContext(ctx, "go", "test", "-timeout", "30m", "-run", "^$", "-bench", m.pattern, "-benchtime", duration, "-benchmem", m.pkg)
+	cmd.Stderr = os.Stderr
+	output, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", test, err, text)
+		return fmt.Errorf("running %s: %w\n%s", cmd, err, output)
 	}
 	fmt.Fprintln(out, m.title)
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(output)) {
 		if name, figures, ok := parseLine(line); ok {
-			fmt.Fprintf(out, "  %-14s %s\n", name, formatMetrics(figures, m.units))
+			fmt.Fprintf(out, "  %-14s %s\n", name, formatFigures(figures, m.units))
 		}
 	}
 	return nil
 }
 
-// parseLine parses a line of go test -bench into the part of the name after the first
-// slash and the figures by unit.
+// parseLine parses an output line of go test -bench. It returns the part of the name
+// after the first slash, and the figures by unit.
 func parseLine(line string) (name string, figures map[string]string, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
@@ -104,7 +104,7 @@ func parseLine(line string) (name string, figures map[string]string, ok bool) {
 	return name, figures, true
 }
 
-func formatMetrics(figures map[string]string, units []string) string {
+func formatFigures(figures map[string]string, units []string) string {
 	var chosen []string
 	for _, unit := range units {
 		if figure, ok := figures[unit]; ok {

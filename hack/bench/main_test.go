@@ -23,14 +23,14 @@ func TestParseLine(t *testing.T) {
 	} {
 		name, figures, ok := parseLine(line)
 		if diff := cmp.Diff(want.figures, figures); diff != "" || name != want.name || ok != (want.figures != nil) {
-			t.Errorf("%q: %q %v\n%s", line, name, ok, diff)
+			t.Errorf("parseLine(%q): got name %q, ok %v (-want +got)\n%s", line, name, ok, diff)
 		}
 	}
 }
 
-func TestFormatMetrics(t *testing.T) {
+func TestFormatFigures(t *testing.T) {
 	t.Parallel()
-	got := formatMetrics(map[string]string{"a": "1", "b": "2", "c": "3"}, []string{"c", "x", "a"})
+	got := formatFigures(map[string]string{"a": "1", "b": "2", "c": "3"}, []string{"c", "x", "a"})
 	if got != "3 c  1 a" {
 		t.Errorf("got %q", got)
 	}
@@ -38,11 +38,11 @@ func TestFormatMetrics(t *testing.T) {
 
 func TestRSSAnon(t *testing.T) {
 	t.Parallel()
-	own, err := rssAnon(os.Getpid())
-	if err != nil || own < 100 || own > 10_000_000 {
-		t.Errorf("this process has %d kB, %v", own, err)
+	kilobytes, err := rssAnon(os.Getpid())
+	if err != nil || kilobytes < 100 || kilobytes > 10_000_000 {
+		t.Errorf("got %d kB, %v for this process", kilobytes, err)
 	}
 	if _, err := rssAnon(-1); err == nil {
-		t.Error("no process: no error")
+		t.Error("got no error for a missing process")
 	}
 }

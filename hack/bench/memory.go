@@ -35,7 +35,7 @@ func idleMemory(ctx context.Context, requests int, idle time.Duration) (kilobyte
 	return rssAnon(server.PID())
 }
 
-// sendDiagnoses requests diagnoses of one to four symptoms known to the server.
+// sendDiagnoses sends diagnosis requests with one to four symptoms each.
 func sendDiagnoses(ctx context.Context, address string, requests int) error {
 	c, err := client.New(address, devserver.Credentials())
 	if err != nil {
@@ -55,17 +55,17 @@ func sendDiagnoses(ctx context.Context, address string, requests int) error {
 	return nil
 }
 
-// rssAnon returns RssAnon of a process: memory that is not backed by a file and
-// therefore not shared with other processes.
+// rssAnon returns the RssAnon of a process in kB: memory that is not backed by a file
+// and therefore not shared with other processes.
 func rssAnon(pid int) (kilobytes int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, fmt.Errorf("reading RssAnon, which is available on Linux only: %w", err)
+		return 0, fmt.Errorf("reading RssAnon (requires Linux): %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
 		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			return strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
 		}
 	}
-	return 0, errors.New("RssAnon not found")
+	return 0, fmt.Errorf("RssAnon not found in /proc/%d/status", pid)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client"
 )
 
-// The credentials that clients of the server use.
+// Credentials of the development application.
 const (
 	AppID  = "dev"
 	AppKey = "dev-key"
@@ -63,12 +63,12 @@ func Start(ctx context.Context) (_ *Server, err error) {
 
 var listenPattern = regexp.MustCompile(`listening on (http://[^\s,]+)`)
 
-// startTimeout is how long a server may take to print its greeting. The first start
+// startTimeout limits the time until the server prints its address. The first start
 // compiles all content.
 const startTimeout = 2 * time.Minute
 
-// startAndWait starts the process, which logs to a file, and waits for its greeting,
-// which contains the address.
+// startAndWait starts the process with its log in a file, and waits until it prints its
+// address.
 func (s *Server) startAndWait(log string) error {
 	file, err := os.Create(log)
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Server) startAndWait(log string) error {
 	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	silent := time.AfterFunc(startTimeout, func() { _ = s.cmd.Process.Kill() })
-	defer silent.Stop()
+	timer := time.AfterFunc(startTimeout, func() { _ = s.cmd.Process.Kill() })
+	defer timer.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if address := listenPattern.FindStringSubmatch(lines.Text()); address != nil {
@@ -93,13 +93,13 @@ func (s *Server) startAndWait(log string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the server exited before it was ready: %w", s.cmd.Wait())
+	return fmt.Errorf("server exited before it was ready: %w", s.cmd.Wait())
 }
 
 // PID returns the process ID.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
-// Stop stops the server and deletes its home directory.
+// Stop stops the server and removes its home directory.
 func (s *Server) Stop() error {
 	err := s.cmd.Process.Signal(syscall.SIGTERM)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client"
 )
 
-// TestMain changes to the repository root, where the server is built.
+// TestMain changes to the repository root, where the source of the server is.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
@@ -35,16 +35,16 @@ func TestStart(t *testing.T) {
 		t.Errorf("got %v, %v", usage, err)
 	}
 	if _, err := os.Stat(server.homeDir); err != nil {
-		t.Errorf("it has no home: %v", err)
+		t.Errorf("home directory is missing: %v", err)
 	}
 	if err := server.Stop(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(server.homeDir); !os.IsNotExist(err) {
-		t.Errorf("its home is still there: %v", err)
+		t.Errorf("home directory was not removed: %v", err)
 	}
 	if _, err := c.Engine.GetInfo(t.Context()); err == nil {
-		t.Error("it still answers")
+		t.Error("server still responds after Stop")
 	}
 }
 
@@ -53,9 +53,9 @@ func TestStartCleansUpAfterBuildFailure(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	server, err := Start(context.WithoutCancel(t.Context()))
 	if err == nil || !strings.Contains(err.Error(), "building the server") {
-		t.Fatalf("got %v, %v; want an error that says what was done", server, err)
+		t.Fatalf("got %v, %v; want a build error", server, err)
 	}
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
-		t.Errorf("it leaves %v (%v)", left, err)
+	if entries, err := os.ReadDir(os.TempDir()); err != nil || len(entries) != 0 {
+		t.Errorf("got temporary files %v, %v; want none", entries, err)
 	}
 }

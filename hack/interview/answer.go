@@ -24,8 +24,8 @@ func answerHint(kind enginev3.QuestionType) string {
 	}
 }
 
-// addAnswer adds the typed answer to the evidence. It returns false if the words do
-// not answer the question.
+// addAnswer adds the typed answer to the evidence. It returns false if the answer is
+// invalid for the question.
 func addAnswer(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -51,23 +51,23 @@ var choiceByInput = map[string]enginev3.Choice{
 	"?": enginev3.ChoiceUnknown,
 }
 
-// addItemAnswers adds every item of a group: those whose numbers were typed as
-// present, the others as absent.
+// addItemAnswers adds evidence for every item of a group: selected items are present,
+// all others are absent.
 func addItemAnswers(evidence *[]enginev3.Evidence, question *enginev3.Question, words []string) bool {
-	var chosen []int
+	var selected []int
 	for _, word := range words {
 		number, err := strconv.Atoi(strings.TrimSuffix(word, ","))
 		if err != nil || number < 1 || number > len(question.Items) {
 			return false
 		}
-		chosen = append(chosen, number-1)
+		selected = append(selected, number-1)
 	}
-	if question.Type == enginev3.QuestionTypeGroupSingle && len(chosen) > 1 {
+	if question.Type == enginev3.QuestionTypeGroupSingle && len(selected) > 1 {
 		return false
 	}
 	for n, item := range question.Items {
 		choice := enginev3.ChoiceAbsent
-		if slices.Contains(chosen, n) {
+		if slices.Contains(selected, n) {
 			choice = enginev3.ChoicePresent
 		}
 		*evidence = append(*evidence, enginev3.Evidence{ID: item.ID, ChoiceID: choice})
@@ -75,15 +75,15 @@ func addItemAnswers(evidence *[]enginev3.Evidence, question *enginev3.Question, 
 	return true
 }
 
-// setDuration adds a duration to the evidence that the question refers to, or null if
-// the patient does not know.
+// setDuration sets the duration of the evidence that the question refers to, or null if
+// the patient does not know it.
 func setDuration(evidence []enginev3.Evidence, question *enginev3.Question, words []string) bool {
-	at := slices.IndexFunc(evidence, func(e enginev3.Evidence) bool { return question.EvidenceID != nil && e.ID == *question.EvidenceID })
-	if at < 0 {
+	i := slices.IndexFunc(evidence, func(e enginev3.Evidence) bool { return question.EvidenceID != nil && e.ID == *question.EvidenceID })
+	if i < 0 {
 		return false
 	}
 	if len(words) == 1 && words[0] == "?" {
-		evidence[at].Duration.SetNull()
+		evidence[i].Duration.SetNull()
 		return true
 	}
 	if len(words) != 2 {
@@ -94,6 +94,6 @@ func setDuration(evidence []enginev3.Evidence, question *enginev3.Question, word
 	if err != nil || value <= 0 || !slices.Contains([]enginev3.DurationUnit{"minute", "hour", "day", "week"}, unit) {
 		return false
 	}
-	evidence[at].Duration.Set(enginev3.Duration{Value: value, Unit: unit})
+	evidence[i].Duration.Set(enginev3.Duration{Value: value, Unit: unit})
 	return true
 }

@@ -16,8 +16,8 @@ func TestAddAnswer(t *testing.T) {
 	t.Parallel()
 	headache := "s_1"
 	single := &enginev3.Question{Type: enginev3.QuestionTypeSingle, Items: []enginev3.QuestionItem{{ID: "s_2"}}}
-	one := &enginev3.Question{Type: enginev3.QuestionTypeGroupSingle, Items: []enginev3.QuestionItem{{ID: "s_2"}, {ID: "s_3"}}}
-	several := &enginev3.Question{Type: enginev3.QuestionTypeGroupMultiple, Items: one.Items}
+	singleChoice := &enginev3.Question{Type: enginev3.QuestionTypeGroupSingle, Items: []enginev3.QuestionItem{{ID: "s_2"}, {ID: "s_3"}}}
+	multipleChoice := &enginev3.Question{Type: enginev3.QuestionTypeGroupMultiple, Items: singleChoice.Items}
 	duration := &enginev3.Question{Type: enginev3.QuestionTypeDuration, EvidenceID: &headache}
 	for _, test := range []struct {
 		name     string
@@ -26,22 +26,22 @@ func TestAddAnswer(t *testing.T) {
 		want     string // evidence added or changed; empty if the answer is rejected
 	}{
 		{"yes", single, "y", `[{"choice_id":"present","id":"s_2"}]`},
-		{"no, in full and capitals", single, "No", `[{"choice_id":"absent","id":"s_2"}]`},
-		{"not known", single, "?", `[{"choice_id":"unknown","id":"s_2"}]`},
-		{"nothing", single, " ", ""},
-		{"something else", single, "perhaps", ""},
-		{"a number where there is no list", single, "1", ""},
-		{"one of a group", one, "2", `[{"choice_id":"absent","id":"s_2"},{"choice_id":"present","id":"s_3"}]`},
-		{"two of which one holds", one, "1 2", ""},
-		{"yes to a group", one, "y", ""},
-		{"none of a group", several, "none", `[{"choice_id":"absent","id":"s_2"},{"choice_id":"absent","id":"s_3"}]`},
-		{"two of a group", several, "1, 2", `[{"choice_id":"present","id":"s_2"},{"choice_id":"present","id":"s_3"}]`},
-		{"a number too high", several, "3", ""},
-		{"a duration", duration, "3 days", `[{"choice_id":"present","duration":{"unit":"day","value":3},"id":"s_1"}]`},
-		{"no duration", duration, "?", `[{"choice_id":"present","duration":null,"id":"s_1"}]`},
-		{"a duration without its unit", duration, "3", ""},
-		{"a unit that is not one", duration, "3 moons", ""},
-		{"no time at all", duration, "0 days", ""},
+		{"no, capitalized", single, "No", `[{"choice_id":"absent","id":"s_2"}]`},
+		{"unknown", single, "?", `[{"choice_id":"unknown","id":"s_2"}]`},
+		{"empty", single, " ", ""},
+		{"invalid", single, "perhaps", ""},
+		{"number for a yes/no question", single, "1", ""},
+		{"one item of a group", singleChoice, "2", `[{"choice_id":"absent","id":"s_2"},{"choice_id":"present","id":"s_3"}]`},
+		{"two items of a single-choice group", singleChoice, "1 2", ""},
+		{"yes for a group", singleChoice, "y", ""},
+		{"none of a group", multipleChoice, "none", `[{"choice_id":"absent","id":"s_2"},{"choice_id":"absent","id":"s_3"}]`},
+		{"two items of a group", multipleChoice, "1, 2", `[{"choice_id":"present","id":"s_2"},{"choice_id":"present","id":"s_3"}]`},
+		{"number out of range", multipleChoice, "3", ""},
+		{"duration", duration, "3 days", `[{"choice_id":"present","duration":{"unit":"day","value":3},"id":"s_1"}]`},
+		{"unknown duration", duration, "?", `[{"choice_id":"present","duration":null,"id":"s_1"}]`},
+		{"duration without unit", duration, "3", ""},
+		{"invalid unit", duration, "3 moons", ""},
+		{"zero duration", duration, "0 days", ""},
 	} {
 		evidence := []enginev3.Evidence{{ID: headache, ChoiceID: enginev3.ChoicePresent}}
 		before := len(evidence)

@@ -13,20 +13,20 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// collectComplaints adds initial evidence from the complaints. Without complaints, it
-// asks the patient until something is understood.
+// collectComplaints adds initial evidence from the complaints. If there are none, it
+// prompts for complaints until it recognizes a symptom.
 func (i *interview) collectComplaints(ctx context.Context, complaints []string) error {
 	for _, complaint := range complaints {
 		i.printf("%s\n", complaint)
 		if understood, err := i.addComplaint(ctx, complaint); err != nil || !understood {
-			return cmp.Or(err, fmt.Errorf("no symptoms recognized in %q: rephrase the complaint", complaint))
+			return cmp.Or(err, fmt.Errorf("failed to recognize a symptom in %q: rephrase the complaint", complaint))
 		}
 	}
 	for understood := len(complaints) > 0; !understood; {
 		i.printf("What are your symptoms? > ")
 		if !i.in.Scan() {
 			i.printf("\n")
-			return cmp.Or(i.in.Err(), errors.New("no complaint given"))
+			return cmp.Or(i.in.Err(), errors.New("missing complaint: end of input"))
 		}
 		var err error
 		if understood, err = i.addComplaint(ctx, i.in.Text()); err != nil {
@@ -40,15 +40,16 @@ func (i *interview) collectComplaints(ctx context.Context, complaints []string) 
 }
 
 // addComplaint adds the evidence in a complaint. If free-text parsing finds no present
-// symptom, it searches for the words. It returns false if neither finds anything.
+// symptom, addComplaint searches for the words. It returns false if neither finds a
+// symptom.
 func (i *interview) addComplaint(ctx context.Context, complaint string) (understood bool, err error) {
 	parsed, err := i.engine.Parse(ctx, enginev3.ParseRequest{Text: complaint, Sex: &i.request.Sex, Age: i.request.Age, Context: i.presentIDs()})
 	if err != nil {
 		return false, err
 	}
 	for _, mention := range parsed.Mentions {
-		has := mention.ChoiceID == enginev3.MentionChoiceIDPresent
-		understood = understood || has && mention.Type == enginev3.ObservationTypeSymptom
+		isPresent := mention.ChoiceID == enginev3.MentionChoiceIDPresent
+		understood = understood || isPresent && mention.Type == enginev3.ObservationTypeSymptom
 		i.addEvidence(mention.Orth, mention.CommonName, mention.ID, enginev3.Choice(mention.ChoiceID))
 	}
 	if understood || strings.TrimSpace(complaint) == "" {
@@ -69,7 +70,7 @@ func (i *interview) searchSymptom(ctx context.Context, words string) ([]enginev3
 	})
 }
 
-// addEvidence adds initial evidence unless there already is evidence on the
+// addEvidence adds initial evidence unless the interview already has evidence for the
 // observation.
 func (i *interview) addEvidence(words, name, id string, choice enginev3.Choice) {
 	if slices.ContainsFunc(i.request.Evidence, func(e enginev3.Evidence) bool { return e.ID == id }) {

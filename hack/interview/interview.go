@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// An interview holds the evidence so far and the means to collect more.
+// An interview collects evidence from a patient at the terminal.
 type interview struct {
 	engine  *enginev3.API
 	in      *bufio.Scanner
@@ -23,11 +23,11 @@ type interview struct {
 }
 
 func (i *interview) printf(format string, arguments ...any) {
-	// If the terminal is gone, a signal ends the program.
+	// If the terminal is closed, a signal terminates the program.
 	_, _ = fmt.Fprintf(i.out, format, arguments...)
 }
 
-// run runs the interview from the complaints to the result.
+// run asks for complaints, asks the server's questions and prints the result.
 func (i *interview) run(ctx context.Context, complaints []string) error {
 	if err := i.collectComplaints(ctx, complaints); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (i *interview) askQuestions(ctx context.Context) error {
 	}
 }
 
-// askQuestion asks one question until it gets a valid answer. It returns io.EOF at the
+// askQuestion repeats one question until the answer is valid. It returns io.EOF at the
 // end of input.
 func (i *interview) askQuestion(question *enginev3.Question) error {
 	i.printf("\n%s\n", question.Text)

@@ -19,12 +19,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// newFakeEngine starts a server that asks one question about a headache. It recognizes a
-// hurting head and the absence of fever, and finds the headache under a synonym.
+// newFakeEngine starts a server that asks one question about a headache. It parses "head
+// hurts" and "no fever", and its search finds the headache by a synonym.
 func newFakeEngine(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
-	say := func(answer string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }
+	respond := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
 	}
 	mux.HandleFunc("GET /v3/search", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("phrase") == "" {
@@ -32,17 +32,17 @@ func newFakeEngine(t *testing.T) *httptest.Server {
 			return
 		}
 		if r.FormValue("phrase") != "cephalgia" {
-			say("[]")(w, r)
+			respond("[]")(w, r)
 			return
 		}
-		say(`[{"id":"s_1","label":"Cephalgia"}]`)(w, r)
+		respond(`[{"id":"s_1","label":"Cephalgia"}]`)(w, r)
 	})
 	mux.HandleFunc("POST /v3/parse", func(w http.ResponseWriter, r *http.Request) {
 		var body enginev3.ParseRequest
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		say(fakeMentions(body))(w, r)
+		respond(fakeMentions(body))(w, r)
 	})
 	mux.HandleFunc("POST /v3/diagnosis", func(w http.ResponseWriter, r *http.Request) {
 		var body enginev3.Interview
@@ -50,15 +50,15 @@ func newFakeEngine(t *testing.T) *httptest.Server {
 			t.Error(err)
 		}
 		if last := body.Evidence[len(body.Evidence)-1]; last.ID != "s_2" {
-			say(`{"question":{"type":"single","text":"Is it sudden?","items":[{"id":"s_2"}]},"conditions":[],"should_stop":false}`)(w, r)
+			respond(`{"question":{"type":"single","text":"Is it sudden?","items":[{"id":"s_2"}]},"conditions":[],"should_stop":false}`)(w, r)
 			return
 		}
-		say(`{"question":{"type":"single","text":"Anything else?","items":[{"id":"s_3"}]},"should_stop":true,
+		respond(`{"question":{"type":"single","text":"Anything else?","items":[{"id":"s_3"}]},"should_stop":true,
 			"conditions":[{"id":"c_1","common_name":"Migraine","probability":0.5},{"id":"c_2","common_name":"Flu","probability":0.25}]}`)(w, r)
 	})
-	mux.HandleFunc("POST /v3/triage", say(`{"triage_level":"consultation","root_cause":"consultation_condition_likely","serious":[]}`))
-	mux.HandleFunc("POST /v3/recommend_specialist", say(`{"recommended_specialist":{"id":"sp_17","name":"Neurologist"},"recommended_channel":"personal_visit"}`))
-	mux.HandleFunc("POST /v3/explain", say(`{"supporting_evidence":[{"common_name":"Headache"}],"conflicting_evidence":[{"common_name":"Sudden"}],"unconfirmed_evidence":[]}`))
+	mux.HandleFunc("POST /v3/triage", respond(`{"triage_level":"consultation","root_cause":"consultation_condition_likely","serious":[]}`))
+	mux.HandleFunc("POST /v3/recommend_specialist", respond(`{"recommended_specialist":{"id":"sp_17","name":"Neurologist"},"recommended_channel":"personal_visit"}`))
+	mux.HandleFunc("POST /v3/explain", respond(`{"supporting_evidence":[{"common_name":"Headache"}],"conflicting_evidence":[{"common_name":"Sudden"}],"unconfirmed_evidence":[]}`))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server
@@ -86,7 +86,7 @@ func fakeMentions(body enginev3.ParseRequest) string {
 // own words before the first question.
 func TestCollectComplaints(t *testing.T) {
 	t.Parallel()
-	const asked = "What are your symptoms? > "
+	const prompt = "What are your symptoms? > "
 	for _, test := range []struct {
 		name       string
 		complaints []string
@@ -94,31 +94,31 @@ func TestCollectComplaints(t *testing.T) {
 		want       string
 		evidence   string
 	}{
-		{"a sentence", []string{"my head hurts, no fever, i smoke"}, "", `my head hurts, no fever, i smoke
+		{"one sentence", []string{"my head hurts, no fever, i smoke"}, "", `my head hurts, no fever, i smoke
   head hurts: Headache (s_1, present)
   no fever: Fever (s_5, absent)
   smoke: Smoking (p_1, present)
 `, "s_1 present, s_5 absent, p_1 present"},
-		{"one after the other", []string{"head hurts", "it throbs, the head hurts"}, "", `head hurts
+		{"several complaints", []string{"head hurts", "it throbs, the head hurts"}, "", `head hurts
   head hurts: Headache (s_1, present)
 it throbs, the head hurts
   it throbs: Throbbing headache (s_6, present)
 `, "s_1 present, s_6 present"},
-		{"looked up", []string{"cephalgia"}, "", "cephalgia\n  cephalgia: Cephalgia (s_1, present)\n", "s_1 present"},
-		{"typed", nil, "my head hurts\n", asked + "  head hurts: Headache (s_1, present)\n", "s_1 present"},
-		{"typed again", nil, "\nno fever\nmy head hurts\n", asked + "  No symptoms recognized; please rephrase.\n" +
-			asked + "  no fever: Fever (s_5, absent)\n  No symptoms recognized; please rephrase.\n" +
-			asked + "  head hurts: Headache (s_1, present)\n", "s_5 absent, s_1 present"},
+		{"search", []string{"cephalgia"}, "", "cephalgia\n  cephalgia: Cephalgia (s_1, present)\n", "s_1 present"},
+		{"prompt", nil, "my head hurts\n", prompt + "  head hurts: Headache (s_1, present)\n", "s_1 present"},
+		{"prompt repeated", nil, "\nno fever\nmy head hurts\n", prompt + "  No symptoms recognized; please rephrase.\n" +
+			prompt + "  no fever: Fever (s_5, absent)\n  No symptoms recognized; please rephrase.\n" +
+			prompt + "  head hurts: Headache (s_1, present)\n", "s_5 absent, s_1 present"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			dialled, err := (&interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL)}).newClient()
+			apiClient, err := (&interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL)}).newClient()
 			if err != nil {
 				t.Fatal(err)
 			}
 			i := &interview{
-				engine: dialled.Engine, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
+				engine: apiClient.Engine, in: bufio.NewScanner(strings.NewReader(test.typed)), out: &out,
 				request: enginev3.Interview{Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34}},
 			}
 			if err := i.collectComplaints(t.Context(), test.complaints); err != nil {
@@ -128,7 +128,7 @@ it throbs, the head hurts
 			for _, e := range i.request.Evidence {
 				evidence = append(evidence, e.ID+" "+string(e.ChoiceID))
 				if *e.Source != enginev3.SourceInitial {
-					t.Errorf("%s comes from %s", e.ID, *e.Source)
+					t.Errorf("%s: got source %s, want %s", e.ID, *e.Source, enginev3.SourceInitial)
 				}
 			}
 			if diff := cmp.Diff([]string{test.want, test.evidence}, []string{out.String(), strings.Join(evidence, ", ")}); diff != "" {
@@ -142,7 +142,7 @@ func TestInterview(t *testing.T) {
 	t.Parallel()
 	server := newFakeEngine(t)
 	for _, test := range []struct{ name, complaint, typed, want string }{
-		{"to the end", "head hurts", "what?\nn\n", `head hurts
+		{"complete", "head hurts", "what?\nn\n", `head hurts
   head hurts: Headache (s_1, present)
 
 Is it sudden?
@@ -154,7 +154,7 @@ see: Neurologist (personal_visit)
             against: Sudden
   25.0 %  Flu
 `},
-		{"broken off", "head hurts", "", `head hurts
+		{"end of input", "head hurts", "", `head hurts
   head hurts: Headache (s_1, present)
 
 Is it sudden?
@@ -165,8 +165,8 @@ see: Neurologist (personal_visit)
 `},
 	} {
 		var out strings.Builder
-		asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
-		if err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(test.typed)), &out); err != nil {
+		cmd := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{test.complaint}}
+		if err := cmd.Run(t.Context(), bufio.NewScanner(strings.NewReader(test.typed)), &out); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if diff := cmp.Diff(test.want, out.String()); diff != "" {
@@ -175,24 +175,24 @@ see: Neurologist (personal_visit)
 	}
 }
 
-// TestInvalidAnswerIsAskedAgain checks that a read error fails the interview and is not
+// TestReadErrorFailsInterview checks that a read error fails the interview and is not
 // mistaken for the end of input.
-func TestInvalidAnswerIsAskedAgain(t *testing.T) {
+func TestReadErrorFailsInterview(t *testing.T) {
 	t.Parallel()
-	asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
-	in := bufio.NewScanner(iotest.ErrReader(errors.New("the terminal is gone")))
-	err := asked.Run(t.Context(), in, &strings.Builder{})
-	if err == nil || !strings.Contains(err.Error(), "the terminal is gone") {
-		t.Errorf("got %v, want what became of the answers", err)
+	cmd := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexFemale, Age: 34, Complaints: []string{"head hurts"}}
+	in := bufio.NewScanner(iotest.ErrReader(errors.New("terminal closed")))
+	err := cmd.Run(t.Context(), in, &strings.Builder{})
+	if err == nil || !strings.Contains(err.Error(), "terminal closed") {
+		t.Errorf("got error %v, want the read error", err)
 	}
 }
 
 func TestUnknownComplaint(t *testing.T) {
 	t.Parallel()
-	asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
-	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
+	cmd := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"moonstruck"}}
+	err := cmd.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), `"moonstruck"`) {
-		t.Errorf("got %v, want an error that names the complaint", err)
+		t.Errorf("got error %v, want one with the complaint", err)
 	}
 }
 
@@ -201,10 +201,10 @@ func TestUnknownComplaint(t *testing.T) {
 func TestMissingComplaint(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"", "moonstruck\n"} {
-		asked := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61}
-		err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader(typed)), &strings.Builder{})
-		if err == nil || !strings.Contains(err.Error(), "no complaint") {
-			t.Errorf("%q: got %v, want an error that says what is missing", typed, err)
+		cmd := &interviewCommand{serverFlags: serverAt(newFakeEngine(t).URL), Sex: enginev3.SexMale, Age: 61}
+		err := cmd.Run(t.Context(), bufio.NewScanner(strings.NewReader(typed)), &strings.Builder{})
+		if err == nil || !strings.Contains(err.Error(), "missing complaint") {
+			t.Errorf("input %q: got error %v, want a missing complaint", typed, err)
 		}
 	}
 }
@@ -216,10 +216,10 @@ func TestServerRejectsRequest(t *testing.T) {
 		_, _ = w.Write([]byte(`{"message":"App-Id or App-Key is missing or wrong"}`))
 	}))
 	t.Cleanup(server.Close)
-	asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
-	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
+	cmd := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	err := cmd.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "403: App-Id or App-Key is missing or wrong") {
-		t.Errorf("got %v, want the server's words", err)
+		t.Errorf("got error %v, want the server's message", err)
 	}
 }
 
@@ -228,18 +228,18 @@ func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	asked := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
-	err := asked.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
+	cmd := &interviewCommand{serverFlags: serverAt(server.URL), Sex: enginev3.SexMale, Age: 61, Complaints: []string{"head hurts"}}
+	err := cmd.Run(t.Context(), bufio.NewScanner(strings.NewReader("")), &strings.Builder{})
 	if err == nil || !strings.Contains(err.Error(), "go run ./apiserver serve --dev") {
-		t.Errorf("got %v, want what starts one", err)
+		t.Errorf("got error %v, want one with the command that starts the server", err)
 	}
 }
 
 func TestAge(t *testing.T) {
 	t.Parallel()
-	for want, asked := range map[enginev3.AgeUnit]interviewCommand{enginev3.AgeUnitYear: {Age: 7}, enginev3.AgeUnitMonth: {Months: 7}} {
-		if got := asked.age(); got.Value != 7 || *got.Unit != want {
-			t.Errorf("got %v, want 7 of the unit %s", got, want)
+	for want, cmd := range map[enginev3.AgeUnit]interviewCommand{enginev3.AgeUnitYear: {Age: 7}, enginev3.AgeUnitMonth: {Months: 7}} {
+		if got := cmd.age(); got.Value != 7 || *got.Unit != want {
+			t.Errorf("got %v, want 7 in the unit %s", got, want)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command interview runs a symptom interview in the terminal: it has the patient's own
-// words parsed, asks the server's questions until the server says to stop, and prints
-// the result. It can also run a survey. It is an ordinary client of the public API and
+// Command interview runs a symptom interview in the terminal: it sends the
+// patient's own words to the parser, asks the server's questions until the response has
+// should_stop, and prints the result. It can also run a survey. It is an ordinary client of the public API and
 // contains no medical knowledge.
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// serverFlags are the server's address and the credentials.
+// serverFlags are the flags for the server's address and the credentials.
 type serverFlags struct {
 	URL      string `default:"http://127.0.0.1:8080" help:"Server URL. Defaults to the address of 'go run ./apiserver serve --dev'."`
 	AppID    string `default:"dev" help:"Application ID."`
@@ -43,31 +43,31 @@ type surveyCommand struct {
 
 // Run runs a survey for a newly created patient.
 func (c *surveyCommand) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
-	dialled, err := c.newClient()
+	apiClient, err := c.newClient()
 	if err != nil {
 		return err
 	}
-	w := &surveySession{guidance: dialled.Guidance, in: in, out: out, language: c.Language}
-	return withServerHint(w.run(ctx, c.Type))
+	s := &surveySession{guidance: apiClient.Guidance, in: in, out: out, language: c.Language}
+	return withServerHint(s.run(ctx, c.Type))
 }
 
 type interviewCommand struct {
 	serverFlags
 	Model      string       `help:"Model to use, such as service-en-us. Defaults to the server's default."`
 	Sex        enginev3.Sex `required:"" enum:"female,male" help:"female or male."`
-	Age        int          `required:"" help:"Age in years; 0 for infants, who need --months."`
+	Age        int          `required:"" help:"Age in years; 0 for infants, which requires --months."`
 	Months     int          `help:"Age in months, used instead of --age for infants."`
 	Complaints []string     `arg:"" optional:"" help:"Symptoms in the patient's own words, as in \"chest pain and cold sweats, no fever\". If unset, the command asks for them."`
 }
 
 // Run runs the interview.
 func (c *interviewCommand) Run(ctx context.Context, in *bufio.Scanner, out io.Writer) error {
-	dialled, err := c.newClient(requestEditors(c.Model)...)
+	apiClient, err := c.newClient(requestEditors(c.Model)...)
 	if err != nil {
 		return err
 	}
 	i := &interview{
-		engine: dialled.Engine,
+		engine: apiClient.Engine,
 		in:     in,
 		out:    out,
 		request: enginev3.Interview{
@@ -78,16 +78,16 @@ func (c *interviewCommand) Run(ctx context.Context, in *bufio.Scanner, out io.Wr
 	return withServerHint(i.run(ctx, c.Complaints))
 }
 
-// withServerHint adds a hint if nothing listens at the address.
+// withServerHint adds a hint to errors about the connection to the server.
 func withServerHint(err error) error {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
-		return fmt.Errorf("%w (is the server running? 'go run ./apiserver serve --dev' starts one)", err)
+		return fmt.Errorf("%w (is the server running? Start it with 'go run ./apiserver serve --dev')", err)
 	}
 	return err
 }
 
-// requestEditors returns editors that exclude calls from usage counts and select a
-// model, if one is set.
+// requestEditors returns request editors that exclude calls from usage counts and select
+// the model, if set.
 func requestEditors(model string) []client.Editor {
 	editors := []client.Editor{client.DevMode()}
 	if model != "" {
@@ -108,8 +108,8 @@ func (c *interviewCommand) age() enginev3.Age {
 }
 
 func main() {
-	// An interrupt ends the program immediately, because ending the context does not wake
-	// up a blocked read from the terminal.
+	// The context is not canceled on interrupt, because cancellation would not unblock a
+	// read from the terminal. An interrupt therefore terminates the program.
 	parsed := kong.Parse(&commands{}, kong.Name("interview"), kong.Description("Run a symptom interview or a survey in the terminal."),
 		kong.BindTo(context.Background(), (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)), kong.Bind(bufio.NewScanner(os.Stdin)))
 	parsed.FatalIfErrorf(parsed.Run())

@@ -30,76 +30,77 @@ type surveySession struct {
 	language string // if empty, the server's default
 }
 
-func (w *surveySession) printf(format string, arguments ...any) {
-	// If the terminal is gone, a signal ends the program.
-	_, _ = fmt.Fprintf(w.out, format, arguments...)
+func (s *surveySession) printf(format string, arguments ...any) {
+	// If the terminal is closed, a signal terminates the program.
+	_, _ = fmt.Fprintf(s.out, format, arguments...)
 }
 
-// run creates a survey of a type, asks all its questions and prints the result. At the
-// end of input it leaves the survey incomplete.
-func (w *surveySession) run(ctx context.Context, kind string) error {
-	survey, err := w.createSurvey(ctx, kind)
+// run creates a survey of the given type, asks all its questions and prints the result.
+// At the end of input, it leaves the survey incomplete.
+func (s *surveySession) run(ctx context.Context, kind string) error {
+	survey, err := s.createSurvey(ctx, kind)
 	if err != nil {
 		return err
 	}
-	question, err := w.guidance.GetCurrentQuestion(ctx, survey)
+	question, err := s.guidance.GetCurrentQuestion(ctx, survey)
 	if err != nil {
 		return err
 	}
 	for next := &question; next != nil; {
-		switch next, err = w.askQuestion(ctx, survey, next); {
+		switch next, err = s.askQuestion(ctx, survey, next); {
 		case errors.Is(err, io.EOF):
-			w.printf("\nsurvey %s is waiting for an answer\n", survey)
+			s.printf("\nsurvey %s is waiting for an answer\n", survey)
 			return nil
 		case err != nil:
 			return err
 		}
 	}
-	return w.printAssessment(ctx, survey)
+	return s.printAssessment(ctx, survey)
 }
 
-// createSurvey creates a user, a patient without data, and a survey.
-func (w *surveySession) createSurvey(ctx context.Context, kind string) (survey uuid.UUID, err error) {
-	user, err := w.guidance.CreateUser(ctx, guidance.NewUser{})
+// createSurvey creates a user, a patient without data, and a survey, and returns the ID
+// of the survey.
+func (s *surveySession) createSurvey(ctx context.Context, kind string) (id uuid.UUID, err error) {
+	user, err := s.guidance.CreateUser(ctx, guidance.NewUser{})
 	if err != nil {
 		return uuid.Nil, err
 	}
-	patient, err := w.guidance.CreatePatient(ctx, guidance.NewPatient{UserID: new(user.ID.String())})
+	patient, err := s.guidance.CreatePatient(ctx, guidance.NewPatient{UserID: new(user.ID.String())})
 	if err != nil {
 		return uuid.Nil, err
 	}
-	wanted := guidance.NewSurvey{Type: &kind, PatientID: new(patient.ID.String())}
-	if w.language != "" {
-		wanted.Language = &w.language
+	newSurvey := guidance.NewSurvey{Type: &kind, PatientID: new(patient.ID.String())}
+	if s.language != "" {
+		newSurvey.Language = &s.language
 	}
-	made, err := w.guidance.CreateSurvey(ctx, nil, wanted)
-	return made.ID, err
+	survey, err := s.guidance.CreateSurvey(ctx, nil, newSurvey)
+	return survey.ID, err
 }
 
-// askQuestion asks one question until the server accepts the answer, and returns the
+// askQuestion repeats one question until the server accepts the answer, and returns the
 // next question. It returns io.EOF at the end of input.
-func (w *surveySession) askQuestion(ctx context.Context, survey uuid.UUID, question *guidance.Question) (*guidance.Question, error) {
-	w.printf("\n%s\n", question.Question.Text)
+func (s *surveySession) askQuestion(ctx context.Context, survey uuid.UUID, question *guidance.Question) (*guidance.Question, error) {
+	s.printf("\n%s\n", question.Question.Text)
 	for n, option := range question.Meta.Answers {
-		w.printf("  %d  %s\n", n+1, cmp.Or(deref(option.Label), deref(option.Name)))
+		s.printf("  %d  %s\n", n+1, cmp.Or(deref(option.Label), deref(option.Name)))
 	}
 	for {
-		w.printf("%s > ", surveyAnswerHint(question))
-		if !w.in.Scan() {
-			w.printf("\n")
-			return nil, cmp.Or(w.in.Err(), io.EOF)
+		s.printf("%s > ", surveyAnswerHint(question))
+		if !s.in.Scan() {
+			s.printf("\n")
+			return nil, cmp.Or(s.in.Err(), io.EOF)
 		}
-		answer, ok, err := w.parseAnswer(ctx, question, strings.TrimSpace(w.in.Text()))
+		answer, ok, err := s.parseAnswer(ctx, question, strings.TrimSpace(s.in.Text()))
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		next, err := w.guidance.AnswerCurrentQuestion(ctx, survey, nil, guidance.NewAnswer{Answer: answer})
-		if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusUnprocessableEntity {
-			for _, field := range refused.Fields {
-				w.printf("%s\n", field.Message)
+		next, err := s.guidance.AnswerCurrentQuestion(ctx, survey, nil, guidance.NewAnswer{Answer: answer})
+		if apiErr, isAPIErr := errors.AsType[*client.Error](err); isAPIErr && apiErr.Status == http.StatusUnprocessableEntity {
+			for _, field := range apiErr.Fields {
+				s.printf("%s\n", field.Message)
 			}
 			continue
 		}
@@ -136,45 +137,45 @@ func isSingle(question *guidance.Question) bool {
 	return question.Meta.Component != nil && *question.Meta.Component == guidance.QuestionMetaComponentSingle
 }
 
-// selectedItem is an item in an answer that takes a list.
+// selectedItem is an item in the list of an answer.
 type selectedItem struct {
 	ID     string `json:"id"`
 	Choice string `json:"choice_id,omitempty"`
 }
 
-// parseAnswer converts typed text to an answer. It returns false if the text does not
-// answer the question.
-func (w *surveySession) parseAnswer(ctx context.Context, question *guidance.Question, typed string) (answer json.RawMessage, ok bool, err error) {
+// parseAnswer converts typed text to an answer. It returns false if the text is invalid
+// for the question.
+func (s *surveySession) parseAnswer(ctx context.Context, question *guidance.Question, typed string) (answer json.RawMessage, ok bool, err error) {
 	if typed == "" {
 		return json.RawMessage("null"), !question.Meta.Required, nil
 	}
-	var said any
+	var value any
 	switch question.AnswerType {
 	case guidance.AnswerTypeText:
-		said, ok = typed, true
+		value, ok = typed, true
 	case guidance.AnswerTypeNumber:
-		said, err = strconv.Atoi(typed)
+		value, err = strconv.Atoi(typed)
 		ok, err = err == nil, nil
 	case guidance.AnswerTypeList:
-		said, ok, err = w.findListItems(ctx, question, typed)
+		value, ok, err = s.findListItems(ctx, question, typed)
 	case guidance.AnswerTypeChoice:
 		items, numbered := parseItemNumbers(question, typed, "")
 		if ok = numbered && len(items) == 1; ok {
-			said = items[0]
+			value = items[0]
 		}
 	case guidance.AnswerTypeMultipleChoice:
-		said, ok = parseItemNumbers(question, typed, "")
+		value, ok = parseItemNumbers(question, typed, "")
 	default:
-		said, ok = parseSymptomAnswer(question, typed)
+		value, ok = parseSymptomAnswer(question, typed)
 	}
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	answer, err = json.Marshal(said)
+	answer, err = json.Marshal(value)
 	return answer, true, err
 }
 
-// parseItemNumbers returns the options whose numbers were typed; n selects none.
+// parseItemNumbers returns the options with the typed numbers, or none for n.
 func parseItemNumbers(question *guidance.Question, typed, choice string) (items []selectedItem, ok bool) {
 	items = []selectedItem{}
 	if typed == "n" {
@@ -190,8 +191,8 @@ func parseItemNumbers(question *guidance.Question, typed, choice string) (items 
 	return items, true
 }
 
-// parseSymptomAnswer returns the items of a question with their choices: one choice
-// for all, or present for the items whose numbers were typed.
+// parseSymptomAnswer returns the items of a question with their choices: the typed
+// choice for all items, or present for the items with the typed numbers.
 func parseSymptomAnswer(question *guidance.Question, typed string) (items []selectedItem, ok bool) {
 	choice, known := choiceByInput[strings.ToLower(typed)]
 	if !known || string(choice) == "present" && !isSingle(question) {
@@ -206,8 +207,8 @@ func parseSymptomAnswer(question *guidance.Question, typed string) (items []sele
 	return items, true
 }
 
-// findListItems looks up each name in the list of a question and takes the best match.
-func (w *surveySession) findListItems(ctx context.Context, question *guidance.Question, typed string) (items []selectedItem, ok bool, err error) {
+// findListItems returns the best match for each name from the list of a question.
+func (s *surveySession) findListItems(ctx context.Context, question *guidance.Question, typed string) (items []selectedItem, ok bool, err error) {
 	items = []selectedItem{}
 	if typed == "n" {
 		return items, true, nil
@@ -218,33 +219,33 @@ func (w *surveySession) findListItems(ctx context.Context, question *guidance.Qu
 	}
 	for name := range strings.SplitSeq(typed, ",") {
 		params := &guidance.ListKnowledgeParams{Query: new(strings.TrimSpace(name)), Limit: new(1), Language: new(source.Query().Get("language"))}
-		found, err := w.guidance.ListKnowledge(ctx, path.Base(source.Path), params)
+		found, err := s.guidance.ListKnowledge(ctx, path.Base(source.Path), params)
 		if err != nil {
 			return nil, false, err
 		}
 		if len(found.Items) == 0 {
-			w.printf("no match for %q\n", strings.TrimSpace(name))
+			s.printf("no match for %q\n", strings.TrimSpace(name))
 			return nil, false, nil
 		}
-		w.printf("  %s\n", found.Items[0].Name)
+		s.printf("  %s\n", found.Items[0].Name)
 		items = append(items, selectedItem{ID: found.Items[0].ID})
 	}
 	return items, true, nil
 }
 
 // printAssessment prints the assessment of the survey.
-func (w *surveySession) printAssessment(ctx context.Context, survey uuid.UUID) error {
-	assessment, err := w.guidance.GetAssessment(ctx, survey, nil)
+func (s *surveySession) printAssessment(ctx context.Context, survey uuid.UUID) error {
+	assessment, err := s.guidance.GetAssessment(ctx, survey, nil)
 	if err != nil {
 		return err
 	}
-	w.printf("\n%s, because of %s\n", assessment.Triage.Level, assessment.Triage.RootCause)
+	s.printf("\n%s, because of %s\n", assessment.Triage.Level, assessment.Triage.RootCause)
 	if assessment.RecommendedSpecialist != nil {
-		w.printf("see: %s (%s)\n", assessment.RecommendedSpecialist.Name, *assessment.RecommendedChannel)
+		s.printf("see: %s (%s)\n", assessment.RecommendedSpecialist.Name, *assessment.RecommendedChannel)
 	}
 	for _, condition := range assessment.Conditions {
-		w.printf("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
+		s.printf("%6.1f %%  %s\n", 100*condition.Probability, condition.CommonName)
 	}
-	w.printf("the survey is %s\n", survey)
+	s.printf("the survey is %s\n", survey)
 	return nil
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package layers holds the import graph of the module to the architecture. The layers, the
-// pure packages and the exceptions are data in layers.go; the tests compare them to the
-// imports of all packages. Tests may import anything. Rules on style belong in the
-// configuration of the linter.
+// Package layers checks that the import graph of the module follows the architecture.
+// layers.go lists the layers, the pure packages and the exceptions; the tests compare these
+// lists with the imports of all packages. Test files may import anything. Style rules belong
+// in the linter configuration.
 package layers

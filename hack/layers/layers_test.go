@@ -19,33 +19,33 @@ import (
 
 const module = "github.com/anamnesis-dev/anamnesis/"
 
-// A pkg is a package as go list describes it.
+// A pkg is a package in the output of go list.
 type pkg struct {
 	ImportPath, Dir        string
 	GoFiles, Imports, Deps []string
 }
 
-// path returns the import path without the module.
+// path returns the import path relative to the module.
 func (p *pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 // imports returns the directories of the module that the package imports.
 func (p *pkg) imports() (paths []string) {
 	for _, imported := range p.Imports {
-		if path, ours := strings.CutPrefix(imported, module); ours {
+		if path, ok := strings.CutPrefix(imported, module); ok {
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-var list = sync.OnceValues(func() (packages []pkg, err error) {
+var listPackages = sync.OnceValues(func() (packages []pkg, err error) {
 	command := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./api/...", "./client/...", "./apiserver/...", "./controllers/...")
 	command.Dir = filepath.Join("..", "..")
 	output, err := command.Output()
 	for decoder := json.NewDecoder(strings.NewReader(string(output))); err == nil; {
-		var one pkg
-		if err = decoder.Decode(&one); err == nil {
-			packages = append(packages, one)
+		var p pkg
+		if err = decoder.Decode(&p); err == nil {
+			packages = append(packages, p)
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -54,26 +54,27 @@ var list = sync.OnceValues(func() (packages []pkg, err error) {
 	return packages, err
 })
 
-func mustList(t *testing.T) []pkg {
+func mustListPackages(t *testing.T) []pkg {
 	t.Helper()
-	packages, err := list()
+	packages, err := listPackages()
 	if err != nil || len(packages) < 50 {
-		t.Fatalf("listing the packages: got %d: %v", len(packages), err)
+		t.Fatalf("listing packages: got %d packages, error %v", len(packages), err)
 	}
 	return packages
 }
 
-// within reports whether a path is a directory or below it.
-func within(path, directory string) bool {
+// isWithin reports whether a path is equal to a directory or below it.
+func isWithin(path, directory string) bool {
 	return path == directory || strings.HasPrefix(path, directory+"/")
 }
 
-// layerOf returns the listed directory of a path and the index of its layer.
-func layerOf(path string) (directory string, layer int) {
+// findLayer returns the listed directory that contains a path, and the index of its layer,
+// or -1.
+func findLayer(path string) (directory string, layer int) {
 	layer = -1
 	for i, line := range layers {
 		for _, candidate := range line {
-			if within(path, candidate) && len(candidate) > len(directory) {
+			if isWithin(path, candidate) && len(candidate) > len(directory) {
 				directory, layer = candidate, i
 			}
 		}
@@ -81,45 +82,46 @@ func layerOf(path string) (directory string, layer int) {
 	return directory, layer
 }
 
-// Layers that are listed once and import only from lower ones form no cycle.
+// TestImportsPointDown checks that packages import only from lower layers, so that layers
+// cannot form a cycle.
 func TestImportsPointDown(t *testing.T) {
 	t.Parallel()
 	used := map[edge]bool{}
-	for _, p := range mustList(t) {
-		directory, layer := layerOf(p.path())
+	for _, p := range mustListPackages(t) {
+		directory, layer := findLayer(p.path())
 		if layer < 0 || directory == "apiserver" && p.path() != directory {
-			t.Errorf("%s: in no layer", p.path())
+			t.Errorf("%s does not belong to any layer", p.path())
 		}
 		for _, to := range p.imports() {
-			other, below := layerOf(to)
-			if directory == other || below < layer {
+			importedDirectory, importedLayer := findLayer(to)
+			if directory == importedDirectory || importedLayer < layer {
 				continue
 			}
 			if exception := (edge{p.path(), to}); exceptions[exception] != "" {
 				used[exception] = true
 				continue
 			}
-			t.Errorf("%s imports %s: %s is not below %s", p.path(), to, other, directory)
+			t.Errorf("%s imports %s, but %s is not in a lower layer than %s", p.path(), to, importedDirectory, directory)
 		}
 	}
-	for exception, remedy := range exceptions {
+	for exception, plan := range exceptions {
 		if !used[exception] {
-			t.Errorf("%s no longer imports %s: remove the exception (%s)", exception.from, exception.to, remedy)
+			t.Errorf("%s no longer imports %s: remove the exception (%s)", exception.from, exception.to, plan)
 		}
 	}
 }
 
 func TestDirectoriesAreListedOnce(t *testing.T) {
 	t.Parallel()
-	packages, seen := mustList(t), map[string]bool{}
+	packages, seen := mustListPackages(t), map[string]bool{}
 	for _, line := range layers {
 		for _, directory := range line {
 			if seen[directory] {
-				t.Errorf("%s: listed twice", directory)
+				t.Errorf("%s is listed twice", directory)
 			}
 			seen[directory] = true
-			if !slices.ContainsFunc(packages, func(p pkg) bool { return within(p.path(), directory) }) {
-				t.Errorf("%s: no such directory", directory)
+			if !slices.ContainsFunc(packages, func(p pkg) bool { return isWithin(p.path(), directory) }) {
+				t.Errorf("%s contains no packages", directory)
 			}
 		}
 	}
@@ -127,13 +129,13 @@ func TestDirectoriesAreListedOnce(t *testing.T) {
 
 func TestForbiddenImports(t *testing.T) {
 	t.Parallel()
-	for _, p := range mustList(t) {
+	for _, p := range mustListPackages(t) {
 		for from, to := range forbidden {
-			if !within(p.path(), from) {
+			if !isWithin(p.path(), from) {
 				continue
 			}
 			for _, dependency := range p.Deps {
-				if path, ours := strings.CutPrefix(dependency, module); ours && within(path, to) {
+				if path, ok := strings.CutPrefix(dependency, module); ok && isWithin(path, to) {
 					t.Errorf("%s depends on %s", p.path(), path)
 				}
 			}
@@ -142,13 +144,13 @@ func TestForbiddenImports(t *testing.T) {
 }
 
 func isPure(path string) bool {
-	return impure[path] == "" && slices.ContainsFunc(pure, func(directory string) bool { return within(path, directory) })
+	return impure[path] == "" && slices.ContainsFunc(pure, func(directory string) bool { return isWithin(path, directory) })
 }
 
 func TestPurePackages(t *testing.T) {
 	t.Parallel()
 	checked := 0
-	for _, p := range mustList(t) {
+	for _, p := range mustListPackages(t) {
 		if !isPure(p.path()) {
 			continue
 		}
@@ -158,7 +160,7 @@ func TestPurePackages(t *testing.T) {
 				t.Errorf("%s imports %s", p.path(), effect)
 			}
 		}
-		for _, effect := range effectsBelow {
+		for _, effect := range transitiveEffects {
 			if slices.Contains(p.Deps, effect) {
 				t.Errorf("%s depends on %s", p.path(), effect)
 			}
@@ -166,11 +168,11 @@ func TestPurePackages(t *testing.T) {
 		checkClock(t, &p)
 	}
 	if checked < 15 {
-		t.Errorf("only %d packages are pure", checked)
+		t.Errorf("found %d pure packages, want at least 15", checked)
 	}
 }
 
-// checkClock checks that a package gets the time as input.
+// checkClock checks that a package does not read the clock.
 func checkClock(t *testing.T, p *pkg) {
 	t.Helper()
 	if !slices.Contains(p.Imports, "time") {

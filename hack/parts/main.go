@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command parts runs several make targets in order, as `make test` does: it lists them
-// first, continues after a failure, and ends with a summary of the result and duration of
-// each. It fails if any of them failed. What the targets do belongs to the Makefile.
+// Command parts runs several make targets in order, as `make test` does: it lists the
+// targets first, continues after a failure, and prints a summary with the result and duration
+// of each. It fails if any target failed. The targets themselves belong to the Makefile.
 package main
 
 import (
@@ -29,11 +29,11 @@ func main() {
 
 func run(ctx context.Context, targets []string) error {
 	if len(targets) == 0 {
-		return errors.New("no target: use parts TARGET [TARGET ...]")
+		return errors.New("missing target: usage: parts TARGET [TARGET ...]")
 	}
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {
-		return fmt.Errorf("reading the descriptions of the targets: %w", err)
+		return fmt.Errorf("reading target descriptions: %w", err)
 	}
 	parts, err := findParts(string(makefile), targets)
 	if err != nil {

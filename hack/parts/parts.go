@@ -27,7 +27,7 @@ func findParts(makefile string, targets []string) ([]part, error) {
 	for _, target := range targets {
 		description, ok := descriptions[target]
 		if !ok {
-			return nil, fmt.Errorf("the Makefile documents no target %q", target)
+			return nil, fmt.Errorf("target %q not found among the documented targets of the Makefile", target)
 		}
 		parts = append(parts, part{target, description})
 	}
@@ -41,8 +41,8 @@ type runner struct {
 	make   func(ctx context.Context, target string) error
 }
 
-// run runs the parts in order. After a failure it continues with the next part; once ctx
-// is done it does not. It returns an error unless every part passed.
+// run runs the parts in order. It continues after a failure, but not after ctx is done. It
+// returns an error unless every part passed.
 func (r runner) run(ctx context.Context, parts []part) error {
 	fmt.Fprintln(r.output, "Parts:")
 	for _, part := range parts {
@@ -59,7 +59,7 @@ func (r runner) run(ctx context.Context, parts []part) error {
 	}
 	fmt.Fprintf(r.output, "\nSummary:\n%s", summary.String())
 	if len(failed) > 0 {
-		return fmt.Errorf("not passed: %s; to repeat: make %[1]s", strings.Join(failed, " "))
+		return fmt.Errorf("failed or not run: %s; rerun with: make %[1]s", strings.Join(failed, " "))
 	}
 	return nil
 }

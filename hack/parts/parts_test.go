@@ -45,7 +45,7 @@ func TestMakefileDocumentsParts(t *testing.T) {
 	}
 	_, recipe, found := strings.Cut(string(content), "go run ./hack/parts ")
 	if !found {
-		t.Fatal("the Makefile does not use this command")
+		t.Fatal("the Makefile does not run hack/parts")
 	}
 	line, _, _ := strings.Cut(recipe, "\n")
 	if _, err := findParts(string(content), strings.Fields(line)); err != nil {
@@ -53,7 +53,8 @@ func TestMakefileDocumentsParts(t *testing.T) {
 	}
 }
 
-// newRunner returns a runner whose targets take 90 seconds each and fail as given.
+// newRunner returns a runner whose targets take 90 seconds each and return the given
+// errors.
 func newRunner(output *bytes.Buffer, failures map[string]error) runner {
 	clock := time.Unix(0, 0)
 	return runner{
@@ -72,7 +73,7 @@ func TestRunContinuesAfterFailure(t *testing.T) {
 	t.Parallel()
 	var output bytes.Buffer
 	err := newRunner(&output, map[string]error{"b": errors.New("exit status 2")}).run(t.Context(), threeParts)
-	if err == nil || err.Error() != "not passed: b; to repeat: make b" {
+	if err == nil || err.Error() != "failed or not run: b; rerun with: make b" {
 		t.Errorf("got error %v", err)
 	}
 	want := `Parts:
@@ -115,18 +116,18 @@ func TestInterruptedPartsAreNotPassed(t *testing.T) {
 	interrupted := newRunner(&output, nil)
 	interrupted.make = func(context.Context, string) error { cancel(); return context.Canceled }
 	err := interrupted.run(ctx, threeParts)
-	if err == nil || !strings.Contains(err.Error(), "not passed: a b c;") {
+	if err == nil || !strings.Contains(err.Error(), "failed or not run: a b c;") {
 		t.Errorf("got error %v", err)
 	}
 	if got := strings.Count(output.String(), "not run"); got != 2 {
-		t.Errorf("%d parts are reported as not run:\n%s", got, &output)
+		t.Errorf("got %d parts reported as not run, want 2:\n%s", got, &output)
 	}
 }
 
 func TestRunMakeReportsFailure(t *testing.T) {
 	t.Setenv("MAKE", "false")
 	if err := runMake(t.Context(), "test"); err == nil {
-		t.Error("a failing make passed")
+		t.Error("got no error from a failing make")
 	}
 	t.Setenv("MAKE", "true")
 	if err := runMake(t.Context(), "test"); err != nil {

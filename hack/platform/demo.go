@@ -25,20 +25,20 @@ const (
 // Instance.
 const SampleListenAddress = "127.0.0.1:8443"
 
-// sampleInterview is a woman of 34 with a headache.
+// sampleInterview is a request for a 34-year-old woman with a headache.
 const sampleInterview = `{"sex":"female","age":{"value":34},"evidence":[{"id":"s_21","choice_id":"present","source":"initial"}]}`
 
-// RunDemo deploys the platform and the sample Instance, relays it to a loopback
-// address, requests a diagnosis, creates a survey, and prints the next steps for the
-// user.
+// RunDemo deploys the platform and the sample Instance, forwards a loopback address to
+// the Instance, requests a diagnosis, creates a survey, and prints the next steps for
+// the user.
 func RunDemo(ctx context.Context, p Platform, listen string) error {
 	if err := p.Up(ctx); err != nil {
 		return fmt.Errorf("starting the cluster: %w", err)
 	}
 	var images Images
-	var authority, link string
+	var caCert, magicLink string
 	var sample *client.Client
-	var answer enginev3.Diagnosis
+	var diagnosis enginev3.Diagnosis
 	for _, step := range []struct {
 		name string
 		do   func() error
@@ -48,24 +48,24 @@ func RunDemo(ctx context.Context, p Platform, listen string) error {
 		{"apply the sample Instance", func() error { return p.applySample(ctx) }},
 		{"wait until the Instance is ready", func() error { return p.WaitReady(ctx, SampleNamespace, SampleInstance, images.Server) }},
 		{"forward the API to " + listen, func() error { return p.relaySample(ctx, listen) }},
-		{"fetch the CA certificate", func() (err error) { authority, err = p.fetchCA(ctx); return err }},
-		{"read the credentials", func() (err error) { sample, err = p.newSampleClient(ctx, listen, authority); return err }},
-		{"run a sample diagnosis", func() (err error) { answer, err = diagnose(ctx, sample); return err }},
-		{"create a survey", func() (err error) { link, err = createMagicLink(ctx, sample, listen); return err }},
+		{"fetch the CA certificate", func() (err error) { caCert, err = p.fetchCA(ctx); return err }},
+		{"read the credentials", func() (err error) { sample, err = p.newSampleClient(ctx, listen, caCert); return err }},
+		{"run a sample diagnosis", func() (err error) { diagnosis, err = diagnose(ctx, sample); return err }},
+		{"create a survey", func() (err error) { magicLink, err = createMagicLink(ctx, sample, listen); return err }},
 	} {
 		if err := p.RunStep(step.name, step.do); err != nil {
 			return err
 		}
 	}
-	p.printInstructions(answer, listen, link)
+	p.printInstructions(diagnosis, listen, magicLink)
 	return nil
 }
 
-func (p Platform) printInstructions(answer enginev3.Diagnosis, listen, link string) {
+func (p Platform) printInstructions(diagnosis enginev3.Diagnosis, listen, magicLink string) {
 	_, port, _ := net.SplitHostPort(listen)
-	leading := answer.Conditions[0]
-	fmt.Fprintf(p.Progress, instructionsFormat, leading.CommonName, leading.Probability, answer.Question.Text,
-		sampleHost, listen, caFile, SampleNamespace, SampleInstance, sampleInterview, port, link)
+	top := diagnosis.Conditions[0]
+	fmt.Fprintf(p.Progress, instructionsFormat, top.CommonName, top.Probability, diagnosis.Question.Text,
+		sampleHost, listen, caFile, SampleNamespace, SampleInstance, sampleInterview, port, magicLink)
 }
 
 func (p Platform) applySample(ctx context.Context) error {
@@ -75,21 +75,21 @@ func (p Platform) applySample(ctx context.Context) error {
 
 func (p Platform) relaySample(ctx context.Context, listen string) error {
 	if _, err := p.Relay(ctx, listen, SampleNamespace, SampleInstance, 443); err != nil {
-		return fmt.Errorf("%w\nuse another address: make run LISTEN=127.0.0.1:9443", err)
+		return fmt.Errorf("%w\nto use another address, run: make run LISTEN=127.0.0.1:9443", err)
 	}
 	return nil
 }
 
-// caFile is the Instance's CA certificate for curl.
+// caFile is the path of the Instance's CA certificate for curl.
 const caFile = "bin/" + SampleInstance + "-ca.crt"
 
 // fetchCA reads the Instance's CA certificate and writes it to caFile.
 func (p Platform) fetchCA(ctx context.Context) (string, error) {
-	authority, err := p.SecretValue(ctx, SampleNamespace, SampleInstance+"-serving-tls", "ca.crt")
+	caCert, err := p.SecretValue(ctx, SampleNamespace, SampleInstance+"-serving-tls", "ca.crt")
 	if err != nil {
 		return "", err
 	}
-	return authority, os.WriteFile(filepath.Join(p.Root, caFile), []byte(authority), 0o600)
+	return caCert, os.WriteFile(filepath.Join(p.Root, caFile), []byte(caCert), 0o600)
 }
 
 const instructionsFormat = `
@@ -108,10 +108,10 @@ Send the request yourself:
     -d '%[9]s' \
     https://%[4]s:%[10]s/v3/diagnosis
 
-See what patients see, in a survey of your own; the browser knows the authority of
-the Instance no better than any other, and asks first:
+Open a survey on the patient page. The browser shows a certificate warning, because it
+does not trust the CA of the Instance:
 
   %[11]s
 
-'make stop' removes all of it.
+Run 'make stop' to remove everything.
 `

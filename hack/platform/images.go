@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// imageDir is where images and their inputs are built, below Root.
+// imageDir is the build directory of images and their inputs, below Root.
 const imageDir = "bin/image"
 
 // Images are the references of the two images of the platform.
@@ -71,8 +71,8 @@ func (p Platform) compileReleases(ctx context.Context, server string) ([]string,
 }
 
 // loadImage builds an image of a binary and its release files, and loads it into the
-// cluster. The tag is a hash of the image's contents, so that a code change yields a
-// new image and an unchanged tree does not.
+// cluster. The tag is a hash of the image's contents, so that only changes result in a
+// new image.
 func (p Platform) loadImage(ctx context.Context, binary string, releases ...string) (string, error) {
 	tag, err := hashFiles(append([]string{binary}, releases...))
 	if err != nil {

@@ -30,7 +30,7 @@ func (p Platform) helm(ctx context.Context, args ...string) error {
 	return err
 }
 
-// WaitReady waits until an Instance runs the image and is ready.
+// WaitReady waits until an Instance is ready with the server image.
 func (p Platform) WaitReady(ctx context.Context, namespace, instance, image string) error {
 	for _, condition := range []string{
 		"jsonpath={.status.server.image}=" + image,
@@ -43,8 +43,7 @@ func (p Platform) WaitReady(ctx context.Context, namespace, instance, image stri
 	return nil
 }
 
-// describeInstance returns the operator's description of an Instance in human-readable
-// form.
+// describeInstance returns the output of kubectl describe for an Instance, or the error.
 func (p Platform) describeInstance(ctx context.Context, namespace, instance string) string {
 	out, err := p.Kubectl(ctx, "describe", "--namespace", namespace, "instance/"+instance)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/guidance"
 )
 
-// createMagicLink creates a survey for a new patient and returns the link that opens
-// it in a browser on this machine.
+// createMagicLink creates a survey for a new patient and returns a link that opens the
+// survey in a browser on this machine.
 func createMagicLink(ctx context.Context, c *client.Client, listen string) (string, error) {
 	user, err := c.Guidance.CreateUser(ctx, guidance.NewUser{})
 	if err != nil {
@@ -26,13 +26,13 @@ func createMagicLink(ctx context.Context, c *client.Client, listen string) (stri
 	if err != nil {
 		return "", err
 	}
-	made, err := c.Guidance.GetMagicLink(ctx, survey.ID)
+	response, err := c.Guidance.GetMagicLink(ctx, survey.ID)
 	if err != nil {
 		return "", err
 	}
-	link, err := url.Parse(made.MagicLink)
+	link, err := url.Parse(response.MagicLink)
 	if err != nil {
-		return "", fmt.Errorf("reading the magic link of a survey: %w", err)
+		return "", fmt.Errorf("parsing the magic link of a survey: %w", err)
 	}
 	link.Host = listen
 	return link.String(), nil

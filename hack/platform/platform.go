@@ -5,13 +5,13 @@
 // end-to-end tests use the same steps on the same local cluster, which hack/cluster
 // provides.
 //
-// Kubernetes internals belong to hack/cluster, the operator's internals to the chart;
-// neither belongs here.
+// Kubernetes internals belong to hack/cluster, and the operator's internals to the chart.
 package platform
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +34,7 @@ type Platform struct {
 // Namespace is the operator's namespace.
 const Namespace = "anamnesis-system"
 
-// RunStep runs do, and prints its name and duration.
+// RunStep runs do, and prints the name and the duration of the step.
 func (p Platform) RunStep(name string, do func() error) error {
 	start := time.Now()
 	fmt.Fprintf(p.Progress, "%-48s ", name)
@@ -69,7 +69,7 @@ func (p Platform) Exec(ctx context.Context, args ...string) (string, error) {
 	return p.output(p.ExecCommand(ctx, args...))
 }
 
-// ExecCommand returns a command to be started in the node's namespaces.
+// ExecCommand returns a command that runs in the node's namespaces when started.
 func (p Platform) ExecCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return p.clusterCommand(ctx, append([]string{"exec"}, args...)...)
 }
@@ -82,12 +82,12 @@ func (p Platform) Relay(ctx context.Context, listen, namespace, service string, 
 	return strings.TrimSpace(address), err
 }
 
-// RelayLog returns the log of the relay at a loopback address, which contains failed
+// RelayLog returns the log of the relay at a loopback address, which lists failed
 // connections. StateDir must be set.
 func (p Platform) RelayLog(address string) (string, error) {
 	name := "relay-" + strings.ReplaceAll(address, ":", "-") + ".log"
-	said, err := os.ReadFile(filepath.Join(p.StateDir, "logs", name))
-	return string(said), err
+	content, err := os.ReadFile(filepath.Join(p.StateDir, "logs", name))
+	return string(content), err
 }
 
 // KubeconfigPath returns the path of the cluster's kubeconfig.
@@ -101,7 +101,7 @@ func (p Platform) KubeconfigPath(ctx context.Context) (string, error) {
 			return strings.Trim(value, `'"`), nil
 		}
 	}
-	return "", fmt.Errorf("`cluster env` does not set KUBECONFIG")
+	return "", errors.New("KUBECONFIG not found in the output of `cluster env`")
 }
 
 func (p Platform) clusterCommand(ctx context.Context, args ...string) *exec.Cmd {
@@ -118,8 +118,8 @@ func (p Platform) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// output runs a command and returns its output. Errors include what the command wrote
-// to standard error.
+// output runs a command and returns its output. Errors include the standard error of
+// the command.
 func (p Platform) output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -17,26 +17,26 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// newSampleClient returns a client for the sample Instance over HTTPS, set up as real
-// clients are: with the credentials and the CA that the operator created.
-func (p Platform) newSampleClient(ctx context.Context, listen, authority string) (*client.Client, error) {
+// newSampleClient returns a client for the sample Instance over HTTPS, with the
+// credentials and the CA that the operator created, like any client.
+func (p Platform) newSampleClient(ctx context.Context, listen, caCert string) (*client.Client, error) {
 	credentials := client.Credentials{AppID: "default", InstanceID: SampleInstance}
 	var err error
 	if credentials.AppKey, err = p.SecretValue(ctx, SampleNamespace, SampleInstance+"-app-default", "key"); err != nil {
 		return nil, err
 	}
-	relayed, err := newRelayHTTPClient(listen, authority)
+	httpClient, err := newRelayHTTPClient(listen, caCert)
 	if err != nil {
 		return nil, err
 	}
-	return client.New("https://"+sampleHost, credentials, client.WithHTTPClient(relayed))
+	return client.New("https://"+sampleHost, credentials, client.WithHTTPClient(httpClient))
 }
 
 // newRelayHTTPClient returns an HTTP client that trusts the Instance's CA and connects
 // through the relay.
-func newRelayHTTPClient(listen, authority string) (*http.Client, error) {
-	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM([]byte(authority)) {
+func newRelayHTTPClient(listen, caCert string) (*http.Client, error) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(caCert)) {
 		return nil, errors.New("parsing the Instance's CA certificate: expected a PEM certificate")
 	}
 	return &http.Client{
@@ -45,13 +45,13 @@ func newRelayHTTPClient(listen, authority string) (*http.Client, error) {
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, network, listen)
 			},
-			TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
+			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		},
 	}, nil
 }
 
-// diagnose sends the request that the curl example shows to users, and checks that the
-// response is presentable.
+// diagnose sends the request of the printed curl example, and checks that the response
+// has conditions and a question.
 func diagnose(ctx context.Context, c *client.Client) (diagnosis enginev3.Diagnosis, err error) {
 	var patient enginev3.Interview
 	if err := json.Unmarshal([]byte(sampleInterview), &patient); err != nil {
@@ -59,7 +59,7 @@ func diagnose(ctx context.Context, c *client.Client) (diagnosis enginev3.Diagnos
 	}
 	diagnosis, err = c.Engine.Diagnose(ctx, patient)
 	if err == nil && (len(diagnosis.Conditions) == 0 || diagnosis.Question == nil) {
-		err = errors.New("the response has no conditions or no question")
+		err = errors.New("incomplete diagnosis: expected conditions and a question")
 	}
 	return diagnosis, err
 }

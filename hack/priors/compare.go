@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// firstVisitShare is the share of office visits that are the first for a new problem;
-	// the others are follow-ups, check-ups and visits for chronic illness. The survey
-	// itself classifies about half of its visits this way.
+	// firstVisitShare is the share of office visits that are the first visit for a new
+	// problem; the others are follow-ups, check-ups and visits for chronic illness. The
+	// survey classifies about half of its visits as first visits.
 	firstVisitShare = 0.5
 	// minSampledVisits is the minimum number of visits in a band for a separate
 	// comparison. Smaller bands are pooled with their neighbors.
@@ -30,7 +30,7 @@ type comparison struct {
 	diagnosis
 	visits int // sampled visits
 	rate   pair
-	women  pair // share of women among the episodes
+	women  pair // fraction of episodes in women
 	bands  []bandRate
 }
 
@@ -52,7 +52,7 @@ type bandRate struct {
 
 // compareAll compares the priors of the content in the source tree with the survey.
 func compareAll() ([]comparison, error) {
-	s, err := readVisitData(namcs2000CSV)
+	visits, err := readVisitData(namcs2000CSV)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func compareAll() ([]comparison, error) {
 		if !ok {
 			return nil, fmt.Errorf("comparing %s: unknown condition", d.Condition)
 		}
-		all = append(all, compare(s, d, p))
+		all = append(all, compare(visits, d, p))
 	}
 	slices.SortFunc(all, func(a, b comparison) int {
 		return cmp.Or(cmp.Compare(b.rate.foldDifference(), a.rate.foldDifference()), cmp.Compare(a.Condition, b.Condition))
@@ -86,8 +86,8 @@ func compareAll() ([]comparison, error) {
 	return all, nil
 }
 
-// A prior is the number of episodes of the condition per 10,000 new episodes, by sex
-// and age band of the survey.
+// A prior holds the number of episodes of a condition per 10,000 new episodes, by sex and
+// age band of the survey.
 type prior [2][]float64
 
 func computePrior(c *source.Condition) (p prior) {
@@ -97,38 +97,38 @@ func computePrior(c *source.Condition) (p prior) {
 		if c.Sex.Text != "" && c.Sex.Text != name {
 			continue
 		}
-		of := c.Prior.Per10000.Value * multiplier(c.Prior.Sex, name)
+		base := c.Prior.Per10000.Value * multiplier(c.Prior.Sex, name)
 		for i, band := range ageBands {
 			for part, share := range band.shares {
-				p[sex][i] += share * of * multiplier(c.Prior.Ages, model.AgeBandNames[part])
+				p[sex][i] += share * base * multiplier(c.Prior.Ages, model.AgeBandNames[part])
 			}
 		}
 	}
 	return p
 }
 
-// multiplier returns the multiplier of a name, or 1 if there is no multiplier for it.
-func multiplier(given map[source.Scalar]source.Number, name string) float64 {
-	for word, number := range given {
-		if word.Text == name {
+// multiplier returns the multiplier with the given name, or 1 if it is unset.
+func multiplier(multipliers map[source.Scalar]source.Number, name string) float64 {
+	for key, number := range multipliers {
+		if key.Text == name {
 			return number.Value
 		}
 	}
 	return 1
 }
 
-func compare(s *visitData, d diagnosis, p prior) comparison {
-	f := comparer{matched: s.sumByPrefixes(d.ICD9), all: s.all, prior: p, episodesPerVisit: 1 / (d.VisitsPerEpisode * firstVisitShare)}
-	everybody, women := f.sum(0, len(ageBands), 0, 1), f.sum(0, len(ageBands), int(model.Female))
+func compare(visits *visitData, d diagnosis, p prior) comparison {
+	grids := comparer{matched: visits.sumByPrefixes(d.ICD9), all: visits.all, prior: p, episodesPerVisit: 1 / (d.VisitsPerEpisode * firstVisitShare)}
+	everyone, women := grids.sum(0, len(ageBands), 0, 1), grids.sum(0, len(ageBands), int(model.Female))
 	c := comparison{
 		diagnosis: d,
-		visits:    everybody.sampled,
-		rate:      everybody.rate(),
-		women:     pair{women.observed / everybody.observed, women.expected / everybody.expected},
+		visits:    everyone.sampled,
+		rate:      everyone.rate(),
+		women:     pair{women.observed / everyone.observed, women.expected / everyone.expected},
 	}
 	for from := 0; from < len(ageBands); {
-		to := f.poolEnd(from)
-		pooled := f.sum(from, to, 0, 1)
+		to := grids.poolEnd(from)
+		pooled := grids.sum(from, to, 0, 1)
 		c.bands = append(c.bands, bandRate{bandName(from, to), pooled.sampled, pooled.rate()})
 		from = to
 	}
@@ -143,7 +143,7 @@ func bandName(from, to int) string {
 	return first + "-" + last
 }
 
-// A comparer compares the prior of a condition with the survey.
+// A comparer holds the inputs for the comparison of one condition.
 type comparer struct {
 	matched          visitGrid // visits for the condition
 	all              visitGrid
@@ -151,21 +151,21 @@ type comparer struct {
 	episodesPerVisit float64 // episodes that one visit represents
 }
 
-// A total covers some sexes and bands: the number of visits for the condition, and the
-// episodes that the survey and the content expect among all visits.
+// A total holds sums over sexes and age bands: sampled visits for the condition, weighted
+// visits for all conditions, and the episodes according to the survey and the content.
 type total struct {
 	sampled, all       int
 	observed, expected float64
 }
 
-func (f *comparer) sum(from, to int, sexes ...int) (t total) {
+func (c *comparer) sum(from, to int, sexes ...int) (t total) {
 	for _, sex := range sexes {
 		for band := from; band < to; band++ {
-			all := f.all[sex][band].weighted
-			t.sampled += f.matched[sex][band].sampled
+			all := c.all[sex][band].weighted
+			t.sampled += c.matched[sex][band].sampled
 			t.all += all
-			t.observed += f.episodesPerVisit * float64(f.matched[sex][band].weighted)
-			t.expected += f.prior[sex][band] / 10_000 * float64(all)
+			t.observed += c.episodesPerVisit * float64(c.matched[sex][band].weighted)
+			t.expected += c.prior[sex][band] / 10_000 * float64(all)
 		}
 	}
 	return t
@@ -175,12 +175,12 @@ func (t total) rate() pair {
 	return pair{10_000 * t.observed / float64(t.all), 10_000 * t.expected / float64(t.all)}
 }
 
-// poolEnd returns the end of the pool of bands, starting at from, that together have
-// enough visits. Remaining bands that are too small for a pool of their own are
-// included.
-func (f *comparer) poolEnd(from int) (to int) {
+// poolEnd returns the end of the smallest range of bands from the given start that has
+// enough visits. The range includes the remaining bands if these are too small for a
+// range of their own.
+func (c *comparer) poolEnd(from int) (to int) {
 	for to = from + 1; to < len(ageBands); to++ {
-		if f.sum(from, to, 0, 1).sampled >= minSampledVisits && f.sum(to, len(ageBands), 0, 1).sampled >= minSampledVisits {
+		if c.sum(from, to, 0, 1).sampled >= minSampledVisits && c.sum(to, len(ageBands), 0, 1).sampled >= minSampledVisits {
 			return to
 		}
 	}

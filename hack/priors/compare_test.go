@@ -13,8 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// TestPriorsMatchVisitData checks that the priors of office conditions match the survey
-// data, or that the deviation has a documented reason.
+// TestPriorsMatchVisitData checks that the priors of office conditions match the survey,
+// and that exactly the deviating priors have a documented reason.
 func TestPriorsMatchVisitData(t *testing.T) {
 	t.Parallel()
 	all, err := compareAll()
@@ -23,7 +23,7 @@ func TestPriorsMatchVisitData(t *testing.T) {
 	}
 	for _, c := range all {
 		if (c.rate.foldDifference() > maxFoldDifference) != (c.DeviationReason != "") {
-			t.Errorf("%s: the survey has %.1f of 10,000 episodes, the content %.1f: expected a factor of %d at most, or more than that and a reason (%q)",
+			t.Errorf("%s: got %.1f of 10,000 episodes in the survey, %.1f in the content; want a factor of at most %d without a reason, or more with one; reason is %q",
 				c.Condition, c.rate.observed, c.rate.expected, maxFoldDifference, c.DeviationReason)
 		}
 	}
@@ -44,11 +44,11 @@ V20,M,30-44,480,4800
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	s, err := readVisitData([]byte(sampleVisitsCSV))
+	visits, err := readVisitData([]byte(sampleVisitsCSV))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compare(s, diagnosis{Condition: "common_cold", ICD9: []string{"46"}, VisitsPerEpisode: 2}, computePrior(&source.Condition{
+	c := compare(visits, diagnosis{Condition: "common_cold", ICD9: []string{"46"}, VisitsPerEpisode: 2}, computePrior(&source.Condition{
 		Prior: source.Prior{
 			Per10000: source.Number{Value: 400},
 			Sex:      map[source.Scalar]source.Number{{Text: "male"}: {Value: 0.5}},
@@ -66,10 +66,10 @@ func TestCompare(t *testing.T) {
 		t.Errorf("women: %s", diff)
 	}
 	if c.visits != 70 || len(c.bands) != 1 || c.bands[0].name != "0-120" {
-		t.Errorf("%d visits in the bands %v, expected 70 in one", c.visits, c.bands)
+		t.Errorf("got %d visits in bands %v, want 70 in one band", c.visits, c.bands)
 	}
 	if got := c.rate.foldDifference(); math.Abs(got-350.0/150) > 1e-9 {
-		t.Errorf("off by %v", got)
+		t.Errorf("got a factor of %v, want %v", got, 350.0/150)
 	}
 }
 
@@ -85,18 +85,18 @@ func TestPoolAgeBands(t *testing.T) {
 		{[]int{40, 0, 0, 0, 0, 0, 0, 0, 29}, "0-120"},
 		{make([]int, 9), "0-120"},
 	} {
-		f := comparer{matched: newVisitGrid(), all: newVisitGrid(), prior: computePrior(&source.Condition{})}
+		c := comparer{matched: newVisitGrid(), all: newVisitGrid(), prior: computePrior(&source.Condition{})}
 		for band, n := range test.sampled {
-			f.matched[0][band].sampled = n
+			c.matched[0][band].sampled = n
 		}
 		var names []string
 		for from := 0; from < len(ageBands); {
-			to := f.poolEnd(from)
+			to := c.poolEnd(from)
 			names = append(names, bandName(from, to))
 			from = to
 		}
 		if got := strings.Join(names, " "); got != test.want {
-			t.Errorf("%v is pooled as %s, want %s", test.sampled, got, test.want)
+			t.Errorf("visits %v: got bands %s, want %s", test.sampled, got, test.want)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestReadVisitDataRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []string{"460,X,2-5,1,1", "460,F,2-6,1,1", "460,F,2-5,one,1", "460,F,2-5,1,one", "460,F,2-5,1"} {
 		if _, err := readVisitData([]byte("icd9,sex,age_band,n,weighted\n" + row + "\n")); err == nil || !strings.Contains(err.Error(), "survey") {
-			t.Errorf("%s: %v, expected an error", row, err)
+			t.Errorf("row %s: got error %v", row, err)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestReadDiagnosesRejectsInvalidInput(t *testing.T) {
 		`- {slug: a}`,
 	} {
 		if _, err := readDiagnoses([]byte(file)); err == nil {
-			t.Errorf("%s is accepted", file)
+			t.Errorf("got no error for %s", file)
 		}
 	}
 }
@@ -136,10 +136,10 @@ func TestPrintReport(t *testing.T) {
 	}
 	for _, want := range []string{"2 conditions", "1 within a factor of 1.5, 1 within 2, 1 within 3", "5.00", "gout (rare)", "65-120"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, out.String())
+			t.Errorf("output does not contain %q:\n%s", want, out.String())
 		}
 	}
 	if strings.Contains(out.String(), "migraine") {
-		t.Errorf("more than the worst is shown:\n%s", out.String())
+		t.Errorf("output contains more than the worst condition:\n%s", out.String())
 	}
 }

@@ -20,8 +20,8 @@ type diagnosis struct {
 	// VisitsPerEpisode is the number of visits per episode of the condition, including the
 	// first.
 	VisitsPerEpisode float64 `yaml:"visits_per_episode"`
-	// DeviationReason explains why the prior may be far from the survey. It is empty if it
-	// should not be.
+	// DeviationReason explains why the prior deviates from the survey. It is empty if the
+	// prior must match the survey.
 	DeviationReason string `yaml:"apart"`
 }
 
@@ -36,9 +36,9 @@ func readDiagnoses(file []byte) ([]diagnosis, error) {
 	for _, d := range all {
 		switch {
 		case seen[d.Condition]:
-			return nil, fmt.Errorf("reading the diagnoses: %s is listed twice", d.Condition)
+			return nil, fmt.Errorf("reading the diagnoses: duplicate condition %s", d.Condition)
 		case len(d.ICD9) == 0 || d.VisitsPerEpisode < 1:
-			return nil, fmt.Errorf("reading the diagnoses: %s has no codes, or visits_per_episode is below 1", d.Condition)
+			return nil, fmt.Errorf("reading the diagnoses: invalid diagnosis %s: expected at least one code and visits_per_episode of at least 1", d.Condition)
 		}
 		seen[d.Condition] = true
 	}

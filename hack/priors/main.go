@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command priors compares the priors of office conditions with a survey of office
-// visits and shows the deviation of each. Emergencies are excluded, because they are
+// visits and prints the deviation of each. It excludes emergencies, because they are
 // rare in office visits.
 //
 //	go run ./hack/priors [--worst 20] [--bands]
@@ -22,7 +22,7 @@ func main() {
 }
 
 type command struct {
-	Worst int  `help:"Show only this many conditions, the largest deviations first."`
+	Worst int  `help:"Number of conditions to show, largest deviations first. Defaults to all."`
 	Bands bool `help:"Also show the age bands."`
 }
 

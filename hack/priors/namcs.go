@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// The survey: visits of the National Ambulatory Medical Care Survey 2000 of the
-// United States, a public use file of the National Center for Health
-// Statistics, by ICD-9-CM code, sex and age band: how many were sampled, and
-// how many visits of the country they stand for.
+// namcs2000CSV contains the visits of the US National Ambulatory Medical Care Survey 2000
+// by ICD-9-CM code, sex and age band, tabulated from the public use file of the National
+// Center for Health Statistics. n is the number of sampled visits, weighted the number of
+// visits nationwide that they represent.
 //
 //go:embed namcs2000.csv
 var namcs2000CSV []byte
 
-// An ageBand of the survey consists of bands of the model, each with a share of its
-// years.
+// An ageBand is an age band of the survey. It consists of age bands of the model, each
+// with the fraction of years that it contributes.
 type ageBand struct {
 	name   string
 	shares map[int]float64 // by model.AgeBand
@@ -80,43 +80,43 @@ func readVisitData(file []byte) (*visitData, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the survey: %w", err)
 	}
-	s := &visitData{byCode: map[string]*visitGrid{}, all: newVisitGrid()}
+	data := &visitData{byCode: map[string]*visitGrid{}, all: newVisitGrid()}
 	for i, row := range rows[1:] {
-		if err := s.addRow(row); err != nil {
+		if err := data.addRow(row); err != nil {
 			return nil, fmt.Errorf("reading line %d of the survey: %w", i+2, err)
 		}
 	}
-	return s, nil
+	return data, nil
 }
 
 // addRow adds a row with the columns icd9, sex, age_band, n and weighted.
-func (s *visitData) addRow(row []string) error {
+func (d *visitData) addRow(row []string) error {
 	sex := slices.Index([]string{"F", "M"}, row[1])
 	band := slices.IndexFunc(ageBands, func(b ageBand) bool { return b.name == row[2] })
 	sampled, err := strconv.Atoi(row[3])
 	if sex < 0 || band < 0 || err != nil {
-		return fmt.Errorf("%q: expected the sex F or M, an age band and a number of visits", row)
+		return fmt.Errorf("invalid row %q: expected sex F or M, an age band and a number of visits", row)
 	}
 	weighted, err := strconv.Atoi(row[4])
 	if err != nil {
-		return fmt.Errorf("%q: expected a weight: %w", row, err)
+		return fmt.Errorf("invalid row %q: expected an integer weight: %w", row, err)
 	}
-	g := s.byCode[row[0]]
+	g := d.byCode[row[0]]
 	if g == nil {
 		empty := newVisitGrid()
 		g = &empty
-		s.byCode[row[0]] = g
+		d.byCode[row[0]] = g
 	}
 	v := visitCount{sampled, weighted}
 	g[sex][band] = g[sex][band].add(v)
-	s.all[sex][band] = s.all[sex][band].add(v)
+	d.all[sex][band] = d.all[sex][band].add(v)
 	return nil
 }
 
 // sumByPrefixes returns the sum of visits whose code starts with one of the prefixes.
-func (s *visitData) sumByPrefixes(prefixes []string) visitGrid {
+func (d *visitData) sumByPrefixes(prefixes []string) visitGrid {
 	sum := newVisitGrid()
-	for code, g := range s.byCode {
+	for code, g := range d.byCode {
 		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(code, prefix) }) {
 			sum.add(g)
 		}

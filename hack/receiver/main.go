@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command receiver receives webhook events of an instance and prints each as a line of
+// Command receiver receives webhook events of an Instance and prints each as a line of
 // JSON. It verifies their signatures with the Standard Webhooks library, as a tenant's
 // receiver would.
 package main
@@ -24,9 +24,9 @@ import (
 
 type command struct {
 	Listen string `default:"127.0.0.1:9000" help:"Address to listen on."`
-	Secret string `help:"Signing secret of the configuration. If unset, events are not verified." placeholder:"whsec_…"`
+	Secret string `help:"Signing secret of the webhook configuration. If unset, events are not verified." placeholder:"whsec_…"`
 	Name   string `help:"Serve HTTPS only, with a self-signed certificate for this name that is printed at startup."`
-	Answer int    `default:"204" help:"Status of the response to each verified event."`
+	Answer int    `default:"204" help:"Status code of responses to accepted events."`
 }
 
 // A delivery is the output for one received event.
@@ -37,13 +37,13 @@ type delivery struct {
 	Body      json.RawMessage `json:"body"`
 }
 
-// Run serves until it is stopped.
+// Run serves until the process is stopped.
 func (c *command) Run(ctx context.Context, out io.Writer) error {
 	r := &receiver{status: c.Answer, out: json.NewEncoder(out)}
 	if c.Secret != "" {
 		verifier, err := standardwebhooks.NewWebhook(c.Secret)
 		if err != nil {
-			return errors.New("--secret is not a signing secret: expected one that starts with whsec_")
+			return errors.New("invalid --secret: expected a signing secret that starts with whsec_")
 		}
 		r.verifier = verifier
 	}
@@ -84,30 +84,30 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	taken := delivery{
+	received := delivery{
 		WebhookID: request.Header.Get("Webhook-Id"), Token: request.Header.Get("X-Webhook-Service-Token"), Body: body,
 		Verified: r.verifier != nil && r.verifier.Verify(body, request.Header) == nil,
 	}
-	if err := r.writeDelivery(taken); err != nil {
+	if err := r.writeDelivery(received); err != nil {
 		w.WriteHeader(http.StatusInternalServerError) // makes the sender retry
 		return
 	}
-	if r.verifier != nil && !taken.Verified {
+	if r.verifier != nil && !received.Verified {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
 	w.WriteHeader(r.status)
 }
 
-func (r *receiver) writeDelivery(taken delivery) error {
+func (r *receiver) writeDelivery(received delivery) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.out.Encode(taken)
+	return r.out.Encode(received)
 }
 
 func main() {
 	var c command
-	parsed := kong.Parse(&c, kong.Name("receiver"), kong.Description("Receive the events of an instance and print them."),
+	parsed := kong.Parse(&c, kong.Name("receiver"), kong.Description("Receive the webhook events of an Instance and print them."),
 		kong.BindTo(context.Background(), (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)))
 	parsed.FatalIfErrorf(parsed.Run())
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/event"
 )
 
-// TestReceiverVerifiesSignatures checks that the receiver accepts only deliveries signed
+// TestReceiverVerifiesSignatures checks that the receiver accepts only deliveries signingSecret
 // with its secret, including while the secret is being rotated.
 func TestReceiverVerifiesSignatures(t *testing.T) {
 	t.Parallel()
@@ -26,30 +26,30 @@ func TestReceiverVerifiesSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		signed string
-		status int
+		signingSecret string
+		status        int
 	}{
-		"with the secret":     {secret, 204},
-		"with another":        {event.EncodeSigningSecret([32]byte{2}), 403},
-		"while it was turned": {secret, 204},
+		"own secret":      {secret, 204},
+		"other secret":    {event.EncodeSigningSecret([32]byte{2}), 403},
+		"during rotation": {secret, 204},
 	} {
 		var printed bytes.Buffer
 		server := httptest.NewServer(&receiver{status: 204, verifier: verifier, out: json.NewEncoder(&printed)})
 		settings := eventsdelivery.Settings{AddressPolicy: eventsdelivery.AddressPolicy{AllowLoopback: true, AllowAnyPort: true}}
 		sender := &eventsdelivery.Sender{Settings: func() eventsdelivery.Settings { return settings }, Now: time.Now}
-		secrets := event.Secrets{Token: "t", SigningSecret: test.signed}
-		if name == "while it was turned" {
+		secrets := event.Secrets{Token: "t", SigningSecret: test.signingSecret}
+		if name == "during rotation" {
 			secrets = secrets.Rotate(event.EncodeSigningSecret([32]byte{3}), time.Now())
 		}
 		result := sender.Send(context.Background(), eventsdelivery.Receiver{URL: server.URL, Secrets: secrets}, event.NewPing("e1"))
 		sender.Close()
 		server.Close()
-		var taken delivery
-		if err := json.Unmarshal(printed.Bytes(), &taken); err != nil {
+		var received delivery
+		if err := json.Unmarshal(printed.Bytes(), &received); err != nil {
 			t.Fatal(err)
 		}
-		if result.StatusCode != test.status || taken.WebhookID != "e1" || taken.Token != "t" || taken.Verified != (test.status == 204) {
-			t.Errorf("%s: answered %+v, and printed %s", name, result, printed.String())
+		if result.StatusCode != test.status || received.WebhookID != "e1" || received.Token != "t" || received.Verified != (test.status == 204) {
+			t.Errorf("%s: got result %+v and output %s", name, result, printed.String())
 		}
 	}
 }

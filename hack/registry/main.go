@@ -2,8 +2,7 @@
 
 // Command registry assigns IDs to new concepts, laboratory tests and drugs. It adds to
 // core/registry.yaml the slugs that the content uses and the registry lacks, each with
-// the next number never used before for its kind. It does not change or remove
-// entries.
+// the next unused number for its kind. It does not change or remove entries.
 //
 //	go run ./hack/registry [content directory]
 package main
@@ -29,7 +28,7 @@ func main() {
 
 func run(dir string) error {
 	path := filepath.Join(dir, filepath.FromSlash(source.RegistryFile))
-	registry, err := os.ReadFile(path) //nolint:gosec // the developer says where the content is
+	registry, err := os.ReadFile(path) //nolint:gosec // the developer passes the path
 	if err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("reading the registry: %w", err)
 	}
@@ -46,7 +45,7 @@ func run(dir string) error {
 		return err
 	}
 	if len(missing) == 0 {
-		fmt.Println("every slug has an id")
+		fmt.Println("all slugs have IDs")
 		return nil
 	}
 	registry, err = AppendEntries(registry, missing)
@@ -56,5 +55,5 @@ func run(dir string) error {
 	for _, e := range missing {
 		fmt.Printf("%s %s: %s\n", e.Section, e.Slug, e.ID)
 	}
-	return os.WriteFile(path, registry, 0o644) //nolint:gosec // a source file, for all to read
+	return os.WriteFile(path, registry, 0o644) //nolint:gosec // source files are public
 }

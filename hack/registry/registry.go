@@ -19,8 +19,8 @@ type Entry struct {
 	Section, Slug, ID string
 }
 
-// AssignMissingIDs assigns an ID to every slug of the content without one, in file
-// order. Specialists are excluded because their IDs are fixed.
+// AssignMissingIDs returns an entry with a new ID for every slug of the content without
+// an ID, in file order. It excludes specialists, because their IDs are fixed.
 func AssignMissingIDs(core *source.Core) ([]Entry, error) {
 	a := newIDAllocator(core.Registry)
 	for _, o := range core.Observations {
@@ -45,7 +45,7 @@ func AssignMissingIDs(core *source.Core) ([]Entry, error) {
 	return a.entries, nil
 }
 
-// idAllocator allocates numbers that were never used before.
+// idAllocator allocates numbers that have never been used.
 type idAllocator struct {
 	known     map[string]bool   // section and slug
 	maxNumber map[string]uint32 // by prefix
