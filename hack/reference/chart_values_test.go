@@ -17,11 +17,11 @@ func TestEveryChartValueIsDocumented(t *testing.T) {
 	}
 	rows := regexp.MustCompile("(?m)^\\| `(.+?)` \\|.*\\| *(.*?) *\\|$").FindAllStringSubmatch(string(page), -1)
 	if len(rows) < 20 {
-		t.Fatalf("found only %d values", len(rows))
+		t.Fatalf("got %d values, want at least 20", len(rows))
 	}
 	for _, row := range rows {
 		if row[2] == "" {
-			t.Errorf("%s: add a comment in the form \"# -- ...\" to charts/anamnesis/values.yaml", row[1])
+			t.Errorf("missing description of %s: add a comment in the form \"# -- ...\" to charts/anamnesis/values.yaml", row[1])
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestParseHelpFindsSubcommands(t *testing.T) {
 	}
 	want := help{
 		usage: "apiserver <command>", description: "The server of one tenant.",
-		flags:       []flag{{name: "--help", describe: "Show context-sensitive help."}},
+		flags:       []flag{{name: "--help", meaning: "Show context-sensitive help."}},
 		subcommands: []string{"serve", "model build", "migrate"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(help{}, flag{})); diff != "" {
@@ -45,18 +45,18 @@ func TestParseHelpFindsSubcommands(t *testing.T) {
 	}
 }
 
-func TestParseHelpTellsDefaultsFromPlaceholders(t *testing.T) {
+func TestParseHelpDistinguishesDefaultsFromPlaceholders(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]flag{
-		`      --listen=HOST:PORT     Listen address. Defaults to :8443 ($ANAMNESIS_LISTEN).`: {name: "--listen=HOST:PORT", environment: "ANAMNESIS_LISTEN", describe: "Listen address. Defaults to :8443."},
-		`      --model=ID,...         Model to serve.`:                                        {name: "--model=ID,...", describe: "Model to serve."},
-		`      --concurrency=10       Maximum.`:                                               {name: "--concurrency", defaultValue: "10", describe: "Maximum."},
-		`      --bind-address=":8080"    Address; 0 disables it.`:                             {name: "--bind-address", defaultValue: ":8080", describe: "Address; 0 disables it."},
-		`  -v, --verbose              Print more.`:                                            {name: "--verbose", describe: "Print more."},
+		`      --listen=HOST:PORT     Listen address. Defaults to :8443 ($ANAMNESIS_LISTEN).`: {name: "--listen=HOST:PORT", environment: "ANAMNESIS_LISTEN", meaning: "Listen address. Defaults to :8443."},
+		`      --model=ID,...         Model to serve.`:                                        {name: "--model=ID,...", meaning: "Model to serve."},
+		`      --concurrency=10       Maximum.`:                                               {name: "--concurrency", defaultValue: "10", meaning: "Maximum."},
+		`      --bind-address=":8080"    Address; 0 disables it.`:                             {name: "--bind-address", defaultValue: ":8080", meaning: "Address; 0 disables it."},
+		`  -v, --verbose              Print more.`:                                            {name: "--verbose", meaning: "Print more."},
 	} {
 		got, err := parseHelp("Usage: x\n\nDoes x.\n\nFlags:\n" + line + "\n")
 		if err != nil || len(got.flags) != 1 {
-			t.Errorf("%s: %v, %v", line, got.flags, err)
+			t.Errorf("%s: got flags %v, error %v", line, got.flags, err)
 			continue
 		}
 		if diff := cmp.Diff(want, got.flags[0], cmp.AllowUnexported(flag{})); diff != "" {
@@ -65,21 +65,21 @@ func TestParseHelpTellsDefaultsFromPlaceholders(t *testing.T) {
 	}
 }
 
-func TestParseHelpRejectsWhatItCannotRead(t *testing.T) {
+func TestParseHelpRejectsUnknownFormat(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"no usage":          "Flags:\n",
-		"an unknown format": "Usage: x\n\nDoes x.\n\nFlags:\n  --flag: something\n",
+		"missing usage":       "Flags:\n",
+		"unknown flag format": "Usage: x\n\nDoes x.\n\nFlags:\n  --flag: something\n",
 	} {
 		if got, err := parseHelp(text); err == nil {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v, want an error", name, got)
 		}
 	}
 }
 
 func TestWriteCommandOmitsInheritedFlagsAndEscapes(t *testing.T) {
 	t.Parallel()
-	own := withoutFlags([]flag{{name: "--help"}, {name: "--database=URL", describe: "sqlite:<path>\nor a|b"}}, []flag{{name: "--help"}})
+	own := removeInherited([]flag{{name: "--help"}, {name: "--database=URL", meaning: "sqlite:<path>\nor a|b"}}, []flag{{name: "--help"}})
 	var page strings.Builder
 	writeCommand(&page, "### x", help{usage: "x", description: "Does x.", flags: own})
 	want := "\n### x\n\nDoes x.\n\n    x\n\n| flag | default | environment variable | meaning |\n|---|---|---|---|\n" +

@@ -53,12 +53,12 @@ func checkLinks(t *testing.T, page string) {
 		if _, err := os.Stat(linked); err != nil {
 			t.Errorf("%s: link to %s: %v", page, found[1], err)
 		} else if anchor != "" && strings.HasSuffix(linked, ".md") && !hasAnchor(readPage(t, linked), anchor) {
-			t.Errorf("%s: link to %s: no such heading", page, found[1])
+			t.Errorf("%s: link to %s: heading not found", page, found[1])
 		}
 	}
 }
 
-// readPage returns a page without its code.
+// readPage returns a page with the links in its code disabled.
 func readPage(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func readPage(t *testing.T, path string) string {
 	return codeText.ReplaceAllStringFunc(string(text), func(code string) string { return strings.ReplaceAll(strings.Trim(code, "`"), "](", "] (") })
 }
 
-// hasAnchor reports whether a page has a heading that GitHub gives this anchor.
+// hasAnchor reports whether a page has a heading for which GitHub generates the anchor.
 func hasAnchor(page, anchor string) bool {
 	for _, heading := range headingLine.FindAllStringSubmatch(page, -1) {
 		if strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-") == anchor {

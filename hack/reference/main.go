@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command reference writes the pages of docs/reference that are generated from Go: the
-// command line flags and the metrics of both binaries. It fails for a metric that it
-// cannot document. The configuration and templates of the generators for custom resources
-// and chart values are in this directory too; hack/generate.sh runs all of them.
+// Command reference generates the pages of docs/reference about the command-line flags and
+// the metrics of both binaries. It fails if it cannot document a metric. This directory also
+// contains the configuration and templates of the generators for custom resources and chart
+// values; hack/generate.sh runs all generators.
 package main
 
 import (
@@ -41,6 +41,6 @@ func (c *command) Run(ctx context.Context) error {
 
 func main() {
 	parsed := kong.Parse(&command{}, kong.Name("reference"), kong.BindTo(context.Background(), (*context.Context)(nil)),
-		kong.Description("Generate the reference of flags and metrics."))
+		kong.Description("Generate the reference pages of flags and metrics."))
 	parsed.FatalIfErrorf(parsed.Run())
 }

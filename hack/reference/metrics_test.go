@@ -38,34 +38,34 @@ func f(values chan<- p.Metric) {
 func TestFileMetricsIgnoresOtherPackages(t *testing.T) {
 	t.Parallel()
 	if got, err := fileMetrics("x.go", `package x; import "other/prometheus"; var c = prometheus.NewCounter(opts)`); err != nil || got != nil {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, %v; want no metrics", got, err)
 	}
 }
 
-// TestFileMetricsRejectsWhatItCannotDocument checks that no declaration is skipped.
-func TestFileMetricsRejectsWhatItCannotDocument(t *testing.T) {
+// TestFileMetricsRejectsUnsupportedDeclarations checks that no declaration is skipped.
+func TestFileMetricsRejectsUnsupportedDeclarations(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
-		`prometheus.NewCounter(options)`:                                                                 "expected a literal of options",
+		`prometheus.NewCounter(options)`:                                                                 "expected an options literal",
 		`prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: "Calls."})`:                      "expected a string literal",
-		`prometheus.NewCounter(prometheus.CounterOpts{Name: "anamnesis_calls_total"})`:                   "help is missing",
+		`prometheus.NewCounter(prometheus.CounterOpts{Name: "anamnesis_calls_total"})`:                   "missing help",
 		`prometheus.NewCounter(prometheus.CounterOpts{Name: "calls_total", Help: "Calls."})`:             "prefix anamnesis_",
-		`prometheus.NewCounter(prometheus.CounterOpts{Namespace: "anamnesis"})`:                          "whole name",
+		`prometheus.NewCounter(prometheus.CounterOpts{Namespace: "anamnesis"})`:                          "full name",
 		`prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "anamnesis_x", Help: "X."}, []string{label})`: "labels",
 		`prometheus.NewDesc("anamnesis_x", "X.", nil, nil)`:                                              "MustNewConstMetric",
 		`prometheus.NewNovelty()`: "unknown constructor NewNovelty",
 	} {
 		source := "package x\nimport \"github.com/prometheus/client_golang/prometheus\"\nvar x = " + expression
 		if got, err := fileMetrics("x.go", source); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v; want %q", expression, got, err, want)
+			t.Errorf("%s: got %v, error %v; want error %q", expression, got, err, want)
 		}
 	}
 	if _, err := fileMetrics("x.go", `package x; import "github.com/prometheus/client_golang/prometheus/promauto"`); err == nil {
-		t.Error("promauto was accepted")
+		t.Error("got no error for promauto")
 	}
 }
 
-// TestMetricsOfBothBinariesAreFound guards against directories that were moved.
+// TestMetricsOfBothBinariesAreFound fails if a directory with metrics was moved.
 func TestMetricsOfBothBinariesAreFound(t *testing.T) {
 	t.Chdir("../..")
 	for _, b := range binaries {
@@ -74,7 +74,7 @@ func TestMetricsOfBothBinariesAreFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(found) < 5 {
-			t.Errorf("%s: found only %v", b.heading, found)
+			t.Errorf("%s: got %v, want at least 5 metrics", b.heading, found)
 		}
 	}
 }

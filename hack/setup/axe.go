@@ -20,7 +20,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
 )
 
-// The axe-core release, with its integrity as reported by `npm view axe-core@4.14.1
+// The axe-core release. axeIntegrity is the output of `npm view axe-core@4.14.1
 // dist.integrity`.
 const (
 	axeVersion   = "4.14.1"
@@ -28,8 +28,8 @@ const (
 	axeScript    = "package/axe.min.js" // path within the package
 )
 
-// ensureAxe returns the path of the axe-core script. If the cache does not have it, it
-// is fetched from the npm registry.
+// ensureAxe returns the path of the axe-core script, and fetches the script from the npm
+// registry if it is not in the cache.
 func ensureAxe(ctx context.Context) (string, error) {
 	path, err := axeCachePath()
 	if err != nil {
@@ -63,15 +63,15 @@ func ensureNpm(ctx context.Context) error {
 		return err
 	}
 	if !canInstall() {
-		return errors.New("fetching axe-core: no npm in PATH; it is installed automatically only on Debian as root: " +
-			"install npm with your package manager, or set the path of axe.min.js in " + programs.AxeEnv)
+		return errors.New("fetching axe-core: npm not found in PATH: install npm with your package manager, or set " +
+			programs.AxeEnv + " to the path of axe.min.js (automatic installation requires root on Debian)")
 	}
 	return installPackages(ctx, "npm")
 }
 
-// fetchAxe stores the package's script after verifying the package.
+// fetchAxe downloads and verifies the package, and stores its script at path.
 func fetchAxe(ctx context.Context, path string) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a cache, of public files
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the cache contains public files
 		return err
 	}
 	work, err := os.MkdirTemp(filepath.Dir(path), "fetch-")
@@ -90,15 +90,15 @@ func fetchAxe(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	whole := filepath.Join(work, "axe.min.js")
-	if err := os.WriteFile(whole, script, 0o644); err != nil { //nolint:gosec // a cache, of public files
+	temporary := filepath.Join(work, "axe.min.js")
+	if err := os.WriteFile(temporary, script, 0o644); err != nil { //nolint:gosec // the cache contains public files
 		return err
 	}
-	return os.Rename(whole, path) // atomic, so that tests never see a partial file
+	return os.Rename(temporary, path) // atomic, so that tests never see a partial file
 }
 
-// npmPack downloads the package's archive into a directory, from the registry that npm
-// is configured to use.
+// npmPack downloads the package's archive into a directory, from npm's configured
+// registry.
 func npmPack(ctx context.Context, dir string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "npm", "pack", "--ignore-scripts", "axe-core@"+axeVersion)
 	command.Dir = dir
@@ -113,12 +113,12 @@ func npmPack(ctx context.Context, dir string) ([]byte, error) {
 func verifyIntegrity(archive []byte, integrity string) error {
 	sum := sha512.Sum512(archive)
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != integrity {
-		return fmt.Errorf("verifying the archive from the registry: integrity is %s, want %s", got, integrity)
+		return fmt.Errorf("verifying the archive from the registry: integrity mismatch: got %s, want %s", got, integrity)
 	}
 	return nil
 }
 
-// extractFile returns one file of an archive.
+// extractFile returns the content of a file in an archive.
 func extractFile(archive []byte, name string) ([]byte, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {

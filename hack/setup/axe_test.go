@@ -14,8 +14,8 @@ import (
 // newArchive returns a gzipped tar archive with a single file.
 func newArchive(t *testing.T, name, content string) []byte {
 	t.Helper()
-	var whole bytes.Buffer
-	zipped := gzip.NewWriter(&whole)
+	var archive bytes.Buffer
+	zipped := gzip.NewWriter(&archive)
 	files := tar.NewWriter(zipped)
 	if err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
 		t.Fatal(err)
@@ -29,20 +29,20 @@ func newArchive(t *testing.T, name, content string) []byte {
 	if err := zipped.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return whole.Bytes()
+	return archive.Bytes()
 }
 
 func TestExtractFile(t *testing.T) {
 	t.Parallel()
-	whole := newArchive(t, "package/axe.min.js", "axe")
-	if got, err := extractFile(whole, "package/axe.min.js"); err != nil || string(got) != "axe" {
+	archive := newArchive(t, "package/axe.min.js", "axe")
+	if got, err := extractFile(archive, "package/axe.min.js"); err != nil || string(got) != "axe" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := extractFile(whole, "package/other.js"); err == nil || !strings.Contains(err.Error(), "package/other.js") {
-		t.Errorf("got error %v of a missing file", err)
+	if _, err := extractFile(archive, "package/other.js"); err == nil || !strings.Contains(err.Error(), "package/other.js") {
+		t.Errorf("got error %v for a missing file", err)
 	}
-	if _, err := extractFile(whole[:len(whole)/2], "package/axe.min.js"); err == nil {
-		t.Error("half an archive was read")
+	if _, err := extractFile(archive[:len(archive)/2], "package/axe.min.js"); err == nil {
+		t.Error("got no error for a truncated archive")
 	}
 }
 
@@ -56,6 +56,6 @@ func TestVerifyIntegrity(t *testing.T) {
 		t.Error(err)
 	}
 	if err := verifyIntegrity([]byte("axe2"), integrity); err == nil || !strings.Contains(err.Error(), integrity) {
-		t.Errorf("got error %v of another archive", err)
+		t.Errorf("got error %v for another archive", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
 )
 
-// setUpBrowser finds Chromium and axe-core, and installs them if they are missing.
-// Paths set in the environment are used unchanged.
+// setUpBrowser finds Chromium and axe-core, and installs them if they are missing. Paths
+// in the environment take precedence.
 func setUpBrowser(ctx context.Context) (*dependency, error) {
 	chromium, err := pathFromEnvOr(ctx, programs.BrowserEnv, ensureChromium)
 	if err != nil {
@@ -41,8 +41,8 @@ func ensureChromium(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	if !canInstall() {
-		return "", errors.New("finding Chromium: not in PATH; it is installed automatically only on Debian as root: " +
-			"install it with your package manager, or set its path in " + programs.BrowserEnv)
+		return "", errors.New("Chromium not found in PATH: install Chromium with your package manager, or set " +
+			programs.BrowserEnv + " to its path (automatic installation requires root on Debian)")
 	}
 	if err := installPackages(ctx, chromiumPackages...); err != nil {
 		return "", err

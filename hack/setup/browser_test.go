@@ -25,8 +25,8 @@ func TestMultipleDependencies(t *testing.T) {
 	}
 }
 
-// TestBrowserFromEnvironment checks that the paths in the environment take precedence:
-// nothing is searched for or downloaded.
+// TestBrowserFromEnvironment checks that paths in the environment take precedence, without
+// a search or a download.
 func TestBrowserFromEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	chromium, axe := filepath.Join(dir, "chromium"), filepath.Join(dir, "axe.js")
@@ -72,15 +72,15 @@ func TestAxeCache(t *testing.T) {
 func TestMissingChromium(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := ensureChromium(t.Context()); err == nil || !strings.Contains(err.Error(), programs.BrowserEnv) {
-		t.Errorf("got error %v, want one that says how to name a browser", err)
+		t.Errorf("got error %v, want one with the environment variable", err)
 	}
 }
 
 func TestUnknownDependency(t *testing.T) {
 	t.Parallel()
 	var line commandLine
-	err := line.parse(kong.Must(&line), []string{"postgres", "horse"})
-	if err == nil || !strings.Contains(err.Error(), "horse") {
+	err := line.parse(kong.Must(&line), []string{"postgres", "unknown"})
+	if err == nil || !strings.Contains(err.Error(), "unknown") {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -20,22 +20,22 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// installEnv is the environment variable that decides whether Debian packages are
-// installed: yes or no. If unset, the user is asked; without a terminal, the answer is
-// yes. hack/cluster reads it, too.
+// installEnv is the environment variable that allows (yes) or forbids (no) installing
+// Debian packages. If unset, the command prompts the user; without a terminal, it
+// defaults to yes. hack/cluster also reads the variable.
 const installEnv = "ANAMNESIS_INSTALL"
 
-// A question asks the user once whether to install packages.
-type question struct {
+// A consentPrompt asks the user whether to install packages.
+type consentPrompt struct {
 	input    io.Reader
 	output   io.Writer
 	decision string // the value of installEnv
 	terminal bool   // whether input is a terminal
 }
 
-// askUser returns the question to the user of this process.
-func askUser() question {
-	return question{
+// newConsentPrompt returns a prompt on the terminal of this process.
+func newConsentPrompt() consentPrompt {
+	return consentPrompt{
 		input:    os.Stdin,
 		output:   os.Stderr,
 		decision: os.Getenv(installEnv),
@@ -43,31 +43,31 @@ func askUser() question {
 	}
 }
 
-// ask announces the packages, and returns an error unless they may be installed.
-func (q question) ask(packages []string) error {
+// ask prints the packages, and returns an error unless they may be installed.
+func (p consentPrompt) ask(packages []string) error {
 	if len(packages) == 0 {
 		return nil
 	}
 	names := strings.Join(packages, " ")
-	if q.decision == "" && q.terminal {
-		fmt.Fprintf(q.output, "These Debian packages are missing: %s\nInstall them with apt-get? [Y/n] ", names)
-		q.decision = q.readAnswer()
-	} else if q.decision != "no" {
-		fmt.Fprintf(q.output, "installing Debian packages: %s (%s=no prevents it)\n", names, installEnv)
+	if p.decision == "" && p.terminal {
+		fmt.Fprintf(p.output, "These Debian packages are missing: %s\nInstall them with apt-get? [Y/n] ", names)
+		p.decision = p.readAnswer()
+	} else if p.decision != "no" {
+		fmt.Fprintf(p.output, "installing Debian packages: %s (set %s=no to prevent this)\n", names, installEnv)
 	}
-	switch q.decision {
+	switch p.decision {
 	case "", "yes":
 		return nil
 	case "no":
-		return fmt.Errorf("installing packages was declined; to install them yourself: apt-get install --no-install-recommends %s", names)
+		return fmt.Errorf("installation declined: install the packages with: apt-get install --no-install-recommends %s", names)
 	default:
-		return fmt.Errorf("installing packages: %q is neither yes nor no", q.decision)
+		return fmt.Errorf("invalid answer %q: expected yes or no", p.decision)
 	}
 }
 
-// readAnswer reads yes or no. An empty line is yes, and the end of the input is no.
-func (q question) readAnswer() string {
-	line, err := bufio.NewReader(q.input).ReadString('\n')
+// readAnswer reads yes or no. An empty line means yes, and the end of the input means no.
+func (p consentPrompt) readAnswer() string {
+	line, err := bufio.NewReader(p.input).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	switch {
 	case err != nil || answer == "n":
@@ -79,11 +79,11 @@ func (q question) readAnswer() string {
 	}
 }
 
-// missingPackages returns the Debian packages that the dependencies lack.
+// missingPackages returns the missing Debian packages of the dependencies.
 func (l *commandLine) missingPackages(ctx context.Context) ([]string, error) {
 	var missing []string
-	for _, need := range l.Dependencies {
-		packages, err := lookUpMissing[need](ctx)
+	for _, name := range l.Dependencies {
+		packages, err := missingByDependency[name](ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func (l *commandLine) missingPackages(ctx context.Context) ([]string, error) {
 	return slices.Compact(missing), nil
 }
 
-// lookUpMissing returns the packages that a dependency lacks, by dependency.
-var lookUpMissing = map[string]func(context.Context) ([]string, error){
+// missingByDependency maps a dependency to a function that returns its missing packages.
+var missingByDependency = map[string]func(context.Context) ([]string, error){
 	"postgres": missingPostgres,
 	"browser":  missingBrowser,
 	"node":     missingNode,
@@ -128,7 +128,8 @@ func missingBrowser(context.Context) ([]string, error) {
 	return missing, nil
 }
 
-// missingNode asks the local cluster, which installs its own packages.
+// missingNode returns the missing packages of the local cluster, as reported by its
+// packages command.
 func missingNode(ctx context.Context) ([]string, error) {
 	output, err := exec.CommandContext(ctx, filepath.Join("bin", "cluster"), "packages").Output()
 	if err != nil {

@@ -24,14 +24,14 @@ func TestAsk(t *testing.T) {
 		{"yes", "", "Yes\n", true, "[Y/n]", ""},
 		{"no", "", "n\n", true, "[Y/n]", "apt-get install --no-install-recommends npm postgresql"},
 		{"end of input", "", "", true, "[Y/n]", "declined"},
-		{"neither", "", "perhaps\n", true, "[Y/n]", "neither yes nor no"},
+		{"invalid", "", "perhaps\n", true, "[Y/n]", "expected yes or no"},
 		{"no terminal", "", "", false, "installing Debian packages: npm postgresql", ""},
 		{"yes in advance", "yes", "", true, "installing Debian packages: npm postgresql", ""},
 		{"no in advance", "no", "", false, "", "declined"},
-		{"neither in advance", "true", "", false, "", "neither yes nor no"},
+		{"invalid in advance", "true", "", false, "", "expected yes or no"},
 	} {
 		var output bytes.Buffer
-		err := question{strings.NewReader(test.typed), &output, test.decision, test.terminal}.ask([]string{"npm", "postgresql"})
+		err := consentPrompt{strings.NewReader(test.typed), &output, test.decision, test.terminal}.ask([]string{"npm", "postgresql"})
 		if (err == nil) != (test.wantError == "") || err != nil && !strings.Contains(err.Error(), test.wantError) {
 			t.Errorf("%s: got error %v, want %q", test.name, err, test.wantError)
 		}
@@ -39,8 +39,8 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%s: printed %q, want %q", test.name, &output, test.wantOutput)
 		}
 	}
-	if err := (question{decision: "no"}).ask(nil); err != nil {
-		t.Errorf("nothing is missing: %v", err)
+	if err := (consentPrompt{decision: "no"}).ask(nil); err != nil {
+		t.Errorf("got error %v without missing packages", err)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestMissingBrowserPackages(t *testing.T) {
 	}
 }
 
-// TestMissingNodePackages checks that the local cluster is asked for its packages.
+// TestMissingNodePackages checks that the packages come from the local cluster program.
 func TestMissingNodePackages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := parseArgs(t, "node")

@@ -9,16 +9,16 @@ import (
 	"io"
 )
 
-// dependency is a dependency that has been set up.
+// A dependency is a dependency of tests that has been set up.
 type dependency struct {
-	env      []string        // NAME=value, for the command to find it
+	env      []string        // NAME=value variables for the command
 	location string          // human-readable location
 	done     <-chan struct{} // closed on exit; nil if nothing runs
-	stop     func() error    // stops it; nil if nothing runs
+	stop     func() error    // stops the server; nil if nothing runs
 }
 
-// run sets up the dependencies until the command exits or ctx is done. In both cases
-// the servers stop last.
+// run sets up the dependencies, runs the command, and stops the servers after the command
+// has exited. Without a command, the servers run until ctx is done.
 func (l *commandLine) run(ctx context.Context, output io.Writer) (err error) {
 	environment, err := l.askToInstall(ctx)
 	if err != nil {
@@ -28,21 +28,21 @@ func (l *commandLine) run(ctx context.Context, output io.Writer) (err error) {
 		return runCommand(ctx, environment, l.Command)
 	}
 	var running *dependency
-	for _, need := range l.Dependencies {
-		provided, provideErr := l.setUp(ctx, need)
-		if provideErr != nil {
-			return provideErr
+	for _, name := range l.Dependencies {
+		dep, setUpErr := l.setUp(ctx, name)
+		if setUpErr != nil {
+			return setUpErr
 		}
-		if provided.stop != nil {
-			running = provided
-			defer func() { err = errors.Join(err, provided.stop()) }()
+		if dep.stop != nil {
+			running = dep
+			defer func() { err = errors.Join(err, dep.stop()) }()
 		}
-		environment = append(environment, provided.env...)
+		environment = append(environment, dep.env...)
 		if len(l.Command) > 0 {
 			continue
 		}
-		if _, err := fmt.Fprintln(output, provided.location); err != nil {
-			return fmt.Errorf("printing the environment of %s: %w", need, err)
+		if _, err := fmt.Fprintln(output, dep.location); err != nil {
+			return fmt.Errorf("printing the environment of %s: %w", name, err)
 		}
 	}
 	if len(l.Command) > 0 {
@@ -53,8 +53,8 @@ func (l *commandLine) run(ctx context.Context, output io.Writer) (err error) {
 }
 
 // askToInstall asks once whether to install all missing packages, and returns the
-// environment that passes the answer on. If this process cannot install packages, setting
-// up the dependencies reports what is missing.
+// environment that passes the answer to the command. If this process cannot install
+// packages, setUp reports missing dependencies.
 func (l *commandLine) askToInstall(ctx context.Context) ([]string, error) {
 	if !canInstall() {
 		return nil, nil
@@ -63,12 +63,12 @@ func (l *commandLine) askToInstall(ctx context.Context) ([]string, error) {
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
-	return []string{installEnv + "=yes"}, askUser().ask(missing)
+	return []string{installEnv + "=yes"}, newConsentPrompt().ask(missing)
 }
 
 // setUp sets up one dependency.
-func (l *commandLine) setUp(ctx context.Context, need string) (*dependency, error) {
-	switch need {
+func (l *commandLine) setUp(ctx context.Context, name string) (*dependency, error) {
+	switch name {
 	case "browser":
 		return setUpBrowser(ctx)
 	case "node":
@@ -78,14 +78,14 @@ func (l *commandLine) setUp(ctx context.Context, need string) (*dependency, erro
 	}
 }
 
-// wait returns when ctx is done or the dependency has exited, or immediately if
+// wait waits until ctx is done or the dependency has exited. It returns immediately if
 // nothing runs.
-func (p *dependency) wait(ctx context.Context) {
-	if p == nil {
+func (d *dependency) wait(ctx context.Context) {
+	if d == nil {
 		return
 	}
 	select {
 	case <-ctx.Done():
-	case <-p.done:
+	case <-d.done:
 	}
 }

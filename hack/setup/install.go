@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// canInstall reports whether this system uses Debian packages and the process may
-// install them.
+// canInstall reports whether the process can install Debian packages on this system.
 func canInstall() bool {
 	_, err := os.Stat("/etc/debian_version")
 	_, aptErr := exec.LookPath("apt-get")
@@ -27,7 +26,7 @@ func installPackages(ctx context.Context, packages ...string) error {
 		err = aptGet(ctx, "install", append([]string{"--yes", "--no-install-recommends"}, packages...)...)
 	}
 	if err != nil {
-		return fmt.Errorf("installing Debian's %s: %w", strings.Join(packages, ", "), err)
+		return fmt.Errorf("installing Debian packages %s: %w", strings.Join(packages, ", "), err)
 	}
 	return nil
 }

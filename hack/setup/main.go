@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command setup provides what tests need beyond Go: a real PostgreSQL server and a
-// real browser. It installs what is missing if it runs as root on Debian, after it has
-// asked once; ANAMNESIS_INSTALL=yes and ANAMNESIS_INSTALL=no answer in advance. The
-// dependency "node" asks for the packages of the local cluster, which installs them.
+// Command setup provides the external dependencies of tests: a real PostgreSQL server and
+// a real browser. As root on Debian, it installs missing packages after asking once; set
+// ANAMNESIS_INSTALL to yes or no to answer in advance. The dependency "node" asks for
+// permission to install the packages of the local cluster, which installs them itself.
 //
 //	go run ./hack/setup postgres -- go test ./apiserver/storage/...
 //	go run ./hack/setup postgres browser -- go test ./...
@@ -41,7 +41,7 @@ func main() {
 // commandLine holds the parsed command line.
 type commandLine struct {
 	Dependencies []string       `arg:"" enum:"postgres,browser,node" help:"Dependencies to set up: any of postgres, browser and node."`
-	OnlyAsk      bool           `help:"Set up nothing: only ask whether to install missing packages, and pass the answer to the command."`
+	OnlyAsk      bool           `help:"Only ask whether to install missing packages, and pass the answer to the command."`
 	Postgres     postgresServer `embed:"" group:"postgres"`
 	Command      []string       `kong:"-"`
 }
@@ -53,7 +53,7 @@ func (l *commandLine) parse(parser *kong.Kong, args []string) error {
 	}
 	_, err := parser.Parse(args)
 	if err == nil && l.OnlyAsk && len(l.Command) == 0 {
-		return errors.New("--only-ask needs a command")
+		return errors.New("--only-ask requires a command")
 	}
 	return err
 }

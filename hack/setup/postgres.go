@@ -12,8 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage/postgres/postgrestest"
 )
 
-// createClusterConfig is a file that Debian's postgresql-common reads. Without it,
-// installing the server creates and starts a cluster named "main".
+// createClusterConfig is a configuration file of Debian's postgresql-common. It prevents
+// the installation of the server from creating and starting a cluster named "main".
 const createClusterConfig = "/etc/postgresql-common/createcluster.d/anamnesis-setup.conf"
 
 // postgresServer describes the PostgreSQL server to start.
@@ -47,7 +47,7 @@ func ensurePostgres(ctx context.Context) error {
 		return err
 	}
 	if !canInstall() {
-		return fmt.Errorf("%w; on other systems install the PostgreSQL server, so that initdb and postgres are found", err)
+		return fmt.Errorf("%w: install the PostgreSQL server with your package manager (automatic installation requires root on Debian)", err)
 	}
 	if err := installPostgres(ctx); err != nil {
 		return err
@@ -66,13 +66,13 @@ func installPostgres(ctx context.Context) (err error) {
 	return installPackages(ctx, "postgresql")
 }
 
-// disableDefaultCluster prevents the installation from creating a cluster until undo
-// is called. It leaves the directory in place because it belongs to Debian.
+// disableDefaultCluster prevents the installation from creating a cluster until undo is
+// called. undo keeps the directory, because it belongs to a Debian package.
 func disableDefaultCluster() (undo func() error, err error) {
-	if err := os.MkdirAll(filepath.Dir(createClusterConfig), 0o755); err != nil { //nolint:gosec // as all of /etc
+	if err := os.MkdirAll(filepath.Dir(createClusterConfig), 0o755); err != nil { //nolint:gosec // public, like all of /etc
 		return nil, err
 	}
-	if err := os.WriteFile(createClusterConfig, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // as all of /etc
+	if err := os.WriteFile(createClusterConfig, []byte("create_main_cluster = false\n"), 0o644); err != nil { //nolint:gosec // public, like all of /etc
 		return nil, err
 	}
 	return func() error { return os.Remove(createClusterConfig) }, nil

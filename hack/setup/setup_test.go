@@ -55,10 +55,10 @@ func TestCommandFindsServer(t *testing.T) {
 	}
 	url, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(url), "postgres://") {
-		t.Fatalf("the command saw %q, %v", url, err)
+		t.Fatalf("got URL %q, %v", url, err)
 	}
 	if isReachable(t, string(url)) {
-		t.Error("the server is still there")
+		t.Error("server is still reachable")
 	}
 }
 
@@ -67,10 +67,10 @@ func TestCommandFailure(t *testing.T) {
 	err := parseArgs(t, "postgres", "--", "sh", "-c", "exit 7").run(t.Context(), io.Discard)
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 7 {
-		t.Errorf("got error %v, want the error of a command that exits with 7", err)
+		t.Errorf("got error %v, want exit code 7", err)
 	}
 	if err := parseArgs(t, "postgres", "--", "no-such-command").run(t.Context(), io.Discard); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("got error %v, want one that says that there is no such command", err)
+		t.Errorf("got error %v, want %v", err, exec.ErrNotFound)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestOnlyAsk(t *testing.T) {
 	}
 	var line commandLine
 	if err := line.parse(kong.Must(&line), []string{"--only-ask", "postgres"}); err == nil {
-		t.Error("--only-ask without a command is accepted")
+		t.Error("got no error for --only-ask without a command")
 	}
 }
 
@@ -93,24 +93,24 @@ func TestInterruptStopsCommandBeforeServer(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ended := make(chan error, 1)
+	exited := make(chan error, 1)
 	go func() {
 		// The script exits only when interrupted.
 		script := `trap 'exit 9' INT; : > "$0"; while :; do sleep 0.05; done`
-		ended <- parseArgs(t, "postgres", "--", "sh", "-c", script, ready).run(ctx, io.Discard)
+		exited <- parseArgs(t, "postgres", "--", "sh", "-c", script, ready).run(ctx, io.Discard)
 	}()
 	for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
 		select {
-		case err := <-ended:
-			t.Fatalf("it ended before it was interrupted: %v", err)
+		case err := <-exited:
+			t.Fatalf("command exited before the interrupt: %v", err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	cancel()
-	err := <-ended
+	err := <-exited
 	var child *exec.ExitError
 	if !errors.As(err, &child) || child.ExitCode() != 9 {
-		t.Errorf("got error %v, want the error of an interrupted command", err)
+		t.Errorf("got error %v, want exit code 9", err)
 	}
 }
 
@@ -128,13 +128,13 @@ func TestForegroundServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !isReachable(t, url) {
-		t.Errorf("no server answers at %s", url)
+		t.Errorf("no server is reachable at %s", url)
 	}
 	cancel()
 	if rest, err := io.ReadAll(output); err != nil || len(rest) > 0 {
-		t.Errorf("it ended with %q, %v", rest, err)
+		t.Errorf("got further output %q, error %v", rest, err)
 	}
 	if isReachable(t, url) {
-		t.Error("the server is still there")
+		t.Error("server is still reachable")
 	}
 }
