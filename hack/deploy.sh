@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# Installs the chart and the sample Instance on the cluster that kubectl points
-# to. kind and k3d get the images loaded; for any other cluster
+# Builds the images and installs the chart and the sample Instance in the current kubectl
+# context. On kind and k3d, the script loads the images into the cluster. On any other cluster,
+# it pushes them to a registry and references them by the digests that the registry returns:
 #
 #   IMAGE_REGISTRY=registry.example/anamnesis make deploy
 #
-# builds and pushes them there, and installs them by the digests that the
-# registry gave them. With TAG set nothing is built: the images
-# $IMAGE_REGISTRY/apiserver:$TAG and $IMAGE_REGISTRY/operator:$TAG are used as
-# they are, by tag, as are images that are loaded: those have no digest.
+# If TAG is set, the script builds nothing and uses the existing images
+# $IMAGE_REGISTRY/apiserver:$TAG and $IMAGE_REGISTRY/operator:$TAG. It references existing and
+# loaded images by tag, because loaded images have no digest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 fail() { echo "make deploy: $*" >&2; exit 1; }
 
-command -v kubectl >/dev/null || fail "kubectl is not installed; get it from https://kubernetes.io/docs/tasks/tools/"
-context=$(kubectl config current-context 2>/dev/null) || fail "kubectl points to no cluster; choose one with 'kubectl config use-context'"
+command -v kubectl >/dev/null || fail "kubectl not found; install it from https://kubernetes.io/docs/tasks/tools/"
+context=$(kubectl config current-context 2>/dev/null) || fail "kubectl has no current context; select one with 'kubectl config use-context'"
 echo "cluster: $context"
 
 registry=${IMAGE_REGISTRY:-localhost/anamnesis}
 tag=${TAG:-$(git rev-parse --short=12 HEAD)}
 
 build() {
-  command -v docker >/dev/null || fail "docker is not installed; build the images elsewhere and set IMAGE_REGISTRY and TAG"
+  command -v docker >/dev/null || fail "docker not found; build the images elsewhere and set IMAGE_REGISTRY and TAG"
   for name in apiserver operator; do
     docker build --target "$name" --build-arg "REVISION=$(git rev-parse HEAD)" --tag "$registry/$name:$tag" .
   done
@@ -31,12 +31,12 @@ build() {
 operator_digest=""
 apiserver_digest=""
 
-# Pushes an image and prints the digest that the registry gave it.
+# Pushes an image and prints the digest that the registry returns.
 push() {
   docker push "$registry/$1:$tag" >&2
   local digest
   digest=$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$registry/$1:$tag" | sed -n "s|^$registry/$1@||p" | head -n 1)
-  [ -n "$digest" ] || fail "the registry gave $registry/$1:$tag no digest"
+  [ -n "$digest" ] || fail "no digest returned by the registry for $registry/$1:$tag"
   echo "$digest"
 }
 
@@ -54,7 +54,7 @@ publish() {
 if [ -z "${TAG:-}" ]; then
   case $context in
     kind-* | k3d-*) ;;
-    *) [ -n "${IMAGE_REGISTRY:-}" ] || fail "cluster $context is neither kind nor k3d: set IMAGE_REGISTRY to a registry that it can pull from" ;;
+    *) [ -n "${IMAGE_REGISTRY:-}" ] || fail "context $context is neither kind nor k3d: set IMAGE_REGISTRY to a registry that the cluster can pull from" ;;
   esac
   build
   publish
@@ -76,10 +76,10 @@ kubectl get --namespace anamnesis-demo instances
 
 cat <<'TEXT'
 
-Reach the Instance with
+To access the Instance, run
 
   kubectl port-forward --namespace anamnesis-demo service/demo 8443:443
 
-Its authority is ca.crt in Secret demo-serving-tls, its credentials are in Secret
-demo-app-default.
+The Secret demo-serving-tls contains the CA certificate in ca.crt. The Secret
+demo-app-default contains the credentials.
 TEXT

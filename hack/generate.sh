@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Generates every generated file: deep copies, CRDs and RBAC from api/ and
+# Regenerates all generated files: deep copies, CRDs and RBAC from api/ and
 # controllers/, server and client code from the OpenAPI contracts, queries from
 # SQL, and the reference pages of docs/reference.
 set -euo pipefail
@@ -25,8 +25,8 @@ resources=docs/reference/custom-resources.md
 document crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/crd.yaml \
   --templates-dir=hack/reference/templates/crd --renderer=markdown --max-depth=16 \
   --log-level=ERROR --output-path="$resources"
-# The generator keeps the line breaks of comments, leaves placeholders as HTML, escapes
-# braces in code too, and spells out markers without a value.
+# The generator keeps line breaks of comments, does not escape placeholders, escapes braces
+# even in code, and prints markers without a value with empty braces.
 sed -i -E 's#(<br />)+# #g; s#<([a-z]+)>#\\<\1>#g; s#\\([{}])#\1#g; s#Optional: \{\}#Optional#g; s# +\|# |#g' "$resources"
 document helm-docs --chart-search-root=charts --output-file=../../docs/reference/chart-values.md \
   --template-files=hack/reference/templates/values.gotmpl --sort-values-order=file \

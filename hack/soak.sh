@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs for long what CI runs a share of: every fuzz test for so many seconds, the
-# properties ten times as often, what kills, leaves or besieges a server once for
-# each ten seconds, storage killed a hundred times on each kind, and the operator
-# killed before each of its writes and left without an API server for so many
-# seconds. Stops at the first failure.
+# Runs extended versions of tests that CI runs briefly, and stops at the first failure:
+#
+#   - fuzz tests for SECONDS each
+#   - property tests with ten times as many draws
+#   - kill, drain and overload tests of the server, once for every ten seconds
+#   - storage, survey and webhook tests that kill processes, a hundred times on each storage
+#   - the operator, killed before each of its writes and without an API server for SECONDS
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: soak.sh SECONDS}
@@ -12,7 +14,7 @@ echo "== kills, drains and overload, $((seconds / 10 + 1)) times"
 CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'TestServerSurvivesOverload|TestDrain|TestAlarms|Kill' \
   ./apiserver/server/... ./apiserver/platform/usage/... ./apiserver/content/...
 
-echo "== storage killed while it writes, a hundred times each"
+echo "== storage killed during writes, a hundred times each"
 go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Killed' \
   ./apiserver/storage/sqlite ./apiserver/storage/postgres
 
@@ -29,7 +31,7 @@ echo "== properties, 1000 draws each"
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r folder; do
   if grep -qs 'pgregory.net/rapid' "$folder"/*_test.go; then
     case $folder in
-    */storage/*) continue ;; # needs a server: make test-unit runs it
+    */storage/*) continue ;; # requires a server; make test-integration runs these tests
     */server/guidance)
       go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 "$folder" -rapid.checks=1000
       continue

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prints the packages to test:
 #
-#   hack/test-packages.sh unit         tests that need only Go
-#   hack/test-packages.sh integration  tests that need PostgreSQL, a control plane or a browser
+#   hack/test-packages.sh unit         packages whose tests need only Go
+#   hack/test-packages.sh integration  packages whose tests need PostgreSQL, a control plane or a browser
 #
 # A package belongs to the second list if its tests import a package that starts one of
 # these. With a second argument, "norace", prints only the packages with tests that are

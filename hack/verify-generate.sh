@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails when a generated file is not what `make generate` would write. Works on
-# a copy, so that it never changes the tree it checks.
+# Fails if a generated file differs from the output of `make generate`. The script works on a
+# copy, so that it does not change the source tree.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ stale=$(git ls-files -z --cached --others --exclude-standard | while IFS= read -
   [ ! -e "$file" ] || cmp -s "$file" "$copy/$file" || echo "$file"
 done)
 if [ -n "$stale" ]; then
-  echo "generated files are not current; run 'make generate' and commit:" >&2
+  echo "generated files are out of date; run 'make generate' and commit:" >&2
   echo "$stale" >&2
   exit 1
 fi

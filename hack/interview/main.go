@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command interview runs a symptom interview in the terminal: it sends the
-// patient's own words to the parser, asks the server's questions until the response has
-// should_stop, and prints the result. It can also run a survey. It is an ordinary client of the public API and
-// contains no medical knowledge.
+// Command interview runs a symptom interview in the terminal. It sends the patient's own
+// words to the parser, asks the server's questions until the response has should_stop, and
+// prints the result. It can also run a survey. It is an ordinary client of the public API
+// and contains no medical knowledge.
 package main
 
 import (

@@ -15,8 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
-// checksums are the hashes of the part to measure on as it was frozen, in the form
-// of sha256sum.
+// checksums contains the hashes of the frozen held-out set, in the format of sha256sum.
 //
 //go:embed sums.txt
 var checksums string
@@ -33,7 +32,7 @@ func printChecksums(out io.Writer, files fs.FS) error {
 	return nil
 }
 
-// hashFiles returns the hashes of the files in the held-out set, by name.
+// hashFiles returns the hashes of the files in the held-out set by name.
 func hashFiles(files fs.FS) (map[string]string, error) {
 	contents, err := dataset.ReadFiles(files, dataset.Holdout)
 	if err != nil {

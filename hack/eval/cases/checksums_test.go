@@ -10,17 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHoldoutSetIsUnchanged checks that the holdout set matches its checksums. To
+// TestHoldoutSetIsUnchanged checks that the held-out set matches its checksums. To
 // correct a case, move it to the development set and explain the change in the commit
 // that updates the checksums.
 func TestHoldoutSetIsUnchanged(t *testing.T) {
 	t.Parallel()
 	if strings.TrimSpace(checksums) == "" {
-		t.Fatal("nothing is frozen")
+		t.Fatal("sums.txt is empty")
 	}
 	names, err := changedFiles(caseFiles, checksums)
 	if len(names) > 0 || err != nil {
-		t.Errorf("not as frozen: %v %v", names, err)
+		t.Errorf("got changed files %v, error %v", names, err)
 	}
 }
 
@@ -46,11 +46,11 @@ ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  measure/b.json
 		change func(fstest.MapFS)
 		want   []string
 	}{
-		"nothing": {func(fstest.MapFS) {}, nil},
-		"work":    {func(f fstest.MapFS) { f["work/a.jsonl"] = &fstest.MapFile{Data: []byte("changed")} }, nil},
-		"changed": {func(f fstest.MapFS) { f["measure/b.jsonl"] = &fstest.MapFile{Data: []byte("abcd")} }, []string{"measure/b.jsonl"}},
-		"gone":    {func(f fstest.MapFS) { delete(f, "measure/a.jsonl") }, []string{"measure/a.jsonl"}},
-		"added":   {func(f fstest.MapFS) { f["measure/c.jsonl"] = &fstest.MapFile{} }, []string{"measure/c.jsonl"}},
+		"unchanged":       {func(fstest.MapFS) {}, nil},
+		"development set": {func(f fstest.MapFS) { f["work/a.jsonl"] = &fstest.MapFile{Data: []byte("changed")} }, nil},
+		"changed":         {func(f fstest.MapFS) { f["measure/b.jsonl"] = &fstest.MapFile{Data: []byte("abcd")} }, []string{"measure/b.jsonl"}},
+		"removed":         {func(f fstest.MapFS) { delete(f, "measure/a.jsonl") }, []string{"measure/a.jsonl"}},
+		"added":           {func(f fstest.MapFS) { f["measure/c.jsonl"] = &fstest.MapFile{} }, []string{"measure/c.jsonl"}},
 	} {
 		changed := fstest.MapFS{}
 		for file, content := range files {
@@ -59,7 +59,7 @@ ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  measure/b.json
 		row.change(changed)
 		got, err := changedFiles(changed, out.String())
 		if diff := cmp.Diff(row.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+			t.Errorf("%s: got error %v (-want +got)\n%s", name, err, diff)
 		}
 	}
 }

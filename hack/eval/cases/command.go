@@ -12,10 +12,10 @@ import (
 )
 
 type command struct {
-	Part       string `enum:"work,measure,both" default:"both" help:"Part of the cases to run: ${enum}."`
+	Part       string `enum:"work,measure,both" default:"both" help:"Set to run: ${enum}."`
 	Discipline string `help:"Run only this discipline, such as cardiology."`
-	Worst      int    `default:"0" help:"Number of worst misses to print per cause, from the work part."`
-	Freeze     bool   `help:"Print the hash of each file of the measure part in the format of sums.txt and exit."`
+	Worst      int    `default:"0" help:"Number of worst misses to print per cause, from the development set."`
+	Freeze     bool   `help:"Print the hash of each file in the held-out set in the format of sums.txt and exit."`
 }
 
 // Run prints the metrics of each set.
@@ -23,7 +23,7 @@ func (c *command) Run(out io.Writer) error {
 	if c.Freeze {
 		return printChecksums(out, caseFiles)
 	}
-	clinic, err := newSimulator()
+	sim, err := newSimulator()
 	if err != nil {
 		return err
 	}
@@ -31,22 +31,22 @@ func (c *command) Run(out io.Writer) error {
 		if c.Part != part && c.Part != "both" {
 			continue
 		}
-		if err := c.runSet(out, clinic, part); err != nil {
+		if err := c.runSet(out, sim, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runSet simulates a set. Content authors read this output, so for the held-out set it
-// reveals no more than the IDs of emergencies.
-func (c *command) runSet(out io.Writer, clinic *simulator, part string) error {
+// runSet simulates a set and prints the results. Because content authors read the output,
+// it reveals only the IDs of emergencies in the held-out set.
+func (c *command) runSet(out io.Writer, sim *simulator, part string) error {
 	cases, err := readSet(caseFiles, part)
 	if err != nil {
 		return err
 	}
 	cases = slices.DeleteFunc(cases, func(v vignette) bool { return v.Discipline != cmp.Or(c.Discipline, v.Discipline) })
-	outcomes, err := clinic.simulateAll(cases)
+	outcomes, err := sim.simulateAll(cases)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *command) runSet(out io.Writer, clinic *simulator, part string) error {
 	}
 	printMissedEmergencies(out, outcomes, part == dataset.Development)
 	if part == dataset.Development {
-		clinic.printMisses(out, outcomes, c.Worst)
+		sim.printMisses(out, outcomes, c.Worst)
 	}
 	fmt.Fprintln(out)
 	return nil

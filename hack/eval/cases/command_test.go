@@ -36,34 +36,34 @@ func TestCommandPrintsSelectedSet(t *testing.T) {
 	got := runCommand(t, "--part", "work", "--discipline", "cardiology", "--worst", "1")
 	for _, want := range []string{"work: ", "first three", "median questions", "\n  cardiology ", "emergencies triaged below emergency: ", "asked but outranked: "} {
 		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
+			t.Errorf("output does not contain %q:\n%s", want, got)
 		}
 	}
-	for _, other := range []string{"measure: ", "\n  urology "} {
-		if strings.Contains(got, other) {
-			t.Errorf("%q is in\n%s", other, got)
+	for _, unwanted := range []string{"measure: ", "\n  urology "} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("output contains %q:\n%s", unwanted, got)
 		}
 	}
 }
 
-// TestHoldoutCasesStayHidden checks that the report on the holdout set shows only
+// TestHoldoutCasesStayHidden checks that the report on the held-out set shows only
 // metrics and the IDs of emergency cases.
 func TestHoldoutCasesStayHidden(t *testing.T) {
 	t.Parallel()
-	shown := runCommand(t, "--part", "measure", "--discipline", "cardiology", "--worst", "1000")
+	output := runCommand(t, "--part", "measure", "--discipline", "cardiology", "--worst", "1000")
 	for _, v := range loadSet(t, dataset.Holdout) {
 		for _, line := range slices.Concat([]string{v.ChiefComplaint, v.Diagnosis}, v.Present, v.Denied, v.History, v.Family) {
-			if strings.Contains(shown, line) {
-				t.Errorf("a line of %s is shown", v.ID)
+			if strings.Contains(output, line) {
+				t.Errorf("output contains a line of %s", v.ID)
 			}
 		}
-		if strings.Contains(shown, v.ID) && !v.isEmergency() {
-			t.Errorf("%s is shown", v.ID)
+		if strings.Contains(output, v.ID) && !v.isEmergency() {
+			t.Errorf("output contains %s, which is not an emergency", v.ID)
 		}
 	}
-	_, list, _ := strings.Cut(strings.TrimSpace(shown), "triaged below emergency: ")
+	_, list, _ := strings.Cut(strings.TrimSpace(output), "triaged below emergency: ")
 	if !regexp.MustCompile(`^\d+ of \d+(\n  [a-z_]+-m\d\d)*$`).MatchString(list) {
-		t.Error("after the number of emergencies comes more than ids")
+		t.Error("list of missed emergencies contains more than IDs")
 	}
 }
 
@@ -71,9 +71,9 @@ func TestCommandPrintsChecksums(t *testing.T) {
 	t.Parallel()
 	got := runCommand(t, "--freeze")
 	if names, err := changedFiles(caseFiles, got); len(names) > 0 || err != nil {
-		t.Errorf("not frozen by its own hashes: %v %v", names, err)
+		t.Errorf("got changed files %v, error %v", names, err)
 	}
 	if strings.Contains(got, dataset.Development+"/") || !strings.Contains(got, "  measure/cardiology.jsonl\n") {
-		t.Error("expected the files of the part to measure on, and no others")
+		t.Error("want only the files of the held-out set")
 	}
 }

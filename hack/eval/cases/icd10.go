@@ -14,8 +14,8 @@ var (
 	icdSeparatorPattern = regexp.MustCompile(`[,;/\s]+`)
 )
 
-// parseICD10 parses the ICD-10 codes of a condition, without dots. Of a range such as
-// I20-I25, only the first code counts.
+// parseICD10 returns the ICD-10 codes of a condition, without dots. For a range such as
+// I20-I25, it returns only the first code.
 func parseICD10(field string) []string {
 	var codes []string
 	for _, word := range icdSeparatorPattern.Split(icdRangePattern.ReplaceAllString(strings.ToUpper(field), "-"), -1) {
@@ -28,8 +28,8 @@ func parseICD10(field string) []string {
 
 func stripDots(code string) string { return strings.ReplaceAll(code, ".", "") }
 
-// matchesICD10 reports whether one of a condition's codes starts with a correct
-// prefix, or is its category: the three characters that the prefix starts with.
+// matchesICD10 reports whether one of a condition's codes starts with a correct prefix, or
+// is the category of the prefix (its first three characters).
 func matchesICD10(codes, prefixes []string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool {

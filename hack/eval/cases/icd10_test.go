@@ -46,7 +46,7 @@ func TestMatchesICD10(t *testing.T) {
 		{[]string{"I21"}, nil, false},
 	} {
 		if got := matchesICD10(row.codes, row.prefixes); got != row.want {
-			t.Errorf("%v by %v: %t", row.codes, row.prefixes, got)
+			t.Errorf("matchesICD10(%v, %v) = %t, want %t", row.codes, row.prefixes, got, row.want)
 		}
 	}
 }
@@ -59,10 +59,10 @@ func TestICD10CodeMatchesItsPrefixes(t *testing.T) {
 		code := rapid.StringMatching(`[A-Y][0-9]{2}\.[0-9]`).Draw(t, "code")
 		length := rapid.SampledFrom([]int{3, 5}).Draw(t, "length")
 		if !matchesICD10(parseICD10(code), []string{code[:length]}) {
-			t.Fatalf("%s is not right by %s", code, code[:length])
+			t.Fatalf("%s does not match %s", code, code[:length])
 		}
 		if matchesICD10(parseICD10("Z"+code[1:]), []string{code[:length]}) {
-			t.Fatalf("Z%s is right by %s", code[1:], code[:length])
+			t.Fatalf("Z%s matches %s", code[1:], code[:length])
 		}
 	})
 }

@@ -15,39 +15,39 @@ import (
 // mouth".
 var negationPattern = regexp.MustCompile(`(?i)\b(no|not|never|none|nor|neither|nothing|without|cannot|unable)\b|n['’]t\b`)
 
-// knowledge is what a patient can report, as far as it was understood.
+// knowledge holds the recognized information in a vignette.
 type knowledge struct {
-	// opening are the observations that the chief complaint reports as present, in order.
+	// opening lists the observations that are present in the chief complaint, in order.
 	opening []model.ObservationIndex
 	answers map[model.ObservationIndex]inference.Choice
-	// notUnderstood are the lines about present findings in which nothing was recognized.
+	// notUnderstood lists the lines about present findings without a recognized finding.
 	notUnderstood []string
 }
 
 // parseVignette parses each line of a vignette as a separate text. Present findings
 // take precedence over denied ones, and denied ones over the medical and family
 // history.
-func (c *simulator) parseVignette(v *vignette) knowledge {
-	first, later := c.parseLines(v, v.ChiefComplaint), c.parseLines(v, v.Present...)
-	before := c.parseLines(v, slices.Concat(v.History, familyHistory(v.Family))...)
-	denied := c.parseLines(v, negate(v.Denied)...)
+func (s *simulator) parseVignette(v *vignette) knowledge {
+	complaint, present := s.parseLines(v, v.ChiefComplaint), s.parseLines(v, v.Present...)
+	history := s.parseLines(v, slices.Concat(v.History, familyHistory(v.Family))...)
+	denied := s.parseLines(v, negate(v.Denied)...)
 	k := knowledge{
-		opening:       first.present,
+		opening:       complaint.present,
 		answers:       map[model.ObservationIndex]inference.Choice{},
-		notUnderstood: slices.Concat(first.notUnderstood, later.notUnderstood, before.notUnderstood),
+		notUnderstood: slices.Concat(complaint.notUnderstood, present.notUnderstood, history.notUnderstood),
 	}
-	k.set(c.withAncestors(before.present), inference.Present)
-	k.set(slices.Concat(first.absent, later.absent, before.absent, denied.absent, denied.present), inference.Absent)
-	k.set(c.withAncestors(first.present, later.present), inference.Present)
+	k.set(s.withAncestors(history.present), inference.Present)
+	k.set(slices.Concat(complaint.absent, present.absent, history.absent, denied.absent, denied.present), inference.Absent)
+	k.set(s.withAncestors(complaint.present, present.present), inference.Present)
 	return k
 }
 
-// withAncestors adds observations implied by more specific ones: a patient who is out
-// of breath on the stairs answers yes to a question about breathlessness.
-func (c *simulator) withAncestors(heard ...[]model.ObservationIndex) []model.ObservationIndex {
-	all := slices.Concat(heard...)
+// withAncestors returns the observations together with their ancestors. For example, a
+// patient who is out of breath on the stairs also has breathlessness.
+func (s *simulator) withAncestors(groups ...[]model.ObservationIndex) []model.ObservationIndex {
+	all := slices.Concat(groups...)
 	for i := 0; i < len(all); i++ {
-		if parent := c.Release.Observations[all[i]].Parent; parent != model.None {
+		if parent := s.Release.Observations[all[i]].Parent; parent != model.None {
 			all = append(all, parent)
 		}
 	}
@@ -60,50 +60,50 @@ func (k *knowledge) set(observations []model.ObservationIndex, choice inference.
 	}
 }
 
-// parsedLines holds what was recognized in some lines, and the lines in which nothing
-// was.
+// parsedLines holds the findings recognized in lines, and the lines without a recognized
+// finding.
 type parsedLines struct {
 	present, absent []model.ObservationIndex
 	notUnderstood   []string
 }
 
-func (c *simulator) parseLines(v *vignette, lines ...string) (h parsedLines) {
+func (s *simulator) parseLines(v *vignette, lines ...string) (p parsedLines) {
 	for _, line := range lines {
-		result := nlp.Parse(c.Release, nlp.Query{
+		result := nlp.Parse(s.Release, nlp.Query{
 			Text: line, Sex: &v.Sex.Sex, AgeMonths: v.Age.Months(), Symptoms: true, RiskFactors: true,
 		})
 		if len(result.Mentions) == 0 {
-			h.notUnderstood = append(h.notUnderstood, line)
+			p.notUnderstood = append(p.notUnderstood, line)
 		}
 		for _, m := range result.Mentions {
 			if m.Absent {
-				h.absent = append(h.absent, m.Observation)
+				p.absent = append(p.absent, m.Observation)
 			} else {
-				h.present = append(h.present, m.Observation)
+				p.present = append(p.present, m.Observation)
 			}
 		}
 	}
-	return h
+	return p
 }
 
-// negate phrases the findings that a patient denies. A line that already contains a
-// negation is used as is: everything it mentions is absent.
+// negate phrases the findings that a patient denies. It keeps lines that already contain a
+// negation, because everything that they mention is absent.
 func negate(lines []string) []string {
-	said := make([]string, len(lines))
+	phrased := make([]string, len(lines))
 	for i, line := range lines {
-		said[i] = line
+		phrased[i] = line
 		if !negationPattern.MatchString(line) {
-			said[i] = "no " + line
+			phrased[i] = "no " + line
 		}
 	}
-	return said
+	return phrased
 }
 
-// familyHistory phrases each line as being about the patient's family.
+// familyHistory phrases lines as family history.
 func familyHistory(lines []string) []string {
-	said := make([]string, len(lines))
+	phrased := make([]string, len(lines))
 	for i, line := range lines {
-		said[i] = "Family history: " + line
+		phrased[i] = "Family history: " + line
 	}
-	return said
+	return phrased
 }

@@ -24,11 +24,11 @@ const (
 	familyClots  = "p_63"
 )
 
-func (c *simulator) observation(t *testing.T, id string) model.ObservationIndex {
+func (s *simulator) observation(t *testing.T, id string) model.ObservationIndex {
 	t.Helper()
-	o, ok := c.Release.ObservationByID(id)
+	o, ok := s.Release.ObservationByID(id)
 	if !ok {
-		t.Fatalf("%s is not in the catalogue", id)
+		t.Fatalf("observation %s not found in the catalog", id)
 	}
 	return o
 }
@@ -57,35 +57,35 @@ func TestParseVignette(t *testing.T) {
 	v := vignette{Age: dataset.Age{Value: 40, Unit: "year"}, Sex: sex{model.Female}}
 	for _, row := range []struct {
 		title  string
-		say    func(*vignette)
+		change func(*vignette)
 		want   map[string]inference.Choice
 		opened []string
 	}{
-		{"nothing", func(*vignette) {}, map[string]inference.Choice{}, nil},
-		{"first words", func(v *vignette) { v.ChiefComplaint = "I have a fever and a cough." }, map[string]inference.Choice{fever: inference.Present, cough: inference.Present}, []string{fever, cough}},
-		{"denied in the first words", func(v *vignette) { v.ChiefComplaint = "A cough, but no fever." }, map[string]inference.Choice{fever: inference.Absent, cough: inference.Present}, []string{cough}},
-		{"when asked", func(v *vignette) { v.ChiefComplaint, v.Present = "a cough", []string{"headache"} }, map[string]inference.Choice{cough: inference.Present, headache: inference.Present}, []string{cough}},
-		{"what is more precise", func(v *vignette) { v.Present = []string{"a dry cough"} }, map[string]inference.Choice{dryCough: inference.Present, cough: inference.Present}, nil},
+		{"empty", func(*vignette) {}, map[string]inference.Choice{}, nil},
+		{"chief complaint", func(v *vignette) { v.ChiefComplaint = "I have a fever and a cough." }, map[string]inference.Choice{fever: inference.Present, cough: inference.Present}, []string{fever, cough}},
+		{"denied in the chief complaint", func(v *vignette) { v.ChiefComplaint = "A cough, but no fever." }, map[string]inference.Choice{fever: inference.Absent, cough: inference.Present}, []string{cough}},
+		{"present", func(v *vignette) { v.ChiefComplaint, v.Present = "a cough", []string{"headache"} }, map[string]inference.Choice{cough: inference.Present, headache: inference.Present}, []string{cough}},
+		{"specific finding", func(v *vignette) { v.Present = []string{"a dry cough"} }, map[string]inference.Choice{dryCough: inference.Present, cough: inference.Present}, nil},
 		{"denied", func(v *vignette) { v.Denied = []string{"fever", "no cough"} }, map[string]inference.Choice{fever: inference.Absent, cough: inference.Absent}, nil},
-		{"before", func(v *vignette) { v.History = []string{"smokes", "high blood pressure"} }, map[string]inference.Choice{smoking: inference.Present, hypertension: inference.Present}, nil},
-		{"in the family", func(v *vignette) { v.Family = []string{"blood clots"} }, map[string]inference.Choice{familyClots: inference.Present}, nil},
-		{"there outweighs denied", func(v *vignette) { v.Present, v.Denied = []string{"cough"}, []string{"cough"} }, map[string]inference.Choice{cough: inference.Present}, nil},
-		{"denied outweighs before", func(v *vignette) { v.History, v.Denied = []string{"headache"}, []string{"headache"} }, map[string]inference.Choice{headache: inference.Absent}, nil},
-		{"there outweighs all", func(v *vignette) {
+		{"history", func(v *vignette) { v.History = []string{"smokes", "high blood pressure"} }, map[string]inference.Choice{smoking: inference.Present, hypertension: inference.Present}, nil},
+		{"family history", func(v *vignette) { v.Family = []string{"blood clots"} }, map[string]inference.Choice{familyClots: inference.Present}, nil},
+		{"present takes precedence over denied", func(v *vignette) { v.Present, v.Denied = []string{"cough"}, []string{"cough"} }, map[string]inference.Choice{cough: inference.Present}, nil},
+		{"denied takes precedence over history", func(v *vignette) { v.History, v.Denied = []string{"headache"}, []string{"headache"} }, map[string]inference.Choice{headache: inference.Absent}, nil},
+		{"chief complaint takes precedence", func(v *vignette) {
 			v.ChiefComplaint, v.Denied, v.History = "a sore throat", []string{"sore throat"}, []string{"sore throat"}
 		}, map[string]inference.Choice{soreThroat: inference.Present}, []string{soreThroat}},
 	} {
 		t.Run(row.title, func(t *testing.T) {
 			t.Parallel()
-			spoken := v
-			row.say(&spoken)
-			known := c.parseVignette(&spoken)
+			changed := v
+			row.change(&changed)
+			known := c.parseVignette(&changed)
 			got := map[string]inference.Choice{}
 			for o, choice := range known.answers {
 				got[c.Release.ObservationID(o)] = choice
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
-				t.Errorf("known (-want +got)\n%s", diff)
+				t.Errorf("answers (-want +got)\n%s", diff)
 			}
 			var opened []string
 			for _, o := range known.opening {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cases measures the quality of the advice. It simulates the patients of our
-// own vignettes in process on the embedded content, from the chief complaint to the
-// end of the interview, and prints how often the condition and the triage level are
-// right. The README in this directory describes the source of the patients and the
-// metrics.
+// Command cases measures the quality of recommendations. It simulates the patients of the
+// project's own vignettes in process with the embedded content, from the chief complaint to
+// the end of the interview, and prints how often the condition and the triage level are
+// correct. The README in this directory describes the cases and the metrics.
 package main
 
 import (

@@ -16,7 +16,7 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{"in the catalogue", "catalogue", func(o *outcome) bool { return o.inCatalog }},
+	{"in the catalog", "catalog", func(o *outcome) bool { return o.inCatalog }},
 	{"initial evidence", "initial", func(o *outcome) bool { return o.understood }},
 	{"first", "first", func(o *outcome) bool { return o.isRankedWithin(1) }},
 	{"first three", "three", func(o *outcome) bool { return o.isRankedWithin(3) }},
@@ -25,9 +25,8 @@ var metrics = []metric{
 	{"safety", "safety", func(o *outcome) bool { return o.Level >= o.minTriageLevel() }},
 }
 
-// isRankedWithin reports whether the diagnosis is among the first conditions of the
-// ranking.
-func (o *outcome) isRankedWithin(first int) bool { return 0 < o.rank && o.rank <= first }
+// isRankedWithin reports whether the rank of the diagnosis is at most limit.
+func (o *outcome) isRankedWithin(limit int) bool { return 0 < o.rank && o.rank <= limit }
 
 func (o *outcome) isTriageCorrect() bool {
 	return slices.Contains(o.Triage, triageLevel{o.Level})
@@ -36,34 +35,34 @@ func (o *outcome) isTriageCorrect() bool {
 // A proportion is the number of hits among a total.
 type proportion struct{ hits, total int }
 
-func (f *metric) measure(outcomes []outcome) proportion {
-	s := proportion{total: len(outcomes)}
+func (m *metric) measure(outcomes []outcome) proportion {
+	result := proportion{total: len(outcomes)}
 	for i := range outcomes {
-		if f.met(&outcomes[i]) {
-			s.hits++
+		if m.met(&outcomes[i]) {
+			result.hits++
 		}
 	}
-	return s
+	return result
 }
 
 // value returns the proportion, or 0 if the total is 0.
-func (s proportion) value() float64 { return float64(s.hits) / math.Max(1, float64(s.total)) }
+func (p proportion) value() float64 { return float64(p.hits) / math.Max(1, float64(p.total)) }
 
-// confidenceInterval returns the 95 % confidence interval of Wilson (1927). If the
-// total is 0, it is 0 to 1.
-func (s proportion) confidenceInterval() (low, high float64) {
-	if s.total == 0 {
+// confidenceInterval returns the 95 % confidence interval of Wilson (1927), or 0 to 1 if
+// the total is 0.
+func (p proportion) confidenceInterval() (low, high float64) {
+	if p.total == 0 {
 		return 0, 1
 	}
 	const z = 1.959964
-	n, p := float64(s.total), s.value()
-	centre := p + z*z/(2*n)
-	spread := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return math.Max(0, (centre-spread)/(1+z*z/n)), math.Min(1, (centre+spread)/(1+z*z/n))
+	n, value := float64(p.total), p.value()
+	center := value + z*z/(2*n)
+	spread := z * math.Sqrt(value*(1-value)/n+z*z/(4*n*n))
+	return math.Max(0, (center-spread)/(1+z*z/n)), math.Min(1, (center+spread)/(1+z*z/n))
 }
 
-// medianQuestions returns the median number of questions in the cases that were
-// understood, or 0 if none was.
+// medianQuestions returns the median number of questions in the understood cases, or 0 if
+// there are none.
 func medianQuestions(outcomes []outcome) float64 {
 	var asked []int
 	for i := range outcomes {

@@ -21,8 +21,8 @@ func TestMetrics(t *testing.T) {
 		outcome
 		want string // columns of the metrics that are met
 	}{
-		{"nothing", outcome{}, ""},
-		{"only in the catalogue", outcome{inCatalog: true}, "catalogue"},
+		{"empty", outcome{}, ""},
+		{"only in the catalog", outcome{inCatalog: true}, "catalog"},
 		{"first", outcome{understood: true, rank: 1}, "initial first three five"},
 		{"second", outcome{rank: 2}, "three five"},
 		{"third", outcome{rank: 3}, "three five"},
@@ -66,18 +66,18 @@ func TestConfidenceInterval(t *testing.T) {
 func TestConfidenceIntervalProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		of := rapid.IntRange(1, 1000).Draw(t, "of")
-		s := proportion{rapid.IntRange(0, of).Draw(t, "hits"), of}
+		total := rapid.IntRange(1, 1000).Draw(t, "total")
+		s := proportion{rapid.IntRange(0, total).Draw(t, "hits"), total}
 		low, high := s.confidenceInterval()
-		const little = 1e-12
-		if low < 0 || low > s.value()+little || high < s.value()-little || high > 1 {
-			t.Fatalf("%+v: [%v, %v]", s, low, high)
+		const epsilon = 1e-12
+		if low < 0 || low > s.value()+epsilon || high < s.value()-epsilon || high > 1 {
+			t.Fatalf("%+v: got [%v, %v]", s, low, high)
 		}
 		if l, h := (proportion{4 * s.hits, 4 * s.total}).confidenceInterval(); h-l >= high-low {
-			t.Fatalf("%+v: [%v, %v], and of four times as many [%v, %v]", s, low, high, l, h)
+			t.Fatalf("%+v: got [%v, %v], and [%v, %v] for four times as many cases", s, low, high, l, h)
 		}
-		if l, h := (proportion{of - s.hits, of}).confidenceInterval(); math.Abs(l-(1-high)) > 1e-9 || math.Abs(h-(1-low)) > 1e-9 {
-			t.Fatalf("%+v: [%v, %v], and turned round [%v, %v]", s, low, high, l, h)
+		if l, h := (proportion{total - s.hits, total}).confidenceInterval(); math.Abs(l-(1-high)) > 1e-9 || math.Abs(h-(1-low)) > 1e-9 {
+			t.Fatalf("%+v: got [%v, %v], and [%v, %v] for the complement", s, low, high, l, h)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestMetricMeasure(t *testing.T) {
 		t.Error(got.value(), diff)
 	}
 	if got := (proportion{}).value(); got != 0 {
-		t.Errorf("of none %v", got)
+		t.Errorf("got %v for an empty proportion, want 0", got)
 	}
 }
 

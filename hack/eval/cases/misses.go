@@ -31,16 +31,15 @@ var causes = []struct {
 	cause cause
 	title string
 }{
-	{notInCatalog, "not in the catalogue"},
+	{notInCatalog, "not in the catalog"},
 	{complaintNotUnderstood, "words not understood: no symptom in the chief complaint"},
 	{findingsNotUnderstood, "words not understood: a third of the findings or more"},
 	{notAsked, "not asked: ranked first given everything the patient knows"},
 	{outranked, "asked but outranked"},
 }
 
-// cause classifies a miss. Missing understanding takes precedence over the numbers in
-// the content, which cannot distinguish conditions by findings that were never
-// recognized.
+// cause classifies a miss. Parsing failures take precedence over the numbers in the
+// content, because findings that were not recognized cannot distinguish conditions.
 func (o *outcome) cause() cause {
 	switch {
 	case o.rank == 1:
@@ -58,8 +57,8 @@ func (o *outcome) cause() cause {
 	}
 }
 
-// printMisses prints up to most misses of each cause, worst first, then by ID.
-func (c *simulator) printMisses(out io.Writer, outcomes []outcome, most int) {
+// printMisses prints up to limit misses per cause, worst first, then by ID.
+func (s *simulator) printMisses(out io.Writer, outcomes []outcome, limit int) {
 	missed := map[cause][]*outcome{}
 	for i := range outcomes {
 		cause := outcomes[i].cause()
@@ -72,8 +71,8 @@ func (c *simulator) printMisses(out io.Writer, outcomes []outcome, most int) {
 			return cmp.Or(cmp.Compare(b.sortRank(), a.sortRank()), cmp.Compare(a.ID, b.ID))
 		})
 		fmt.Fprintf(out, "  %s: %d\n", row.title, len(list))
-		for _, o := range list[:min(most, len(list))] {
-			c.printMiss(out, o)
+		for _, o := range list[:min(limit, len(list))] {
+			s.printMiss(out, o)
 		}
 	}
 }
@@ -86,7 +85,7 @@ func (o *outcome) sortRank() int {
 	return o.rank
 }
 
-func (c *simulator) printMiss(out io.Writer, o *outcome) {
+func (s *simulator) printMiss(out io.Writer, o *outcome) {
 	place := "not ranked"
 	if o.rank > 0 {
 		place = fmt.Sprintf("ranked %d", o.rank)
@@ -97,9 +96,9 @@ func (c *simulator) printMiss(out io.Writer, o *outcome) {
 		title string
 		items []string
 	}{
-		{"ranked above", c.higherRanked(o)},
-		{"told", c.reportedPresent(o)},
-		{"not asked", c.notAsked(o)},
+		{"ranked above", s.higherRanked(o)},
+		{"reported", s.reportedPresent(o)},
+		{"not asked", s.notAsked(o)},
 		{"not understood", o.knowledge.notUnderstood},
 	} {
 		if len(row.items) > 0 {
@@ -108,34 +107,35 @@ func (c *simulator) printMiss(out io.Writer, o *outcome) {
 	}
 }
 
-// higherRanked returns the names of the top conditions ranked above the diagnosis.
-func (c *simulator) higherRanked(o *outcome) []string {
+// higherRanked returns the names of up to three top conditions ranked above the
+// diagnosis.
+func (s *simulator) higherRanked(o *outcome) []string {
 	first := o.Ranking[:min(3, len(o.Ranking), o.sortRank()-1)]
 	names := make([]string, len(first))
 	for i, ranked := range first {
-		names[i] = fmt.Sprintf("%s %.2f", c.Release.Text(c.Release.Conditions[ranked.Condition].Name), ranked.Probability)
+		names[i] = fmt.Sprintf("%s %.2f", s.Release.Text(s.Release.Conditions[ranked.Condition].Name), ranked.Probability)
 	}
 	return names
 }
 
 // reportedPresent returns the names of the findings that the patient reported as
 // present.
-func (c *simulator) reportedPresent(o *outcome) []string {
+func (s *simulator) reportedPresent(o *outcome) []string {
 	var names []string
 	for _, e := range o.Evidence {
-		if observation, ok := c.Release.ObservationByID(e.ID); ok && e.Choice == inference.Present {
-			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
+		if observation, ok := s.Release.ObservationByID(e.ID); ok && e.Choice == inference.Present {
+			names = append(names, s.Release.Text(s.Release.Observations[observation].Name))
 		}
 	}
 	return names
 }
 
-// notAsked returns the names of present findings that were never asked about.
-func (c *simulator) notAsked(o *outcome) []string {
+// notAsked returns the names of present findings that the engine did not ask about.
+func (s *simulator) notAsked(o *outcome) []string {
 	var names []string
 	for _, observation := range slices.Sorted(maps.Keys(o.knowledge.answers)) {
-		if o.understood && o.knowledge.answers[observation] == inference.Present && !o.HasEvidence(c.Release, observation) {
-			names = append(names, c.Release.Text(c.Release.Observations[observation].Name))
+		if o.understood && o.knowledge.answers[observation] == inference.Present && !o.HasEvidence(s.Release, observation) {
+			names = append(names, s.Release.Text(s.Release.Observations[observation].Name))
 		}
 	}
 	return names

@@ -15,14 +15,14 @@ import (
 func TestCause(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		title string
-		spoil func(*outcome)
-		want  cause
+		title  string
+		change func(*outcome)
+		want   cause
 	}{
 		{"first", func(o *outcome) { o.rank = 1 }, notMissed},
-		{"lost", func(*outcome) {}, outranked},
+		{"ranked third", func(*outcome) {}, outranked},
 		{"not ranked", func(o *outcome) { o.rank = 0 }, outranked},
-		{"not in the catalogue", func(o *outcome) { o.inCatalog, o.understood = false, false }, notInCatalog},
+		{"not in the catalog", func(o *outcome) { o.inCatalog, o.understood = false, false }, notInCatalog},
 		{"not understood", func(o *outcome) { o.understood, o.rank = false, 0 }, complaintNotUnderstood},
 		{"not asked", func(o *outcome) { o.fullEvidenceRank = 1; o.knowledge.notUnderstood = o.Present }, notAsked},
 		{"a line of four not understood", func(o *outcome) { o.knowledge.notUnderstood = o.Present[:1] }, outranked},
@@ -33,7 +33,7 @@ func TestCause(t *testing.T) {
 	} {
 		o := newOutcome("cardiology-w01", 3, model.Emergency)
 		o.fullEvidenceRank = 2
-		row.spoil(&o)
+		row.change(&o)
 		if got := o.cause(); got != row.want {
 			t.Errorf("%s: got %d, want %d", row.title, got, row.want)
 		}
@@ -63,7 +63,7 @@ func TestPrintMisses(t *testing.T) {
 	worst := `    cardiology-w03 ` + head + `not ranked after 12 questions, emergency of [emergency]
       "My chest hurts."
       ranked above    ` + condition(0) + ` 0.50; ` + condition(2) + ` 0.12
-      told            ` + name(fever) + `
+      reported        ` + name(fever) + `
       not asked       ` + name(cough) + `
       not understood  odd thing
 `
@@ -76,19 +76,19 @@ func TestPrintMisses(t *testing.T) {
 	notKnown := `    cardiology-w05 ` + head + `not ranked after 12 questions, emergency of [emergency]
       "My chest hurts."
 `
-	for most, lists := range map[int][2]string{0: {"", ""}, 1: {notKnown, worst}, 9: {notKnown, worst + others}} {
+	for limit, lists := range map[int][2]string{0: {"", ""}, 1: {notKnown, worst}, 9: {notKnown, worst + others}} {
 		want := `
 not first, by cause
-  not in the catalogue: 1
+  not in the catalog: 1
 ` + lists[0] + `  words not understood: no symptom in the chief complaint: 0
   words not understood: a third of the findings or more: 0
   not asked: ranked first given everything the patient knows: 0
   asked but outranked: 3
 ` + lists[1]
 		var out strings.Builder
-		c.printMisses(&out, outcomes, most)
+		c.printMisses(&out, outcomes, limit)
 		if diff := cmp.Diff(want, out.String()); diff != "" {
-			t.Errorf("most %d (-want +got)\n%s", most, diff)
+			t.Errorf("limit %d (-want +got)\n%s", limit, diff)
 		}
 	}
 }

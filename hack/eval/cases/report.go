@@ -18,10 +18,10 @@ import (
 func printMetrics(out io.Writer, part string, outcomes []outcome) error {
 	fmt.Fprintf(out, "%s: %d cases, %d atypical, %d emergencies\n", part, len(outcomes),
 		countMatching(outcomes, func(o *outcome) bool { return o.Atypical }), countMatching(outcomes, isEmergency))
-	for _, f := range metrics {
-		s := f.measure(outcomes)
-		low, high := s.confidenceInterval()
-		fmt.Fprintf(out, "  %-17s %5.1f %%  [%5.1f, %5.1f]  %d/%d\n", f.name, 100*s.value(), 100*low, 100*high, s.hits, s.total)
+	for _, m := range metrics {
+		p := m.measure(outcomes)
+		low, high := p.confidenceInterval()
+		fmt.Fprintf(out, "  %-17s %5.1f %%  [%5.1f, %5.1f]  %d/%d\n", m.name, 100*p.value(), 100*low, 100*high, p.hits, p.total)
 	}
 	fmt.Fprintf(out, "  %-17s %5.1f\n\n", "median questions", medianQuestions(outcomes))
 	consultation.PrintCalibration(out, predictions(outcomes))
@@ -47,28 +47,28 @@ func printDisciplines(out io.Writer, outcomes []outcome) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "  % [95 %]\tn")
-	for _, f := range metrics {
-		fmt.Fprint(table, "\t", f.column)
+	for _, m := range metrics {
+		fmt.Fprint(table, "\t", m.column)
 	}
 	fmt.Fprintln(table, "\tquestions")
 	for _, discipline := range slices.Sorted(maps.Keys(groups)) {
 		group := groups[discipline]
 		fmt.Fprintf(table, "  %s\t%d", discipline, len(group))
-		for _, f := range metrics {
-			fmt.Fprint(table, "\t", formatCell(f.measure(group)))
+		for _, m := range metrics {
+			fmt.Fprint(table, "\t", formatCell(m.measure(group)))
 		}
 		fmt.Fprintf(table, "\t%g\n", medianQuestions(group))
 	}
 	return table.Flush()
 }
 
-func formatCell(s proportion) string {
-	low, high := s.confidenceInterval()
-	return fmt.Sprintf("%.0f [%.0f, %.0f]", 100*s.value(), 100*low, 100*high)
+func formatCell(p proportion) string {
+	low, high := p.confidenceInterval()
+	return fmt.Sprintf("%.0f [%.0f, %.0f]", 100*p.value(), 100*low, 100*high)
 }
 
-func countMatching(outcomes []outcome, holds func(*outcome) bool) int {
-	return (&metric{met: holds}).measure(outcomes).hits
+func countMatching(outcomes []outcome, match func(*outcome) bool) int {
+	return (&metric{met: match}).measure(outcomes).hits
 }
 
 func isEmergency(o *outcome) bool { return o.isEmergency() }
@@ -85,8 +85,8 @@ func missedEmergencies(outcomes []outcome) []*outcome {
 	return missed
 }
 
-// printMissedEmergencies lists the emergencies that were triaged below one, on request
-// with the patient's statements.
+// printMissedEmergencies lists the emergencies that were triaged below an emergency
+// department, optionally with the patient's words.
 func printMissedEmergencies(out io.Writer, outcomes []outcome, withWords bool) {
 	missed := missedEmergencies(outcomes)
 	fmt.Fprintf(out, "\nemergencies triaged below emergency: %d of %d\n", len(missed), countMatching(outcomes, isEmergency))

@@ -34,7 +34,7 @@ func TestPrintMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `work: 4 cases, 1 atypical, 3 emergencies
-  in the catalogue   75.0 %  [ 30.1,  95.4]  3/4
+  in the catalog     75.0 %  [ 30.1,  95.4]  3/4
   initial evidence   75.0 %  [ 30.1,  95.4]  3/4
   first              25.0 %  [  4.6,  69.9]  1/4
   first three        50.0 %  [ 15.0,  85.0]  2/4
@@ -44,9 +44,9 @@ func TestPrintMetrics(t *testing.T) {
   median questions   12.0
 
 calibration of the first condition: expected error 0.000
-  said   was    patients
+  predicted  observed  patients
 
-  % [95 %]    n  catalogue      initial        first       three        five         triage      safety       questions
+  % [95 %]    n  catalog        initial        first       three        five         triage      safety       questions
   cardiology  3  100 [44, 100]  100 [44, 100]  33 [6, 79]  67 [21, 94]  67 [21, 94]  33 [6, 79]  67 [21, 94]  12
   urology     1  0 [0, 79]      0 [0, 79]      0 [0, 79]   0 [0, 79]    0 [0, 79]    0 [0, 79]   0 [0, 79]    0
 `
@@ -57,15 +57,15 @@ calibration of the first condition: expected error 0.000
 
 func TestPrintMissedEmergencies(t *testing.T) {
 	t.Parallel()
-	unheard := newOutcome("cardiology-w04", 0, model.NoTriageLevel)
-	unheard.understood, unheard.Questions = false, 0
+	notUnderstood := newOutcome("cardiology-w04", 0, model.NoTriageLevel)
+	notUnderstood.understood, notUnderstood.Questions = false, 0
 	notUrgent := newOutcome("cardiology-w05", 1, model.SelfCare)
 	notUrgent.Triage = []triageLevel{{model.Consultation24}, {model.Emergency}}
-	ambulance := newOutcome("cardiology-w06", 1, model.Emergency) // undertriaged, but still an emergency
+	ambulance := newOutcome("cardiology-w06", 1, model.Emergency) // under-triaged, but still to an emergency department
 	ambulance.Triage = []triageLevel{{model.EmergencyAmbulance}}
 	outcomes := []outcome{
 		newOutcome("cardiology-w01", 1, model.Emergency), newOutcome("cardiology-w02", 1, model.EmergencyAmbulance),
-		newOutcome("cardiology-w03", 1, model.Consultation24), unheard, notUrgent, ambulance,
+		newOutcome("cardiology-w03", 1, model.Consultation24), notUnderstood, notUrgent, ambulance,
 	}
 	for withWords, want := range map[bool]string{
 		true: `

@@ -21,35 +21,35 @@ type simulator struct {
 }
 
 func newSimulator() (*simulator, error) {
-	room, err := consultation.NewInterviewer()
+	interviewer, err := consultation.NewInterviewer()
 	if err != nil {
 		return nil, err
 	}
-	return &simulator{room}, nil
+	return &simulator{interviewer}, nil
 }
 
 // An outcome is the result of one simulated patient.
 type outcome struct {
 	vignette
 	knowledge  knowledge
-	inCatalog  bool // the catalog has the diagnosis for the patient's age and sex
+	inCatalog  bool // the catalog contains the diagnosis for the patient's age and sex
 	understood bool // the chief complaint contained a symptom, so there was an interview
 	rank       int  // rank of the diagnosis, or 0 if it is not ranked
-	// fullEvidenceRank is the rank with everything the patient knows as evidence,
-	// including what was not asked.
+	// fullEvidenceRank is the rank with everything that the patient knows as evidence,
+	// including findings that the engine did not ask about.
 	fullEvidenceRank int
 	// Transcript is the interview. It is empty if the case was not understood.
 	consultation.Transcript
 }
 
 // simulateAll simulates patients concurrently and returns the outcomes in their order.
-func (c *simulator) simulateAll(cases []vignette) ([]outcome, error) {
+func (s *simulator) simulateAll(cases []vignette) ([]outcome, error) {
 	outcomes := make([]outcome, len(cases))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range cases {
 		group.Go(func() (err error) {
-			outcomes[i], err = c.simulate(&cases[i])
+			outcomes[i], err = s.simulate(&cases[i])
 			return err
 		})
 	}
@@ -57,70 +57,71 @@ func (c *simulator) simulateAll(cases []vignette) ([]outcome, error) {
 }
 
 // simulate parses a patient's complaint, runs the interview, and evaluates the result.
-func (c *simulator) simulate(v *vignette) (outcome, error) {
-	o := outcome{vignette: *v, knowledge: c.parseVignette(v), inCatalog: c.catalogHas(v)}
-	o.understood = slices.ContainsFunc(o.knowledge.opening, c.isSymptom)
+func (s *simulator) simulate(v *vignette) (outcome, error) {
+	o := outcome{vignette: *v, knowledge: s.parseVignette(v), inCatalog: s.isInCatalog(v)}
+	o.understood = slices.ContainsFunc(o.knowledge.opening, s.isSymptom)
 	if !o.understood {
 		return o, nil
 	}
 	patient := &consultation.Patient{
 		Sex: v.Sex.Sex, AgeMonths: v.Age.Months(), Opening: o.knowledge.opening,
-		Answer: func(item model.ObservationIndex) inference.Choice { return c.answer(&o.knowledge, item) },
+		Answer: func(item model.ObservationIndex) inference.Choice { return s.answer(&o.knowledge, item) },
 	}
-	record, err := c.Interview(patient)
+	transcript, err := s.Interview(patient)
 	if err != nil {
 		return o, fmt.Errorf("simulating %s: %w", v.ID, err)
 	}
-	o.Transcript, o.rank = *record, c.rank(record.Ranking, v.ICD10)
-	return o, c.rankWithFullEvidence(&o)
+	o.Transcript, o.rank = *transcript, s.rank(transcript.Ranking, v.ICD10)
+	return o, s.rankWithFullEvidence(&o)
 }
 
 // rankWithFullEvidence sets the rank that the diagnosis would have if the patient had
 // reported everything they know.
-func (c *simulator) rankWithFullEvidence(o *outcome) error {
+func (s *simulator) rankWithFullEvidence(o *outcome) error {
 	all := consultation.Transcript{Evidence: slices.Clone(o.Evidence)}
 	for _, observation := range slices.Sorted(maps.Keys(o.knowledge.answers)) {
-		if !all.HasEvidence(c.Release, observation) {
-			all.AddEvidence(c.Release, observation, o.knowledge.answers[observation], inference.SourceUnspecified)
+		if !all.HasEvidence(s.Release, observation) {
+			all.AddEvidence(s.Release, observation, o.knowledge.answers[observation], inference.SourceUnspecified)
 		}
 	}
-	p, err := inference.NewPatient(c.Release, o.Sex.Sex, o.Age.Months(), all.Evidence)
+	p, err := inference.NewPatient(s.Release, o.Sex.Sex, o.Age.Months(), all.Evidence)
 	if err != nil {
 		return fmt.Errorf("simulating %s: %w", o.ID, err)
 	}
-	o.fullEvidenceRank = c.rank(c.Engine.Assess(c.Release, p, inference.Options{}).Conditions, o.ICD10)
+	o.fullEvidenceRank = s.rank(s.Engine.Assess(s.Release, p, inference.Options{}).Conditions, o.ICD10)
 	return nil
 }
 
-// answer returns the patient's answer about an observation. Observations that the
-// vignette does not mention are absent, except for risk factors, which are unknown.
-func (c *simulator) answer(known *knowledge, item model.ObservationIndex) inference.Choice {
+// answer returns the patient's answer to a question about an observation. If the vignette
+// does not mention the observation, the answer is unknown for risk factors and absent for
+// all others.
+func (s *simulator) answer(known *knowledge, item model.ObservationIndex) inference.Choice {
 	if choice, ok := known.answers[item]; ok {
 		return choice
 	}
-	if c.Release.Observations[item].Kind == model.RiskFactor {
+	if s.Release.Observations[item].Kind == model.RiskFactor {
 		return inference.Unknown
 	}
 	return inference.Absent
 }
 
-func (c *simulator) isSymptom(o model.ObservationIndex) bool {
-	return c.Release.Observations[o].Kind == model.Symptom
+func (s *simulator) isSymptom(o model.ObservationIndex) bool {
+	return s.Release.Observations[o].Kind == model.Symptom
 }
 
-// catalogHas reports whether the catalog has the diagnosis for the patient's age and
+// isInCatalog reports whether the catalog contains the diagnosis for the patient's age and
 // sex.
-func (c *simulator) catalogHas(v *vignette) bool {
+func (s *simulator) isInCatalog(v *vignette) bool {
 	months := v.Age.Months()
-	return slices.ContainsFunc(c.Release.Conditions, func(condition model.Condition) bool {
+	return slices.ContainsFunc(s.Release.Conditions, func(condition model.Condition) bool {
 		return int(condition.AgeFrom) <= months && months <= int(condition.AgeTo) && condition.Sex.Includes(v.Sex.Sex) &&
-			matchesICD10(parseICD10(c.Release.Text(condition.ICD10)), v.ICD10)
+			matchesICD10(parseICD10(s.Release.Text(condition.ICD10)), v.ICD10)
 	})
 }
 
 // rank returns the 1-based rank of the first condition with a correct code, or 0.
-func (c *simulator) rank(ranking []inference.RankedCondition, prefixes []string) int {
+func (s *simulator) rank(ranking []inference.RankedCondition, prefixes []string) int {
 	return 1 + slices.IndexFunc(ranking, func(ranked inference.RankedCondition) bool {
-		return matchesICD10(parseICD10(c.Release.Text(c.Release.Conditions[ranked.Condition].ICD10)), prefixes)
+		return matchesICD10(parseICD10(s.Release.Text(s.Release.Conditions[ranked.Condition].ICD10)), prefixes)
 	})
 }

@@ -41,7 +41,7 @@ func TestSimulate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !o.understood || !o.inCatalog || o.rank != 1 || o.fullEvidenceRank != 1 || o.Level != model.EmergencyAmbulance || o.Questions == 0 {
-		t.Errorf("heard %t, covered %t, rank %d, with all told %d, %v after %d questions", o.understood, o.inCatalog, o.rank, o.fullEvidenceRank, o.Level, o.Questions)
+		t.Errorf("got understood %t, in catalog %t, rank %d, rank with full evidence %d, level %v after %d questions", o.understood, o.inCatalog, o.rank, o.fullEvidenceRank, o.Level, o.Questions)
 	}
 }
 
@@ -49,13 +49,13 @@ func TestSimulate(t *testing.T) {
 // contains a symptom, whatever else the patient has.
 func TestSimulateWithoutSymptom(t *testing.T) {
 	t.Parallel()
-	for _, says := range []string{"Qwertz uiop.", "I smoke.", "I have no fever."} {
-		o, err := testSimulator(t).simulate(&vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ChiefComplaint: says, Present: []string{"cough", "fever"}, ICD10: []string{"J"}, Triage: []triageLevel{{model.SelfCare}}})
+	for _, complaint := range []string{"Qwertz uiop.", "I smoke.", "I have no fever."} {
+		o, err := testSimulator(t).simulate(&vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ChiefComplaint: complaint, Present: []string{"cough", "fever"}, ICD10: []string{"J"}, Triage: []triageLevel{{model.SelfCare}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if o.understood || o.Questions != 0 || o.rank != 0 || len(o.Ranking) > 0 || o.Level != model.NoTriageLevel || o.isTriageCorrect() {
-			t.Errorf("%s: heard %t, %d questions, rank %d, %v", says, o.understood, o.Questions, o.rank, o.Level)
+			t.Errorf("%s: got understood %t, %d questions, rank %d, level %v", complaint, o.understood, o.Questions, o.rank, o.Level)
 		}
 	}
 }
@@ -72,15 +72,15 @@ func TestSimulateAll(t *testing.T) {
 	for i := range outcomes {
 		o := &outcomes[i]
 		if o.ID != cases[i].ID {
-			t.Fatalf("%s is at the place of %s", o.ID, cases[i].ID)
+			t.Fatalf("got outcome %d of case %s, want %s", i, o.ID, cases[i].ID)
 		}
 		if o.Questions > consultation.MaxQuestions || len(o.Evidence) > consultation.MaxEvidence || o.rank > len(o.Ranking) {
-			t.Errorf("%s: %d questions, %d pieces of evidence, rank %d of %d", o.ID, o.Questions, len(o.Evidence), o.rank, len(o.Ranking))
+			t.Errorf("%s: got %d questions, %d evidence items, rank %d of %d", o.ID, o.Questions, len(o.Evidence), o.rank, len(o.Ranking))
 		}
 		reported := map[string]bool{}
 		for _, e := range o.Evidence {
 			if reported[e.ID] {
-				t.Errorf("%s: %s is reported twice", o.ID, e.ID)
+				t.Errorf("%s: duplicate evidence %s", o.ID, e.ID)
 			}
 			reported[e.ID] = true
 		}
@@ -90,7 +90,7 @@ func TestSimulateAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(outcomes, again, cmp.AllowUnexported(outcome{}, vignette{}, knowledge{})); diff != "" {
-		t.Errorf("played twice (-first +second)\n%s", diff)
+		t.Errorf("second simulation differs (-first +second)\n%s", diff)
 	}
 }
 
@@ -111,12 +111,12 @@ func TestSimulatedAnswer(t *testing.T) {
 		{"unknown risk factor", factor + 1, inference.Unknown},
 	} {
 		if got := c.answer(known, row.item); got != row.want {
-			t.Errorf("%s: %v", row.title, got)
+			t.Errorf("%s: got %v, want %v", row.title, got, row.want)
 		}
 	}
 }
 
-func TestCatalogHas(t *testing.T) {
+func TestIsInCatalog(t *testing.T) {
 	t.Parallel()
 	c := testSimulator(t)
 	for _, row := range []struct {
@@ -124,14 +124,14 @@ func TestCatalogHas(t *testing.T) {
 		v     vignette
 		want  bool
 	}{
-		{"torsion of a boy", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"N44"}}, true},
-		{"torsion of a girl", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Female}, ICD10: []string{"N44"}}, false},
-		{"bronchiolitis of an infant", vignette{Age: dataset.Age{Value: 5, Unit: "month"}, ICD10: []string{"J21"}}, true},
-		{"bronchiolitis of an old man", vignette{Age: dataset.Age{Value: 80, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"J21"}}, false},
-		{"no such code", vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ICD10: []string{"Q99.9"}}, false},
+		{"testicular torsion in a boy", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"N44"}}, true},
+		{"testicular torsion in a girl", vignette{Age: dataset.Age{Value: 14, Unit: "year"}, Sex: sex{model.Female}, ICD10: []string{"N44"}}, false},
+		{"bronchiolitis in an infant", vignette{Age: dataset.Age{Value: 5, Unit: "month"}, ICD10: []string{"J21"}}, true},
+		{"bronchiolitis in an old man", vignette{Age: dataset.Age{Value: 80, Unit: "year"}, Sex: sex{model.Male}, ICD10: []string{"J21"}}, false},
+		{"unknown code", vignette{Age: dataset.Age{Value: 40, Unit: "year"}, ICD10: []string{"Q99.9"}}, false},
 	} {
-		if got := c.catalogHas(&row.v); got != row.want {
-			t.Errorf("%s: %t", row.title, got)
+		if got := c.isInCatalog(&row.v); got != row.want {
+			t.Errorf("%s: got %t, want %t", row.title, got, row.want)
 		}
 	}
 }
@@ -142,9 +142,9 @@ func TestRank(t *testing.T) {
 	ranking := []inference.RankedCondition{{Condition: 0}, {Condition: 1}, {Condition: 2}}
 	code := parseICD10(c.Release.Text(c.Release.Conditions[1].ICD10))
 	if got := c.rank(ranking, code); got != 2 {
-		t.Errorf("%v has rank %d", code, got)
+		t.Errorf("got rank %d for %v, want 2", got, code)
 	}
 	if got := c.rank(ranking, []string{"Q99.9"}); got != 0 {
-		t.Errorf("a missing condition has rank %d", got)
+		t.Errorf("got rank %d for a missing condition, want 0", got)
 	}
 }

@@ -5,7 +5,7 @@ package main
 // thresholds are the minimum values on the held-out set that the tests accept, by
 // metric, set slightly below the last measurement.
 var thresholds = map[string]float64{
-	"in the catalogue": 0.97,
+	"in the catalog":   0.97,
 	"initial evidence": 0.95,
 	"first":            0.73,
 	"first three":      0.83,
@@ -17,15 +17,15 @@ var thresholds = map[string]float64{
 // maxMedianQuestions is the maximum median number of questions that the tests accept.
 const maxMedianQuestions = 18.0
 
-// failedMetrics returns the names of metrics that are below their floor or have none.
-func failedMetrics(outcomes []outcome, floors map[string]float64, mostQuestions float64) []string {
+// failedMetrics returns the names of metrics that are below their minimum or have none.
+func failedMetrics(outcomes []outcome, minimums map[string]float64, maxQuestions float64) []string {
 	var names []string
-	for _, f := range metrics {
-		if floor, ok := floors[f.name]; !ok || f.measure(outcomes).value() < floor {
-			names = append(names, f.name)
+	for _, m := range metrics {
+		if minimum, ok := minimums[m.name]; !ok || m.measure(outcomes).value() < minimum {
+			names = append(names, m.name)
 		}
 	}
-	if medianQuestions(outcomes) > mostQuestions {
+	if medianQuestions(outcomes) > maxQuestions {
 		names = append(names, "median questions")
 	}
 	return names

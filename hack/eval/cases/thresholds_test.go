@@ -17,22 +17,22 @@ func TestFailedMetrics(t *testing.T) {
 	half[0].Triage = []triageLevel{{half[0].Level}}
 	half[1].Triage = half[0].Triage
 	met := map[string]float64{}
-	for _, f := range metrics {
-		met[f.name] = 0.5
+	for _, m := range metrics {
+		met[m.name] = 0.5
 	}
 	if got := failedMetrics(half, met, 10); len(got) > 0 {
-		t.Errorf("met floors are amiss: %v", got)
+		t.Errorf("got failed metrics %v, want none", got)
 	}
 	if got := strings.Join(failedMetrics(half, met, 9.5), " "); got != "median questions" {
-		t.Errorf("too many questions: got %q", got)
+		t.Errorf("got %q with too many questions, want the median", got)
 	}
-	for _, f := range metrics {
+	for _, m := range metrics {
 		higher, without := maps.Clone(met), maps.Clone(met)
-		higher[f.name] = 0.51
-		delete(without, f.name)
-		for _, floors := range []map[string]float64{higher, without} {
-			if got := strings.Join(failedMetrics(half, floors, 10), " "); got != f.name {
-				t.Errorf("%s: got %q by %v", f.name, got, floors)
+		higher[m.name] = 0.51
+		delete(without, m.name)
+		for _, minimums := range []map[string]float64{higher, without} {
+			if got := strings.Join(failedMetrics(half, minimums, 10), " "); got != m.name {
+				t.Errorf("%s: got failed metrics %q with minimums %v", m.name, got, minimums)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (l *triageLevel) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// minTriageLevel returns the least urgent correct level.
+// minTriageLevel returns the least urgent of the correct levels.
 func (v *vignette) minTriageLevel() model.TriageLevel {
 	lowest := model.EmergencyAmbulance
 	for _, l := range v.Triage {
@@ -58,10 +58,10 @@ func (v *vignette) minTriageLevel() model.TriageLevel {
 	return lowest
 }
 
-// isEmergency reports whether no level below an emergency department is correct.
+// isEmergency reports whether all correct levels require an emergency department.
 func (v *vignette) isEmergency() bool { return v.minTriageLevel() >= model.Emergency }
 
-// readSet reads the cases of a set in order of files and lines.
+// readSet reads the cases of a set, ordered by file and line.
 func readSet(files fs.FS, set string) ([]vignette, error) {
 	return dataset.Read(files, set, func(file string) (vignette, error) { return vignette{file: file}, nil })
 }

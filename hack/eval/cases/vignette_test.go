@@ -26,19 +26,19 @@ func loadSet(t *testing.T, name string) []vignette {
 }
 
 // TestCasesAreValid validates every case. It reports cases by ID only, so that failures
-// do not reveal the holdout set.
+// do not reveal the held-out set.
 func TestCasesAreValid(t *testing.T) {
 	t.Parallel()
 	ids, texts := map[string]bool{}, map[string]string{}
 	for _, name := range []string{dataset.Development, dataset.Holdout} {
 		for _, v := range loadSet(t, name) {
 			if ids[v.ID] {
-				t.Errorf("%s: the id %q is there twice", v.file, v.ID)
+				t.Errorf("%s: duplicate id %q", v.file, v.ID)
 			}
 			ids[v.ID] = true
 			folded := strings.Join(strings.Fields(strings.ToLower(v.ChiefComplaint)), " ")
 			if other, ok := texts[folded]; ok {
-				t.Errorf("%s says the same as %s", v.ID, other)
+				t.Errorf("%s has the same complaint as %s", v.ID, other)
 			}
 			texts[folded] = v.ID
 			for _, problem := range validateVignette(&v) {
@@ -55,13 +55,13 @@ func TestSetComposition(t *testing.T) {
 	work, measure := loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)
 	all := slices.Concat(work, measure)
 	if len(all) < 300 {
-		t.Errorf("%d cases, expected 300 at least", len(all))
+		t.Errorf("got %d cases, want at least 300", len(all))
 	}
-	if least := 150; len(work) < least || len(measure) < least {
-		t.Errorf("%d cases to work on and %d to measure on, expected %d of each at least", len(work), len(measure), least)
+	if minimum := 150; len(work) < minimum || len(measure) < minimum {
+		t.Errorf("got %d development and %d held-out cases, want at least %d each", len(work), len(measure), minimum)
 	}
 	for name, row := range map[string]struct {
-		holds   func(vignette) bool
+		match   func(vignette) bool
 		atLeast float64
 	}{
 		"atypical":  {func(v vignette) bool { return v.Atypical }, 0.30},
@@ -69,12 +69,12 @@ func TestSetComposition(t *testing.T) {
 	} {
 		found := 0
 		for _, v := range all {
-			if row.holds(v) {
+			if row.match(v) {
 				found++
 			}
 		}
 		if s := (proportion{found, len(all)}); s.value() < row.atLeast {
-			t.Errorf("%s: %d of %d, expected %.0f %% at least", name, s.hits, s.total, 100*row.atLeast)
+			t.Errorf("%s: got %d of %d cases, want at least %.0f %%", name, s.hits, s.total, 100*row.atLeast)
 		}
 	}
 }
@@ -94,23 +94,23 @@ func validateVignette(v *vignette) []string {
 	}
 	part := path.Dir(v.file)
 	number, ok := strings.CutPrefix(v.ID, v.Discipline+"-"+part[:1])
-	expect(ok && idPattern.MatchString(number), "the id must be the discipline, a hyphen, w or m for the part, and two digits")
-	expect(path.Base(v.file) == v.Discipline+".jsonl", "the file must have the name of the discipline")
-	expect(v.Age.Unit == "year" || v.Age.Unit == "month", "the unit of the age must be year or month")
-	expect(v.Age.Value >= 0 && v.Age.Months() <= 130*12, "the age must be 0 to 130 years")
-	expect(len(v.ChiefComplaint) <= 2048, "the first words must have at most 2048 bytes")
-	expect(len(v.Present) >= 3 && len(v.Present) <= 10, "3 to 10 things must be present")
-	expect(len(v.Denied) >= 5 && len(v.Denied) <= 12, "5 to 12 things must be denied")
+	expect(ok && idPattern.MatchString(number), "invalid id: expected the discipline, a hyphen, w or m for the set, and two digits")
+	expect(path.Base(v.file) == v.Discipline+".jsonl", "invalid file name: expected the discipline")
+	expect(v.Age.Unit == "year" || v.Age.Unit == "month", "invalid unit of age: expected year or month")
+	expect(v.Age.Value >= 0 && v.Age.Months() <= 130*12, "invalid age: expected 0 to 130 years")
+	expect(len(v.ChiefComplaint) <= 2048, "invalid chief complaint: expected at most 2048 bytes")
+	expect(len(v.Present) >= 3 && len(v.Present) <= 10, "invalid number of present findings: expected 3 to 10")
+	expect(len(v.Denied) >= 5 && len(v.Denied) <= 12, "invalid number of denied findings: expected 5 to 12")
 	for _, line := range slices.Concat([]string{v.ChiefComplaint, v.Diagnosis, v.Source}, v.Present, v.Denied, v.History, v.Family) {
-		expect(strings.TrimSpace(line) != "", "a text is empty")
+		expect(strings.TrimSpace(line) != "", "empty text")
 	}
-	expect(len(v.ICD10) > 0, "it has no code")
+	expect(len(v.ICD10) > 0, "missing code")
 	for _, code := range v.ICD10 {
-		expect(icdPrefixPattern.MatchString(code), "the code must be a letter, two digits, and at most a dot and a digit: "+code)
+		expect(icdPrefixPattern.MatchString(code), "invalid code: expected a letter, two digits and optionally a dot and a digit: "+code)
 	}
-	expect(len(v.Triage) > 0, "it has no triage level")
+	expect(len(v.Triage) > 0, "missing triage level")
 	for i, l := range v.Triage {
-		expect(!slices.Contains(v.Triage[:i], l), "a triage level is there twice: "+l.String())
+		expect(!slices.Contains(v.Triage[:i], l), "duplicate triage level: "+l.String())
 	}
 	return all
 }
@@ -127,25 +127,25 @@ func validVignette() vignette {
 
 func TestValidateVignette(t *testing.T) {
 	t.Parallel()
-	for want, spoil := range map[string]func(*vignette){
+	for want, change := range map[string]func(*vignette){
 		"": func(*vignette) {},
-		"the id must be the discipline, a hyphen, w or m for the part, and two digits": func(v *vignette) { v.ID = "cardiology-m01" },
-		"the file must have the name of the discipline":                                func(v *vignette) { v.file = "work/urology.jsonl" },
-		"the unit of the age must be year or month":                                    func(v *vignette) { v.Age.Unit = "week" },
-		"the age must be 0 to 130 years":                                               func(v *vignette) { v.Age.Value = 131 },
-		"the first words must have at most 2048 bytes":                                 func(v *vignette) { v.ChiefComplaint = strings.Repeat("a", 2049) },
-		"3 to 10 things must be present":                                               func(v *vignette) { v.Present = v.Present[:2] },
-		"5 to 12 things must be denied":                                                func(v *vignette) { v.Denied = v.Denied[:4] },
-		"a text is empty":                                                              func(v *vignette) { v.History = []string{" "} },
-		"it has no code":                                                               func(v *vignette) { v.ICD10 = nil },
-		"it has no triage level":                                                       func(v *vignette) { v.Triage = nil },
-		"a triage level is there twice: emergency": func(v *vignette) {
+		"invalid id: expected the discipline, a hyphen, w or m for the set, and two digits": func(v *vignette) { v.ID = "cardiology-m01" },
+		"invalid file name: expected the discipline":                                        func(v *vignette) { v.file = "work/urology.jsonl" },
+		"invalid unit of age: expected year or month":                                       func(v *vignette) { v.Age.Unit = "week" },
+		"invalid age: expected 0 to 130 years":                                              func(v *vignette) { v.Age.Value = 131 },
+		"invalid chief complaint: expected at most 2048 bytes":                              func(v *vignette) { v.ChiefComplaint = strings.Repeat("a", 2049) },
+		"invalid number of present findings: expected 3 to 10":                              func(v *vignette) { v.Present = v.Present[:2] },
+		"invalid number of denied findings: expected 5 to 12":                               func(v *vignette) { v.Denied = v.Denied[:4] },
+		"empty text":           func(v *vignette) { v.History = []string{" "} },
+		"missing code":         func(v *vignette) { v.ICD10 = nil },
+		"missing triage level": func(v *vignette) { v.Triage = nil },
+		"duplicate triage level: emergency": func(v *vignette) {
 			v.Triage = []triageLevel{{model.Emergency}, {model.Emergency}}
 		},
-		"the code must be a letter, two digits, and at most a dot and a digit: I21.01": func(v *vignette) { v.ICD10 = []string{"I21.01"} },
+		"invalid code: expected a letter, two digits and optionally a dot and a digit: I21.01": func(v *vignette) { v.ICD10 = []string{"I21.01"} },
 	} {
 		v := validVignette()
-		spoil(&v)
+		change(&v)
 		if got := strings.Join(validateVignette(&v), "; "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// A Prediction is the probability of the top-ranked condition, and whether it was the
-// correct one.
+// A Prediction holds the probability of the top-ranked condition, and whether the condition
+// was correct.
 type Prediction struct {
 	Probability float64
 	Correct     bool
@@ -25,12 +25,12 @@ type bin struct {
 // calibrate compares predicted with observed frequencies. The expected calibration
 // error is the mean distance between the two, weighted by the number of predictions in
 // each bin (Naeini et al. 2015).
-func calibrate(claims []Prediction) (bins [10]bin, expectedError float64) {
-	for _, c := range claims {
-		b := &bins[min(9, int(10*c.Probability))]
+func calibrate(predictions []Prediction) (bins [10]bin, expectedError float64) {
+	for _, p := range predictions {
+		b := &bins[min(9, int(10*p.Probability))]
 		b.count++
-		b.meanProbability += c.Probability
-		if c.Correct {
+		b.meanProbability += p.Probability
+		if p.Correct {
 			b.accuracy++
 		}
 	}
@@ -38,7 +38,7 @@ func calibrate(claims []Prediction) (bins [10]bin, expectedError float64) {
 		if b := &bins[i]; b.count > 0 {
 			b.meanProbability /= float64(b.count)
 			b.accuracy /= float64(b.count)
-			expectedError += math.Abs(b.meanProbability-b.accuracy) * float64(b.count) / float64(len(claims))
+			expectedError += math.Abs(b.meanProbability-b.accuracy) * float64(b.count) / float64(len(predictions))
 		}
 	}
 	return bins, expectedError
@@ -46,12 +46,12 @@ func calibrate(claims []Prediction) (bins [10]bin, expectedError float64) {
 
 // PrintCalibration prints, by tenth of probability, how often the top-ranked condition
 // was correct.
-func PrintCalibration(out io.Writer, claims []Prediction) {
-	bins, expectedError := calibrate(claims)
-	fmt.Fprintf(out, "calibration of the first condition: expected error %.3f\n  said   was    patients\n", expectedError)
+func PrintCalibration(out io.Writer, predictions []Prediction) {
+	bins, expectedError := calibrate(predictions)
+	fmt.Fprintf(out, "calibration of the first condition: expected error %.3f\n  predicted  observed  patients\n", expectedError)
 	for _, b := range bins {
 		if b.count > 0 {
-			fmt.Fprintf(out, "  %.2f   %.2f   %d\n", b.meanProbability, b.accuracy, b.count)
+			fmt.Fprintf(out, "  %9.2f  %8.2f  %8d\n", b.meanProbability, b.accuracy, b.count)
 		}
 	}
 	fmt.Fprintln(out)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package consultation runs interviews in process: the engine questions a simulated
-// patient until it stops. Callers supply the patients and evaluate the results; free
+// patient until it stops. Callers supply the patients and evaluate the results. Free
 // text does not belong here.
 package consultation
 
@@ -38,10 +38,10 @@ func NewInterviewer() (*Interviewer, error) {
 type Patient struct {
 	Sex       model.Sex
 	AgeMonths int
-	// Opening are the observations that the patient reports first, all of them present.
+	// Opening lists the present observations that the patient reports first.
 	Opening []model.ObservationIndex
-	// Answer returns the patient's answer about an observation. It is called once per
-	// observation.
+	// Answer returns the patient's answer to a question about an observation. It is called
+	// once per observation.
 	Answer func(model.ObservationIndex) inference.Choice
 }
 
@@ -56,65 +56,66 @@ type Transcript struct {
 
 // Interview asks until there are no more questions, and returns the transcript with
 // the result. It also ends if the patient has nothing to add to a question.
-func (r *Interviewer) Interview(p *Patient) (*Transcript, error) {
-	record := &Transcript{}
+func (i *Interviewer) Interview(p *Patient) (*Transcript, error) {
+	transcript := &Transcript{}
 	for _, observation := range p.Opening {
-		record.AddEvidence(r.Release, observation, inference.Present, inference.SourceInitial)
+		transcript.AddEvidence(i.Release, observation, inference.Present, inference.SourceInitial)
 	}
 	for {
-		patient, err := inference.NewPatient(r.Release, p.Sex, p.AgeMonths, record.Evidence)
+		patient, err := inference.NewPatient(i.Release, p.Sex, p.AgeMonths, transcript.Evidence)
 		if err != nil {
 			return nil, err
 		}
-		assessed := r.Engine.Assess(r.Release, patient, inference.Options{})
-		stop := assessed.ShouldStop || assessed.Question == nil || record.Questions == MaxQuestions
-		if stop || !record.recordAnswer(r.Release, p, assessed.Question) {
-			record.Ranking = assessed.Conditions
-			record.Level = r.Engine.Triage(r.Release, patient, inference.Options{}).Level
-			return record, nil
+		assessed := i.Engine.Assess(i.Release, patient, inference.Options{})
+		stop := assessed.ShouldStop || assessed.Question == nil || transcript.Questions == MaxQuestions
+		if stop || !transcript.recordAnswer(i.Release, p, assessed.Question) {
+			transcript.Ranking = assessed.Conditions
+			transcript.Level = i.Engine.Triage(i.Release, patient, inference.Options{}).Level
+			return transcript, nil
 		}
-		record.Questions++
+		transcript.Questions++
 	}
 }
 
-// recordAnswer adds the patient's answers to a question, and reports whether it added
-// any. Nothing is answered twice.
-func (c *Transcript) recordAnswer(r *model.Release, p *Patient, q *inference.Question) bool {
-	before := len(c.Evidence)
-	items := slices.DeleteFunc(slices.Clone(q.Items), func(item model.ObservationIndex) bool { return c.HasEvidence(r, item) })
+// recordAnswer adds the patient's answers to a question, and reports whether it added any.
+// It skips items that already have evidence.
+func (t *Transcript) recordAnswer(r *model.Release, p *Patient, q *inference.Question) bool {
+	before := len(t.Evidence)
+	items := slices.DeleteFunc(slices.Clone(q.Items), func(item model.ObservationIndex) bool { return t.HasEvidence(r, item) })
 	if q.Type == inference.GroupSingle {
-		c.recordSingleChoice(r, p, items)
+		t.recordSingleChoice(r, p, items)
 	} else {
 		for _, item := range items {
-			c.AddEvidence(r, item, p.Answer(item), inference.SourceUnspecified)
+			t.AddEvidence(r, item, p.Answer(item), inference.SourceUnspecified)
 		}
 	}
-	return len(c.Evidence) > before
+	return len(t.Evidence) > before
 }
 
-// recordSingleChoice answers with the first item that is present or unknown.
-func (c *Transcript) recordSingleChoice(r *model.Release, p *Patient, items []model.ObservationIndex) {
+// recordSingleChoice records the first present item. If no item is present, it records all
+// items as unknown.
+func (t *Transcript) recordSingleChoice(r *model.Release, p *Patient, items []model.ObservationIndex) {
 	for _, item := range items {
 		if p.Answer(item) == inference.Present {
-			c.AddEvidence(r, item, inference.Present, inference.SourceUnspecified)
+			t.AddEvidence(r, item, inference.Present, inference.SourceUnspecified)
 			return
 		}
 	}
 	for _, item := range items {
-		c.AddEvidence(r, item, inference.Unknown, inference.SourceUnspecified)
+		t.AddEvidence(r, item, inference.Unknown, inference.SourceUnspecified)
 	}
 }
 
 // AddEvidence adds evidence unless the limit is reached.
-func (c *Transcript) AddEvidence(r *model.Release, observation model.ObservationIndex, choice inference.Choice, source inference.Source) {
-	if len(c.Evidence) < MaxEvidence {
-		c.Evidence = append(c.Evidence, inference.ReportedEvidence{ID: r.ObservationID(observation), Choice: choice, Source: source})
+func (t *Transcript) AddEvidence(r *model.Release, observation model.ObservationIndex, choice inference.Choice, source inference.Source) {
+	if len(t.Evidence) < MaxEvidence {
+		t.Evidence = append(t.Evidence, inference.ReportedEvidence{ID: r.ObservationID(observation), Choice: choice, Source: source})
 	}
 }
 
-// HasEvidence reports whether there is evidence on an observation, whatever the
+// HasEvidence reports whether there is evidence for an observation, regardless of the
 // choice.
-func (c *Transcript) HasEvidence(r *model.Release, observation model.ObservationIndex) bool {
+func (t *Transcript) HasEvidence(r *model.Release, observation model.ObservationIndex) bool {
 	id := r.ObservationID(observation)
-	return slices.ContainsFunc(c.Evidence, func(e inference.ReportedEvidence) bool { return e.ID == id })
+	return slices.ContainsFunc(t.Evidence, func(e inference.ReportedEvidence) bool { return e.ID == id })
 }

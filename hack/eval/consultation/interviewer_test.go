@@ -30,10 +30,10 @@ func testInterviewer(t *testing.T) *Interviewer {
 // denies everything ends, and asks about each observation at most once.
 func TestInterviewEndsWhenNothingIsLeftToAsk(t *testing.T) {
 	t.Parallel()
-	room := testInterviewer(t)
-	symptom, _ := room.Release.ObservationsOfKind(model.Symptom)
+	interviewer := testInterviewer(t)
+	symptom, _ := interviewer.Release.ObservationsOfKind(model.Symptom)
 	asked := map[model.ObservationIndex]int{}
-	record, err := room.Interview(&Patient{
+	transcript, err := interviewer.Interview(&Patient{
 		Sex: model.Male, AgeMonths: 480, Opening: []model.ObservationIndex{symptom},
 		Answer: func(o model.ObservationIndex) inference.Choice { asked[o]++; return inference.Absent },
 	})
@@ -42,14 +42,14 @@ func TestInterviewEndsWhenNothingIsLeftToAsk(t *testing.T) {
 	}
 	for o, times := range asked {
 		if times > 1 || o == symptom {
-			t.Errorf("%s was asked for %d times", room.Release.ObservationID(o), times)
+			t.Errorf("asked about %s %d times, want at most once", interviewer.Release.ObservationID(o), times)
 		}
 	}
-	if record.Questions == 0 || record.Questions > MaxQuestions || len(record.Ranking) == 0 || record.Level == model.NoTriageLevel {
-		t.Errorf("%d questions, %d conditions, %v", record.Questions, len(record.Ranking), record.Level)
+	if transcript.Questions == 0 || transcript.Questions > MaxQuestions || len(transcript.Ranking) == 0 || transcript.Level == model.NoTriageLevel {
+		t.Errorf("got %d questions, %d conditions, level %v", transcript.Questions, len(transcript.Ranking), transcript.Level)
 	}
-	if record.Evidence[0].Source != inference.SourceInitial || record.Evidence[1].Source != inference.SourceUnspecified {
-		t.Errorf("the evidence begins with %v", record.Evidence[:2])
+	if transcript.Evidence[0].Source != inference.SourceInitial || transcript.Evidence[1].Source != inference.SourceUnspecified {
+		t.Errorf("got unexpected sources in %v", transcript.Evidence[:2])
 	}
 }
 
@@ -59,31 +59,31 @@ func TestRecordAnswer(t *testing.T) {
 	symptom, _ := c.Release.ObservationsOfKind(model.Symptom)
 	items := func(more ...model.ObservationIndex) []model.ObservationIndex { return more }
 	for _, row := range []struct {
-		title string
-		kind  inference.QuestionType
-		items []model.ObservationIndex
-		there []model.ObservationIndex
-		want  []inference.Choice
+		title   string
+		kind    inference.QuestionType
+		items   []model.ObservationIndex
+		present []model.ObservationIndex
+		want    []inference.Choice
 	}{
-		{"one that is present", inference.Single, items(symptom), items(symptom), []inference.Choice{inference.Present}},
-		{"one that is not", inference.Single, items(symptom), nil, []inference.Choice{inference.Absent}},
-		{"each of a group", inference.GroupMultiple, items(symptom, symptom+1, symptom+2), items(symptom + 1), []inference.Choice{inference.Absent, inference.Present, inference.Absent}},
-		{"one of a group", inference.GroupSingle, items(symptom, symptom+1, symptom+2), items(symptom+1, symptom+2), []inference.Choice{inference.Present}},
-		{"none of a group", inference.GroupSingle, items(symptom, symptom+1), nil, []inference.Choice{inference.Unknown, inference.Unknown}},
+		{"present", inference.Single, items(symptom), items(symptom), []inference.Choice{inference.Present}},
+		{"absent", inference.Single, items(symptom), nil, []inference.Choice{inference.Absent}},
+		{"multiple choice", inference.GroupMultiple, items(symptom, symptom+1, symptom+2), items(symptom + 1), []inference.Choice{inference.Absent, inference.Present, inference.Absent}},
+		{"single choice", inference.GroupSingle, items(symptom, symptom+1, symptom+2), items(symptom+1, symptom+2), []inference.Choice{inference.Present}},
+		{"single choice without a present item", inference.GroupSingle, items(symptom, symptom+1), nil, []inference.Choice{inference.Unknown, inference.Unknown}},
 		{"no items", inference.Duration, nil, nil, nil},
 	} {
 		t.Run(row.title, func(t *testing.T) {
 			t.Parallel()
 			var o Transcript
 			p := &Patient{Answer: func(item model.ObservationIndex) inference.Choice {
-				if slices.Contains(row.there, item) {
+				if slices.Contains(row.present, item) {
 					return inference.Present
 				}
 				return inference.Absent
 			}}
 			question := &inference.Question{Type: row.kind, Items: row.items}
 			if got := o.recordAnswer(c.Release, p, question); got != (len(row.want) > 0) {
-				t.Errorf("answered: %t", got)
+				t.Errorf("recordAnswer returned %t", got)
 			}
 			var got []inference.Choice
 			for _, e := range o.Evidence {
@@ -93,7 +93,7 @@ func TestRecordAnswer(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if row.kind != inference.GroupSingle && o.recordAnswer(c.Release, p, question) {
-				t.Error("answered twice")
+				t.Error("recorded the same answers twice")
 			}
 		})
 	}
@@ -108,9 +108,9 @@ func TestEvidenceLimit(t *testing.T) {
 		o.AddEvidence(c.Release, observation, inference.Absent, inference.SourceUnspecified)
 	}
 	if len(o.Evidence) != MaxEvidence {
-		t.Errorf("%d pieces of evidence", len(o.Evidence))
+		t.Errorf("got %d evidence items, want %d", len(o.Evidence), MaxEvidence)
 	}
 	if !o.HasEvidence(c.Release, from) || o.HasEvidence(c.Release, to-1) {
-		t.Error("want the first observation reported and the last dropped")
+		t.Error("want evidence for the first observation and not for the last")
 	}
 }

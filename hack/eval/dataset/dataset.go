@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dataset reads the patients and sentences that the evaluations measure on: JSON
-// objects in .jsonl files, in one directory per set. The fields of the objects and the
-// metrics belong to the evaluations.
+// Package dataset reads evaluation data sets: JSON objects in .jsonl files, with one directory
+// per set. The evaluations define the fields of the objects and the metrics.
 package dataset
 
 import (
@@ -17,7 +16,7 @@ import (
 	"slices"
 )
 
-// The sets: one for development, one held out for measurement only.
+// The directories of the sets. The held-out set is for measurement only.
 const (
 	Development = "work"
 	Holdout     = "measure"
@@ -52,8 +51,8 @@ func ReadFiles(files fs.FS, directory string) (map[string][]byte, error) {
 	return contents, nil
 }
 
-// Read reads the objects of a directory in order of files and lines. It rejects unknown
-// fields. The function newObject returns the object to decode into, with what the file name says.
+// Read reads the objects in a directory, ordered by file and line. It rejects unknown fields.
+// newObject returns the initial value of the objects in a file.
 func Read[T any](files fs.FS, directory string, newObject func(file string) (T, error)) ([]T, error) {
 	contents, err := ReadFiles(files, directory)
 	if err != nil {

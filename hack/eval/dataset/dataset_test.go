@@ -36,7 +36,7 @@ func TestReadInOrderOfFilesAndLines(t *testing.T) {
 	})
 	want := []object{{"a1", Age{}, "work/a.jsonl"}, {"a2", Age{}, "work/a.jsonl"}, {"b1", Age{7, "month"}, "work/b.jsonl"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
+		t.Errorf("got error %v (-want +got)\n%s", err, diff)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp"
 )
 
-// A catalog is the content in one language, with the slugs of its sources, by which
-// the corpus names concepts.
+// A catalog holds the content in one language, with the slugs that identify concepts in
+// the corpus.
 type catalog struct {
 	release    *model.Release
 	ids        map[string]string // by slug
@@ -24,7 +24,7 @@ type catalog struct {
 	parents    map[string]string // by slug
 }
 
-// openCatalog opens the content in a language.
+// openCatalog opens the content in the given language.
 func openCatalog(language string) (*catalog, error) {
 	release, err := compiled.Release(language)
 	if err != nil {
@@ -51,21 +51,21 @@ func openCatalog(language string) (*catalog, error) {
 	return &catalog{release: release, ids: ids, slugs: slugs, vocabulary: known, parents: parents}, nil
 }
 
-// observationIDs returns the IDs of the observations, by slug.
+// observationIDs returns the IDs of observations by slug.
 func observationIDs() (map[string]string, error) {
 	file, err := content.FS.ReadFile("core/registry.yaml")
 	if err != nil {
-		return nil, fmt.Errorf("reading the registry of ids: %w", err)
+		return nil, fmt.Errorf("reading the ID registry: %w", err)
 	}
 	var registry struct{ Observations map[string]string }
 	if err := yaml.Unmarshal(file, &registry); err != nil {
-		return nil, fmt.Errorf("reading the registry of ids: %w", err)
+		return nil, fmt.Errorf("reading the ID registry: %w", err)
 	}
 	return registry.Observations, nil
 }
 
-// parse returns the mentions that the service finds in a sentence, in order, projected
-// onto the vocabulary.
+// parse returns the mentions that the parser finds in a sentence, in order, projected onto
+// the vocabulary.
 func (c *catalog) parse(s sentence) []mention {
 	result := nlp.Parse(c.release, c.query(s))
 	found := make([]mention, len(result.Mentions))

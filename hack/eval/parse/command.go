@@ -13,11 +13,11 @@ import (
 )
 
 type command struct {
-	Part        string `enum:"work,measure,both" default:"both" help:"Part of the corpus to run: ${enum}."`
+	Part        string `enum:"work,measure,both" default:"both" help:"Set to run: ${enum}."`
 	Language    string `help:"Run only this language, such as en."`
 	Style       string `help:"Run only this style, such as chat."`
-	Worst       int    `default:"0" help:"Number of worst misses to print, from the work part."`
-	ShowMeasure bool   `help:"Also print misses of the measure part. Do not look at them if you work on the content or the parser."`
+	Worst       int    `default:"0" help:"Number of worst misses to print, from the development set."`
+	ShowMeasure bool   `help:"Also print misses of the held-out set. Do not use this flag if you work on the content or the parser."`
 }
 
 // Run prints the scores by set and language.
@@ -56,13 +56,13 @@ func (c *command) runSet(out io.Writer, part string, sentences []sentence) error
 
 // parseAll parses sentences of one language.
 func parseAll(language string, sentences []sentence) ([]outcome, error) {
-	catalogue, err := openCatalog(language)
+	catalog, err := openCatalog(language)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]outcome, len(sentences))
 	for i, s := range sentences {
-		outcomes[i] = evaluate(s, catalogue.parse(s))
+		outcomes[i] = evaluate(s, catalog.parse(s))
 	}
 	return outcomes, nil
 }
@@ -82,11 +82,11 @@ func groupByStyle(outcomes []outcome) iter.Seq2[string, []outcome] {
 	}
 }
 
-// difference returns the mentions that are not among others.
-func difference(mentions, others []mention) []mention {
-	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool { return slices.Contains(others, m) })
+// difference returns the mentions in a that are not in b.
+func difference(a, b []mention) []mention {
+	return slices.DeleteFunc(slices.Clone(a), func(m mention) bool { return slices.Contains(b, m) })
 }
 
-func intersection(mentions, others []mention) []mention {
-	return slices.DeleteFunc(slices.Clone(mentions), func(m mention) bool { return !slices.Contains(others, m) })
+func intersection(a, b []mention) []mention {
+	return slices.DeleteFunc(slices.Clone(a), func(m mention) bool { return !slices.Contains(b, m) })
 }

@@ -34,24 +34,24 @@ func TestCommandPrintsSelectedSet(t *testing.T) {
 	got := runCommand(t, "--part", "work", "--language", "en", "--style", "chat")
 	for _, want := range []string{"work en: ", " all ", " chat ", "mentions P", "negation P"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
+			t.Errorf("output does not contain %q:\n%s", want, got)
 		}
 	}
-	for _, other := range []string{"measure", "work de", "forum"} {
-		if strings.Contains(got, other) {
-			t.Errorf("%q is in\n%s", other, got)
+	for _, unwanted := range []string{"measure", "work de", "forum"} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("output contains %q:\n%s", unwanted, got)
 		}
 	}
 }
 
 // TestHoldoutSentencesStayHidden checks that the command does not show the misses of the
-// holdout set unless explicitly requested.
+// held-out set unless explicitly requested.
 func TestHoldoutSentencesStayHidden(t *testing.T) {
 	t.Parallel()
-	hidden := runCommand(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
+	output := runCommand(t, "--part", "measure", "--language", "en", "--style", "chat", "--worst", "1000")
 	for _, s := range filterSentences(loadSet(t, dataset.Holdout), "en", "chat") {
-		if strings.Contains(hidden, s.ID) || strings.Contains(hidden, s.Text) {
-			t.Errorf("%s is shown", s.ID)
+		if strings.Contains(output, s.ID) || strings.Contains(output, s.Text) {
+			t.Errorf("output contains %s", s.ID)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestPrintScores(t *testing.T) {
 		"forum 1 0.500 0.500 0.500 1/1/1 1.000 1.000 1.000 2/0/0 1.000 0.000 0.000 0/0/1 1.000 0.000 0.000 0/0/1",
 	} {
 		if i >= len(lines) || fields(lines[i]) != want {
-			t.Fatalf("line %d is not %q:\n%s", i+1, want, out.String())
+			t.Fatalf("line %d differs from %q:\n%s", i+1, want, out.String())
 		}
 	}
 }

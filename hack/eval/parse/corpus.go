@@ -17,8 +17,7 @@ import (
 //go:embed corpus
 var corpusFiles embed.FS
 
-// A sentence is a text that a patient might write, with the catalog concepts it
-// mentions.
+// A sentence is a text in a patient's words, annotated with the concepts that it mentions.
 type sentence struct {
 	ID       string      `json:"id"`
 	Text     string      `json:"text"`
@@ -33,9 +32,9 @@ type sentence struct {
 	file     string
 }
 
-// A mention is a concept, by slug, that is present or absent.
+// A mention is a concept that is present or absent.
 type mention struct {
-	Concept string `json:"concept"`
+	Concept string `json:"concept"` // slug
 	Choice  string `json:"choice"`
 }
 
@@ -45,13 +44,13 @@ const (
 	absent  = "absent"
 )
 
-// readSet reads the sentences of a set in order of files and lines. The name of a file
-// starts with its language, such as de in de-chat.jsonl.
+// readSet reads the sentences of a set, ordered by file and line. The name of a file starts
+// with its language, such as de in de-chat.jsonl.
 func readSet(files fs.FS, set string) ([]sentence, error) {
 	return dataset.Read(files, path.Join("corpus", set), func(file string) (sentence, error) {
 		language, _, ok := strings.Cut(path.Base(file), "-")
 		if !ok {
-			return sentence{}, fmt.Errorf("%s: the name must begin with a language and a hyphen, such as en-chat.jsonl", file)
+			return sentence{}, fmt.Errorf("invalid file name %q: expected a language and a hyphen at the start, such as en-chat.jsonl", file)
 		}
 		return sentence{language: language, file: file}, nil
 	})

@@ -22,7 +22,7 @@ func loadSet(t *testing.T, name string) []sentence {
 }
 
 // TestCorpusIsValid validates every sentence. It reports sentences by ID only, so that
-// failures do not reveal the holdout set.
+// failures do not reveal the held-out set.
 func TestCorpusIsValid(t *testing.T) {
 	t.Parallel()
 	slugs, err := observationIDs()
@@ -33,12 +33,12 @@ func TestCorpusIsValid(t *testing.T) {
 	for _, name := range []string{dataset.Development, dataset.Holdout} {
 		for _, s := range loadSet(t, name) {
 			if seenIDs[s.ID] {
-				t.Errorf("%s: the id %q is there twice", s.file, s.ID)
+				t.Errorf("%s: duplicate id %q", s.file, s.ID)
 			}
 			seenIDs[s.ID] = true
 			folded := strings.Join(strings.Fields(strings.ToLower(s.Text)), " ")
 			if other, ok := seenTexts[folded]; ok {
-				t.Errorf("%s says the same as %s", s.ID, other)
+				t.Errorf("%s has the same text as %s", s.ID, other)
 			}
 			seenTexts[folded] = s.ID
 			for _, problem := range validateSentence(s, slugs) {
@@ -56,21 +56,21 @@ func validateSentence(s sentence, slugs map[string]string) []string {
 			all = append(all, problem)
 		}
 	}
-	expect(strings.HasPrefix(s.ID, s.language+"-"), "the id must begin with the language of the file")
-	expect(strings.TrimSpace(s.Text) != "" && len([]rune(s.Text)) <= 2048, "the text must have 1 to 2048 characters")
-	expect(s.Age.Value >= 0 && s.Age.Months() <= 130*12, "the age must be 0 to 130 years")
-	expect(s.Age.Unit == "year" || s.Age.Unit == "month", "the unit of the age must be year or month")
-	expect(s.Sex == "" || s.Sex == "female" || s.Sex == "male", "the sex must be female or male")
-	expect(s.Style != "", "it has no style")
+	expect(strings.HasPrefix(s.ID, s.language+"-"), "invalid id: expected the language of the file at the start")
+	expect(strings.TrimSpace(s.Text) != "" && len([]rune(s.Text)) <= 2048, "invalid text: expected 1 to 2048 characters")
+	expect(s.Age.Value >= 0 && s.Age.Months() <= 130*12, "invalid age: expected 0 to 130 years")
+	expect(s.Age.Unit == "year" || s.Age.Unit == "month", "invalid unit of age: expected year or month")
+	expect(s.Sex == "" || s.Sex == "female" || s.Sex == "male", "invalid sex: expected female or male")
+	expect(s.Style != "", "missing style")
 	concepts := map[string]bool{}
 	for _, m := range s.Mentions {
-		expect(strings.HasPrefix(slugs[m.Concept], "s_") || strings.HasPrefix(slugs[m.Concept], "p_"), "no symptom or risk factor: "+m.Concept)
-		expect(m.Choice == present || m.Choice == absent, "the choice must be present or absent: "+m.Choice)
-		expect(!concepts[m.Concept], "mentioned twice: "+m.Concept)
+		expect(strings.HasPrefix(slugs[m.Concept], "s_") || strings.HasPrefix(slugs[m.Concept], "p_"), "not a symptom or risk factor: "+m.Concept)
+		expect(m.Choice == present || m.Choice == absent, "invalid choice: expected present or absent: "+m.Choice)
+		expect(!concepts[m.Concept], "duplicate concept: "+m.Concept)
 		concepts[m.Concept] = true
 	}
 	for _, slug := range s.Context {
-		expect(slugs[slug] != "", "unknown in the context: "+slug)
+		expect(slugs[slug] != "", "unknown observation in the context: "+slug)
 	}
 	return all
 }
@@ -78,53 +78,53 @@ func validateSentence(s sentence, slugs map[string]string) []string {
 func TestValidateSentence(t *testing.T) {
 	t.Parallel()
 	slugs := map[string]string{"fever": "s_1", "smoking": "p_2", "low_sodium": "lt_3"}
-	good := sentence{ID: "en-1", Text: "hot", Age: dataset.Age{Value: 34, Unit: "year"}, Style: "chat", language: "en",
+	valid := sentence{ID: "en-1", Text: "hot", Age: dataset.Age{Value: 34, Unit: "year"}, Style: "chat", language: "en",
 		Context: []string{"fever"}, Mentions: []mention{{"fever", present}, {"smoking", absent}}}
-	for want, spoil := range map[string]func(*sentence){
+	for want, change := range map[string]func(*sentence){
 		"": func(*sentence) {},
-		"the id must begin with the language of the file": func(s *sentence) { s.ID = "1" },
-		"the text must have 1 to 2048 characters":         func(s *sentence) { s.Text = " " },
-		"the age must be 0 to 130 years":                  func(s *sentence) { s.Age.Value = 131 },
-		"the unit of the age must be year or month":       func(s *sentence) { s.Age.Unit = "week" },
-		"the sex must be female or male":                  func(s *sentence) { s.Sex = "f" },
-		"it has no style":                                 func(s *sentence) { s.Style = "" },
-		"no symptom or risk factor: low_sodium":           func(s *sentence) { s.Mentions = []mention{{"low_sodium", present}} },
-		"the choice must be present or absent: maybe":     func(s *sentence) { s.Mentions = []mention{{"fever", "maybe"}} },
-		"mentioned twice: fever":                          func(s *sentence) { s.Mentions = []mention{{"fever", present}, {"fever", absent}} },
-		"unknown in the context: heat":                    func(s *sentence) { s.Context = []string{"heat"} },
+		"invalid id: expected the language of the file at the start": func(s *sentence) { s.ID = "1" },
+		"invalid text: expected 1 to 2048 characters":                func(s *sentence) { s.Text = " " },
+		"invalid age: expected 0 to 130 years":                       func(s *sentence) { s.Age.Value = 131 },
+		"invalid unit of age: expected year or month":                func(s *sentence) { s.Age.Unit = "week" },
+		"invalid sex: expected female or male":                       func(s *sentence) { s.Sex = "f" },
+		"missing style":                                              func(s *sentence) { s.Style = "" },
+		"not a symptom or risk factor: low_sodium":                   func(s *sentence) { s.Mentions = []mention{{"low_sodium", present}} },
+		"invalid choice: expected present or absent: maybe":          func(s *sentence) { s.Mentions = []mention{{"fever", "maybe"}} },
+		"duplicate concept: fever":                                   func(s *sentence) { s.Mentions = []mention{{"fever", present}, {"fever", absent}} },
+		"unknown observation in the context: heat":                   func(s *sentence) { s.Context = []string{"heat"} },
 	} {
-		s := good
-		spoil(&s)
+		s := valid
+		change(&s)
 		if got := strings.Join(validateSentence(s, slugs), ", "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
-// TestCorpusSize checks that the corpus meets the requirements of issue 4.
+// TestCorpusSize checks that the corpus is large enough and covers all styles.
 func TestCorpusSize(t *testing.T) {
 	t.Parallel()
 	all := append(loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)...)
-	for language, least := range map[string]int{"en": 1000, "de": 200} {
-		if got := len(filterSentences(all, language, "")); got < least {
-			t.Errorf("%d sentences in %s, want %d", got, language, least)
+	for language, minimum := range map[string]int{"en": 1000, "de": 200} {
+		if got := len(filterSentences(all, language, "")); got < minimum {
+			t.Errorf("got %d sentences in %s, want at least %d", got, language, minimum)
 		}
 	}
 	styles := distinctValues(filterSentences(all, "en", ""), func(s sentence) string { return s.Style })
 	want := []string{"chat", "elderly", "forum", "intake", "nonnative", "parent"}
 	if diff := cmp.Diff(want, styles); diff != "" {
-		t.Errorf("styles in English:\n%s", diff)
+		t.Errorf("styles in English (-want +got):\n%s", diff)
 	}
 }
 
-// TestSetsHaveSameComposition checks that the development set and the holdout set cover
+// TestSetsHaveSameComposition checks that the development set and the held-out set cover
 // the same languages and styles, and that each has enough negated mentions.
 func TestSetsHaveSameComposition(t *testing.T) {
 	t.Parallel()
 	kind := func(s sentence) string { return s.language + " " + s.Style }
 	work, measure := loadSet(t, dataset.Development), loadSet(t, dataset.Holdout)
 	if diff := cmp.Diff(distinctValues(work, kind), distinctValues(measure, kind)); diff != "" {
-		t.Errorf("languages and styles of the parts:\n%s", diff)
+		t.Errorf("languages and styles (-development +held-out):\n%s", diff)
 	}
 	for name, sentences := range map[string][]sentence{dataset.Development: work, dataset.Holdout: measure} {
 		for _, language := range distinctValues(sentences, func(s sentence) string { return s.language }) {
@@ -133,7 +133,7 @@ func TestSetsHaveSameComposition(t *testing.T) {
 				denials += len(keySet(s.Mentions, func(m mention) (mention, bool) { return m, m.Choice == absent }))
 			}
 			if denials < 20 {
-				t.Errorf("%s %s: %d denials are too few to measure negation by", name, language, denials)
+				t.Errorf("%s %s: got %d denials, want at least 20", name, language, denials)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func TestReadSet(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(want[1:2], filterSentences(got, "en", "chat"), cmp.AllowUnexported(sentence{})); diff != "" {
-		t.Errorf("those in English from a chat:\n%s", diff)
+		t.Errorf("filterSentences (-want +got):\n%s", diff)
 	}
 }
 
@@ -180,6 +180,6 @@ func TestReadSetRejectsInvalidFile(t *testing.T) {
 		}
 	}
 	if _, err := readSet(fstest.MapFS{developmentDir + "/chat.jsonl": {}}, dataset.Development); err == nil {
-		t.Error("a file without a language is read")
+		t.Error("got no error for a file name without a language")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// matchCounts compares recognized with expected mentions.
+// matchCounts holds the result of comparing recognized with expected mentions.
 type matchCounts struct {
 	truePositives  int // found and expected
 	falsePositives int // found but not expected
@@ -70,21 +70,21 @@ type outcome struct {
 	score score
 }
 
-// evaluate compares the mentions found in a sentence with the expected ones. A concept
-// found twice with the same choice counts once.
+// evaluate compares the mentions found in a sentence with the expected mentions. Duplicate
+// mentions count once.
 func evaluate(s sentence, found []mention) outcome {
-	denied := func(m mention) (mention, bool) { return m, m.Choice == absent }
-	one := score{
+	absentOnly := func(m mention) (mention, bool) { return m, m.Choice == absent }
+	result := score{
 		sentences: 1,
 		mentions:  countMatches(found, s.Mentions, func(m mention) (mention, bool) { return m, true }),
 		concepts:  countMatches(found, s.Mentions, func(m mention) (string, bool) { return m.Concept, true }),
-		negation:  countMatches(found, s.Mentions, denied),
-		choices:   countMatches(withSharedConcepts(found, s.Mentions), withSharedConcepts(s.Mentions, found), denied),
+		negation:  countMatches(found, s.Mentions, absentOnly),
+		choices:   countMatches(withSharedConcepts(found, s.Mentions), withSharedConcepts(s.Mentions, found), absentOnly),
 	}
-	if one.mentions.falsePositives+one.mentions.falseNegatives == 0 {
-		one.exact = 1
+	if result.mentions.falsePositives+result.mentions.falseNegatives == 0 {
+		result.exact = 1
 	}
-	return outcome{sentence: s, found: found, score: one}
+	return outcome{sentence: s, found: found, score: result}
 }
 
 // withSharedConcepts returns the mentions whose concept also occurs in others.
@@ -94,8 +94,8 @@ func withSharedConcepts(mentions, others []mention) []mention {
 	})
 }
 
-// countMatches counts the distinct keys of mentions. Mentions without a key are
-// ignored.
+// countMatches compares the distinct keys of found and expected mentions. It ignores
+// mentions without a key.
 func countMatches[K comparable](found, expected []mention, key func(mention) (K, bool)) matchCounts {
 	got, want := keySet(found, key), keySet(expected, key)
 	c := matchCounts{falseNegatives: len(want)}
@@ -128,14 +128,14 @@ func sumScores(outcomes []outcome) score {
 	return sum
 }
 
-// worst returns up to most outcomes with wrong or missing mentions, worst first, then
-// by ID.
-func worst(outcomes []outcome, most int) []outcome {
+// worst returns up to limit outcomes with wrong or missing mentions, ordered by number of
+// errors, then by ID.
+func worst(outcomes []outcome, limit int) []outcome {
 	missed := slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.score.exact == 1 })
 	slices.SortStableFunc(missed, func(a, b outcome) int {
 		return cmp.Or(cmp.Compare(b.errorCount(), a.errorCount()), cmp.Compare(a.ID, b.ID))
 	})
-	return missed[:min(most, len(missed))]
+	return missed[:min(limit, len(missed))]
 }
 
 func (o outcome) errorCount() int {

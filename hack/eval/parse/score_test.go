@@ -31,12 +31,12 @@ func TestEvaluate(t *testing.T) {
 		title, expected, found                 string
 		mentions, concepts, negations, choices matchCounts
 	}{
-		{"nothing said and found", "", "", matchCounts{}, matchCounts{}, matchCounts{}, matchCounts{}},
+		{"empty", "", "", matchCounts{}, matchCounts{}, matchCounts{}, matchCounts{}},
 		{"all found", "fever -cough", "-cough fever", matchCounts{2, 0, 0}, matchCounts{2, 0, 0}, matchCounts{1, 0, 0}, matchCounts{1, 0, 0}},
 		{"one missing", "fever -cough", "fever", matchCounts{1, 0, 1}, matchCounts{1, 0, 1}, matchCounts{0, 0, 1}, matchCounts{}},
-		{"one invented", "fever", "fever -rash", matchCounts{1, 1, 0}, matchCounts{1, 1, 0}, matchCounts{0, 1, 0}, matchCounts{}},
-		{"the other choice", "-fever", "fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 0, 1}, matchCounts{0, 0, 1}},
-		{"denied wrongly", "fever", "-fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 1, 0}, matchCounts{0, 1, 0}},
+		{"one extra", "fever", "fever -rash", matchCounts{1, 1, 0}, matchCounts{1, 1, 0}, matchCounts{0, 1, 0}, matchCounts{}},
+		{"wrongly present", "-fever", "fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 0, 1}, matchCounts{0, 0, 1}},
+		{"wrongly absent", "fever", "-fever", matchCounts{0, 1, 1}, matchCounts{1, 0, 0}, matchCounts{0, 1, 0}, matchCounts{0, 1, 0}},
 		{"found twice", "fever", "fever fever", matchCounts{1, 0, 0}, matchCounts{1, 0, 0}, matchCounts{}, matchCounts{}},
 		{"found with both choices", "fever", "fever -fever", matchCounts{1, 1, 0}, matchCounts{1, 0, 0}, matchCounts{0, 1, 0}, matchCounts{0, 1, 0}},
 	} {
@@ -89,15 +89,15 @@ func TestF1IsHarmonicMean(t *testing.T) {
 func TestCountMatchesCountsEachMentionOnce(t *testing.T) {
 	t.Parallel()
 	mentions := rapid.SliceOfN(rapid.SampledFrom(parseMentions("a b c d -a -b -c -d")), 0, 12)
-	whole := func(m mention) (mention, bool) { return m, true }
+	mentionKey := func(m mention) (mention, bool) { return m, true }
 	rapid.Check(t, func(t *rapid.T) {
 		expected, found := mentions.Draw(t, "expected"), mentions.Draw(t, "found")
-		c := countMatches(found, expected, whole)
-		if c.truePositives+c.falsePositives != len(keySet(found, whole)) || c.truePositives+c.falseNegatives != len(keySet(expected, whole)) {
-			t.Fatalf("%+v of %s found and %s expected", c, formatMentions(found), formatMentions(expected))
+		c := countMatches(found, expected, mentionKey)
+		if c.truePositives+c.falsePositives != len(keySet(found, mentionKey)) || c.truePositives+c.falseNegatives != len(keySet(expected, mentionKey)) {
+			t.Fatalf("got %+v for found %s and expected %s", c, formatMentions(found), formatMentions(expected))
 		}
-		if turned := countMatches(expected, found, whole); turned != (matchCounts{c.truePositives, c.falseNegatives, c.falsePositives}) {
-			t.Fatalf("%+v turned round is %+v", c, turned)
+		if swapped := countMatches(expected, found, mentionKey); swapped != (matchCounts{c.truePositives, c.falseNegatives, c.falsePositives}) {
+			t.Fatalf("got %+v, and %+v with found and expected swapped", c, swapped)
 		}
 	})
 }
@@ -110,13 +110,13 @@ func TestWorst(t *testing.T) {
 		evaluate(sentence{ID: "b", Mentions: parseMentions("fever")}, parseMentions("cough")),
 		evaluate(sentence{ID: "a", Mentions: parseMentions("")}, parseMentions("rash")),
 	}
-	for most, want := range map[int]string{0: "", 1: "b", 2: "b a", 9: "b a d"} {
+	for limit, want := range map[int]string{0: "", 1: "b", 2: "b a", 9: "b a d"} {
 		var ids []string
-		for _, o := range worst(outcomes, most) {
+		for _, o := range worst(outcomes, limit) {
 			ids = append(ids, o.ID)
 		}
 		if got := strings.Join(ids, " "); got != want {
-			t.Errorf("worst %d: got %s, want %s", most, got, want)
+			t.Errorf("limit %d: got %s, want %s", limit, got, want)
 		}
 	}
 }

@@ -8,43 +8,43 @@ import (
 	"strings"
 )
 
-// A vocabulary holds the observations that the authors of the corpus could name. The
-// catalog has grown since, so its mentions are mapped to this vocabulary before they
-// are compared.
+// A vocabulary holds the slugs of the observations that were in the catalog when the corpus
+// was annotated. Mentions of newer observations are mapped to the vocabulary before they are
+// compared.
 type vocabulary map[string]bool
 
 func readVocabulary() (vocabulary, error) {
 	file, err := corpusFiles.ReadFile("corpus/vocabulary.txt")
 	if err != nil {
-		return nil, fmt.Errorf("reading the vocabulary of the corpus: %w", err)
+		return nil, fmt.Errorf("reading the corpus vocabulary: %w", err)
 	}
-	known := vocabulary{}
+	v := vocabulary{}
 	for line := range strings.Lines(string(file)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			known[line] = true
+			v[line] = true
 		}
 	}
-	return known, nil
+	return v, nil
 }
 
-// project maps mentions to the vocabulary: a present observation is replaced by its
-// nearest ancestor in the vocabulary. It drops mentions without such an ancestor,
-// absent mentions of a part, which do not negate the whole, and ancestors of other
-// mentions.
+// project maps mentions to the vocabulary. It replaces a present observation with its
+// nearest ancestor in the vocabulary. It drops mentions without such an ancestor, absent
+// mentions of other observations, whose absence does not imply the absence of their
+// ancestors, and ancestors of other mentions.
 func (v vocabulary) project(mentions []mention, parents map[string]string) []mention {
-	var named []mention
+	var projected []mention
 	for _, m := range mentions {
 		for m.Concept != "" && !v[m.Concept] && m.Choice == present {
 			m.Concept = parents[m.Concept]
 		}
-		if v[m.Concept] && !slices.Contains(named, m) {
-			named = append(named, m)
+		if v[m.Concept] && !slices.Contains(projected, m) {
+			projected = append(projected, m)
 		}
 	}
-	whole := slices.Clone(named)
-	return slices.DeleteFunc(named, func(m mention) bool {
-		return m.Choice == present && slices.ContainsFunc(whole, func(below mention) bool {
-			return below.Choice == present && isDescendant(below.Concept, m.Concept, parents)
+	all := slices.Clone(projected)
+	return slices.DeleteFunc(projected, func(m mention) bool {
+		return m.Choice == present && slices.ContainsFunc(all, func(other mention) bool {
+			return other.Choice == present && isDescendant(other.Concept, m.Concept, parents)
 		})
 	})
 }

@@ -20,11 +20,11 @@ func TestProject(t *testing.T) {
 		want  []mention
 	}{
 		{"known", mention{"knee_pain", present}, []mention{{"knee_pain", present}}},
-		{"a newer part", mention{"kneecap_pain", present}, []mention{{"knee_pain", present}}},
-		{"a newer part of a part", mention{"toe_pain", present}, []mention{{"pain", present}}},
-		{"the denial of a newer part", mention{"kneecap_pain", absent}, nil},
-		{"the denial of what is known", mention{"pain", absent}, []mention{{"pain", absent}}},
-		{"something else that is newer", mention{"snoring", present}, nil},
+		{"newer child", mention{"kneecap_pain", present}, []mention{{"knee_pain", present}}},
+		{"newer child of the root", mention{"toe_pain", present}, []mention{{"pain", present}}},
+		{"absent newer child", mention{"kneecap_pain", absent}, nil},
+		{"absent known observation", mention{"pain", absent}, []mention{{"pain", absent}}},
+		{"newer observation without ancestor", mention{"snoring", present}, nil},
 	} {
 		if diff := cmp.Diff(row.want, v.project([]mention{row.found}, parents)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", row.title, diff)
@@ -50,7 +50,7 @@ func TestVocabularyCoversCorpus(t *testing.T) {
 	}
 	for slug := range v {
 		if ids[slug] == "" {
-			t.Errorf("the catalogue has no %s", slug)
+			t.Errorf("observation %s not found in the catalog", slug)
 		}
 	}
 	for _, part := range []string{dataset.Development, dataset.Holdout} {
@@ -61,7 +61,7 @@ func TestVocabularyCoversCorpus(t *testing.T) {
 		for _, s := range sentences {
 			for _, m := range s.Mentions {
 				if !v[m.Concept] {
-					t.Errorf("%s expects %s", s.ID, m.Concept)
+					t.Errorf("%s expects %s, which is not in the vocabulary", s.ID, m.Concept)
 				}
 			}
 		}

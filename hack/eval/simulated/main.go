@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command simulated measures the quality of the advice on patients drawn from the
-// content itself. Their findings are more correlated than the engine assumes, and they
-// sometimes answer wrongly. It finds conditions that are never reached, emergencies
-// that are sent home, and overconfident rankings. It cannot measure how far the
-// content is from real patients; use the vignettes of hack/eval/cases for that.
+// Command simulated measures the quality of recommendations on patients sampled from the
+// content itself. Their findings are more correlated than the engine assumes, and some of
+// their answers are wrong. The command finds conditions that never rank first, emergencies
+// that are sent home, and overconfident rankings. It cannot measure how well the content
+// matches real patients; use the vignettes of hack/eval/cases for that purpose.
 //
 //	go run ./hack/eval/simulated [--each 10] [--population 2000] [--worst 30]
 package main
@@ -37,22 +37,22 @@ type command struct {
 
 // Run draws patients, interviews them and prints the results.
 func (c *command) Run(out io.Writer) error {
-	room, err := consultation.NewInterviewer()
+	interviewer, err := consultation.NewInterviewer()
 	if err != nil {
 		return err
 	}
-	d := newSampler(room.Release, c.Correlation, c.Wrong, c.Seed)
-	each, err := interviewAll(room, d.samplePerCondition(c.Each))
+	s := newSampler(interviewer.Release, c.Correlation, c.Wrong, c.Seed)
+	each, err := interviewAll(interviewer, s.samplePerCondition(c.Each))
 	if err != nil {
 		return err
 	}
-	population, err := interviewAll(room, d.samplePopulation(c.Population))
+	population, err := interviewAll(interviewer, s.samplePopulation(c.Population))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "correlation %g, %g %% of the answers wrong\n\n", c.Correlation, 100*c.Wrong)
+	fmt.Fprintf(out, "correlation %g, %g %% wrong answers\n\n", c.Correlation, 100*c.Wrong)
 	printMetrics(out, fmt.Sprintf("%d patients per condition", c.Each), each)
 	printMetrics(out, "patients sampled by prevalence", population)
 	consultation.PrintCalibration(out, predictions(population))
-	return printWorst(out, room.Release, each, c.Worst)
+	return printWorst(out, interviewer.Release, each, c.Worst)
 }

@@ -36,16 +36,16 @@ func TestSampledPatientsAreConsistent(t *testing.T) {
 		id := r.ConditionID(p.condition)
 		c := &r.Conditions[p.condition]
 		if !c.Sex.Includes(p.sex) || p.ageMonths < int(c.AgeFrom) || p.ageMonths > int(c.AgeTo) || c.Prior[p.sex][model.AgeBand(p.ageMonths)] == 0 {
-			t.Errorf("%s in a patient of %d months and sex %v", id, p.ageMonths, p.sex)
+			t.Errorf("%s: got invalid age of %d months or sex %v", id, p.ageMonths, p.sex)
 		}
 		inGroup := map[model.GroupIndex]int{}
 		for o := range p.present {
 			observation := &r.Observations[o]
 			if parent := observation.Parent; parent != model.None && !p.present[parent] {
-				t.Errorf("%s: %s without its parent", id, r.ObservationID(o))
+				t.Errorf("%s: got %s without its parent", id, r.ObservationID(o))
 			}
 			if !observation.Sex.Includes(p.sex) || observation.Kind == model.LabResult {
-				t.Errorf("%s: %s is not for this patient to tell", id, r.ObservationID(o))
+				t.Errorf("%s: got %s, which does not apply to this patient", id, r.ObservationID(o))
 			}
 			if observation.Group != model.None && r.Groups[observation.Group].Ordered {
 				inGroup[observation.Group]++
@@ -53,16 +53,16 @@ func TestSampledPatientsAreConsistent(t *testing.T) {
 		}
 		for group, count := range inGroup {
 			if count > 1 {
-				t.Errorf("%s: %d items of the ordered group %d", id, count, group)
+				t.Errorf("%s: got %d items of ordered group %d, want at most 1", id, count, group)
 			}
 		}
 		for _, o := range p.opening {
 			if !p.present[o] || p.answer(o) != inference.Present {
-				t.Errorf("%s: the complaint %s is missing", id, r.ObservationID(o))
+				t.Errorf("%s: complaint %s is not present", id, r.ObservationID(o))
 			}
 		}
 		if len(p.opening) == 0 || len(p.opening) > maxComplaints {
-			t.Errorf("%s: %d complaints", id, len(p.opening))
+			t.Errorf("%s: got %d complaints, want 1 to %d", id, len(p.opening), maxComplaints)
 		}
 	}
 }
@@ -84,12 +84,12 @@ func TestSampledFrequenciesMatchContent(t *testing.T) {
 		}
 		for o, want := range d.frequencies[condition] {
 			observation := &r.Observations[o]
-			whole := observation.Sex == model.BothSexes && observation.AgeFrom == 0 && observation.AgeTo == model.MaxAgeMonths
-			if !whole || observation.Kind != model.Symptom {
+			general := observation.Sex == model.BothSexes && observation.AgeFrom == 0 && observation.AgeTo == model.MaxAgeMonths
+			if !general || observation.Kind != model.Symptom {
 				continue
 			}
 			if got := float64(present[o]) / count; math.Abs(got-want) > 0.06 {
-				t.Errorf("correlation %g: %s in %.3f of the patients, expected %.3f", correlation, r.ObservationID(o), got, want)
+				t.Errorf("correlation %g: got %s in %.3f of patients, want %.3f", correlation, r.ObservationID(o), got, want)
 			}
 		}
 	}
@@ -97,7 +97,8 @@ func TestSampledFrequenciesMatchContent(t *testing.T) {
 
 func TestFindingsAreCorrelated(t *testing.T) {
 	t.Parallel()
-	spread := func(correlation float64) float64 { // spread returns the variance of the number of findings
+	// variance returns the variance of the number of findings.
+	variance := func(correlation float64) float64 {
 		d := newSampler(testInterviewer(t).Release, correlation, 0, 1)
 		sum, squares, count := 0.0, 0.0, 1000.0
 		for range int(count) {
@@ -106,8 +107,8 @@ func TestFindingsAreCorrelated(t *testing.T) {
 		}
 		return squares/count - sum/count*sum/count
 	}
-	if alone, together := spread(0), spread(0.6); together < 1.2*alone {
-		t.Errorf("the number of findings varies by %.2f, and by %.2f where they hang together", alone, together)
+	if independent, correlated := variance(0), variance(0.6); correlated < 1.2*independent {
+		t.Errorf("got variance %.2f of independent and %.2f of correlated findings, want a larger difference", independent, correlated)
 	}
 }
 
@@ -134,7 +135,7 @@ func TestWeightedIndex(t *testing.T) {
 		counts[d.weightedIndex([]float64{1, 0, 3, 0})]++
 	}
 	if counts[1] > 0 || counts[3] > 0 || math.Abs(float64(counts[0])/2500-1) > 0.1 {
-		t.Errorf("picked %v, expected a quarter and three", counts)
+		t.Errorf("got counts %v, want about 2500 and 7500", counts)
 	}
 }
 
@@ -154,7 +155,7 @@ func TestPrintWorst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(out.String(), "50 %"); got != 4 || strings.Count(out.String(), "\n") != 4 {
-		t.Errorf("one condition in both lists, half of its patients, was expected:\n%s", out.String())
+		t.Errorf("want one condition with 50 %% in both lists, got\n%s", out.String())
 	}
 }
 
@@ -172,10 +173,10 @@ func TestRun(t *testing.T) {
 	first := run()
 	for _, want := range []string{"0 patients per condition", "patients sampled by prevalence: 25", "calibration", "undertriaged", "ranked too low"} {
 		if !strings.Contains(first, want) {
-			t.Errorf("%q is missing in\n%s", want, first)
+			t.Errorf("output does not contain %q:\n%s", want, first)
 		}
 	}
 	if diff := cmp.Diff(first, run()); diff != "" {
-		t.Errorf("run twice (-first +second)\n%s", diff)
+		t.Errorf("second run differs (-first +second)\n%s", diff)
 	}
 }

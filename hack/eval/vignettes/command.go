@@ -47,37 +47,37 @@ func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
 	return misses.print(ctx, out, c.Worst, complaints, parser.unknownWords)
 }
 
-// validatePaths reports which inputs are missing and where to get them.
+// validatePaths returns an error if the runner or the vignettes are missing.
 func (c *command) validatePaths() error {
 	for flag, path := range map[string]string{"runner": c.Runner, "vignettes": c.Vignettes} {
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("finding the %s: %w: it is kept outside this repository; "+
+			return fmt.Errorf("finding the %s, which is not part of this repository: %w; "+
 				"ask a maintainer for the directory shared/eval and put it next to the repository, or set --runner and --vignettes", flag, err)
 		}
 	}
 	return nil
 }
 
-// runVignettes executes the runner against a server, prints its metrics, and reads its
-// results per patient.
+// runVignettes executes the runner against a server, prints its metrics, and returns its
+// results by patient.
 func (c *command) runVignettes(ctx context.Context, url string, out io.Writer) (results []result, err error) {
 	directory, err := os.MkdirTemp("", "vignettes-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	notes := filepath.Join(directory, "results.jsonl")
+	resultsPath := filepath.Join(directory, "results.jsonl")
 	runner := exec.CommandContext(ctx, "python3", c.Runner, "--url", url, "--app-id", devserver.AppID, "--app-key", devserver.AppKey,
-		"--vignettes", c.Vignettes, "--out", notes)
+		"--vignettes", c.Vignettes, "--out", resultsPath)
 	runner.Stderr = os.Stderr
-	figures, err := runner.Output()
+	output, err := runner.Output()
 	if err != nil {
-		return nil, fmt.Errorf("running %s: %w\n%s", c.Runner, err, figures)
+		return nil, fmt.Errorf("running %s: %w\n%s", c.Runner, err, output)
 	}
-	for line := range strings.Lines(string(figures)) {
+	for line := range strings.Lines(string(output)) {
 		if !strings.HasPrefix(line, "{") { // the same metrics as JSON
 			fmt.Fprint(out, line)
 		}
 	}
-	return readResults(notes)
+	return readResults(resultsPath)
 }

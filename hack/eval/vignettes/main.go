@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vignettes measures the service on clinical vignettes. It starts the server,
-// has an external runner simulate the patients against it, prints the runner's
-// metrics, and lists the causes of misses. The runner and the vignettes are kept
-// outside this repository. Learn from the misses, but never fit the content to them.
+// Command vignettes evaluates the server on clinical vignettes. It starts the server, runs
+// an external runner that simulates the patients, prints the runner's metrics, and lists
+// misses by cause. The runner and the vignettes are kept outside this repository. Learn from
+// the misses, but never fit the content to them.
 package main
 
 import (

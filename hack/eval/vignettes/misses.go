@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// misses are the patients whose diagnosis was not ranked first, by the first cause
-// that applies.
+// misses holds the patients whose diagnosis was not ranked first, by the first cause that
+// applies.
 type misses struct {
-	failed                 []result // calls returned errors
+	failed                 []result // requests returned errors
 	complaintNotUnderstood []result // nothing was recognized in the complaint
 	notInCatalog           []result // the catalog lacks the diagnosis
 	notRankedFirst         []result // ranked late or not at all; worst first
@@ -47,17 +47,17 @@ func (r result) rank() int {
 	return *r.Rank
 }
 
-// print lists up to most misses of each cause. The function returns the words of a
-// complaint that were not understood.
-func (m misses) print(ctx context.Context, out io.Writer, most int, complaints []string,
+// print prints up to limit misses of each cause. unknownWords returns the words of a
+// complaint that the parser did not recognize.
+func (m misses) print(ctx context.Context, out io.Writer, limit int, complaints []string,
 	unknownWords func(context.Context, result, string) ([]string, error),
 ) error {
-	printCause(out, "errors", m.failed, most, func(r result) string { return r.Diagnosis + ": " + r.Errors[0] })
-	printCause(out, "in the catalogue, and not first", m.notRankedFirst, most, describeRanking)
+	printCause(out, "errors", m.failed, limit, func(r result) string { return r.Diagnosis + ": " + r.Errors[0] })
+	printCause(out, "in the catalog but not first", m.notRankedFirst, limit, describeRanking)
 	fmt.Fprintf(out, "\nno initial evidence: %d\n", len(m.complaintNotUnderstood))
-	for _, r := range m.complaintNotUnderstood[:min(most, len(m.complaintNotUnderstood))] {
+	for _, r := range m.complaintNotUnderstood[:min(limit, len(m.complaintNotUnderstood))] {
 		if r.Line < 1 || r.Line > len(complaints) {
-			return fmt.Errorf("the runner reported line %d, but the vignettes have %d lines: check --vignettes", r.Line, len(complaints))
+			return fmt.Errorf("invalid line %d in the results: expected 1 to %d: check --vignettes", r.Line, len(complaints))
 		}
 		complaint := complaints[r.Line-1]
 		words, err := unknownWords(ctx, r, complaint)
@@ -66,13 +66,13 @@ func (m misses) print(ctx context.Context, out io.Writer, most int, complaints [
 		}
 		fmt.Fprintf(out, "  %3d  %s%s: %q\n       not understood: %s\n", r.Line, r.Diagnosis, catalogNote(r), complaint, strings.Join(words, " "))
 	}
-	printCause(out, "not in the catalogue", m.notInCatalog, most, func(r result) string { return r.Diagnosis })
+	printCause(out, "not in the catalog", m.notInCatalog, limit, func(r result) string { return r.Diagnosis })
 	return nil
 }
 
-func printCause(out io.Writer, cause string, list []result, most int, describe func(result) string) {
+func printCause(out io.Writer, cause string, list []result, limit int, describe func(result) string) {
 	fmt.Fprintf(out, "\n%s: %d\n", cause, len(list))
-	for _, r := range list[:min(most, len(list))] {
+	for _, r := range list[:min(limit, len(list))] {
 		fmt.Fprintf(out, "  %3d  %s\n", r.Line, describe(r))
 	}
 }
@@ -81,7 +81,7 @@ func catalogNote(r result) string {
 	if r.InCatalog {
 		return ""
 	}
-	return " (not in the catalogue)"
+	return " (not in the catalog)"
 }
 
 // describeRanking describes the rank of the diagnosis and the conditions above it.
@@ -91,12 +91,12 @@ func describeRanking(r result) string {
 		place = fmt.Sprintf("ranked %d", *r.Rank)
 	}
 	described := fmt.Sprintf("%s: %s after %d questions", r.Diagnosis, place, len(r.Asked))
-	before := r.Top5[:min(3, len(r.Top5), r.rank()-1)]
-	if len(before) == 0 {
+	higher := r.Top5[:min(3, len(r.Top5), r.rank()-1)]
+	if len(higher) == 0 {
 		return described
 	}
-	names := make([]string, len(before))
-	for i, condition := range before {
+	names := make([]string, len(higher))
+	for i, condition := range higher {
 		names[i] = condition.name
 	}
 	return described + ", behind " + strings.Join(names, ", ")

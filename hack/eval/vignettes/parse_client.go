@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/devserver"
 )
 
-// A parseClient parses texts on a server.
+// A parseClient sends texts to a server for parsing.
 type parseClient struct{ engine *enginev3.API }
 
 // newParseClient returns a client for the server at an address.
@@ -27,8 +27,8 @@ func newParseClient(address string) (parseClient, error) {
 }
 
 // unknownWords returns the words of a patient's text that no mention covers.
-func (p parseClient) unknownWords(ctx context.Context, of result, text string) ([]string, error) {
-	parsed, err := p.engine.Parse(ctx, enginev3.ParseRequest{Text: text, Age: of.Age, Sex: &of.Sex, IncludeTokens: new(true)})
+func (p parseClient) unknownWords(ctx context.Context, r result, text string) ([]string, error) {
+	parsed, err := p.engine.Parse(ctx, enginev3.ParseRequest{Text: text, Age: r.Age, Sex: &r.Sex, IncludeTokens: new(true)})
 	if err != nil {
 		return nil, fmt.Errorf("parsing the complaint: %w", err)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/eval/dataset"
 )
 
-// A result is the part of the runner's result for one patient that explains misses.
+// A result is the runner's result for one patient, limited to the fields that explain
+// misses.
 type result struct {
 	Line      int // line in the vignettes file, from 1
 	Diagnosis string
@@ -22,21 +23,22 @@ type result struct {
 	InCatalog bool `json:"in_catalogue"`
 	Initial   []string
 	Asked     []json.RawMessage
-	Rank      *int     // rank of the diagnosis; nil if not ranked
-	Top5      []ranked // top of the ranking
+	Rank      *int              // rank of the diagnosis; nil if not rankedCondition
+	Top5      []rankedCondition // top of the ranking
 	Errors    []string
 }
 
-// A ranked condition is encoded as a list of ID, name, probability and codes.
-type ranked struct{ name string }
+// A rankedCondition is a condition in the ranking, encoded as a list of ID, name,
+// probability and codes.
+type rankedCondition struct{ name string }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (r *ranked) UnmarshalJSON(content []byte) error {
+func (r *rankedCondition) UnmarshalJSON(content []byte) error {
 	var id string
 	return json.Unmarshal(content, &[]any{&id, &r.name})
 }
 
-// A vignette holds the fields of a patient that are used here.
+// A vignette holds the fields of a vignette that contain the complaint.
 type vignette struct {
 	ChiefComplaints string `json:"chief_complaints"`
 	Presentation    string
@@ -57,7 +59,7 @@ func readResults(path string) ([]result, error) {
 	return readJSONLines[result](path)
 }
 
-// readComplaints reads the complaint of each patient in a file, by line from 0.
+// readComplaints reads the complaints of the patients in a file, in order of lines.
 func readComplaints(path string) ([]string, error) {
 	vignettes, err := readJSONLines[vignette](path)
 	complaints := make([]string, len(vignettes))

@@ -45,9 +45,9 @@ func TestPrintMisses(t *testing.T) {
 		t.Fatal(err)
 	}
 	complaints := []string{"", "", "", "", "Green ears", "", ""}
-	unknown := func(_ context.Context, of result, text string) ([]string, error) {
-		if of.Age.Value != 3 || *of.Age.Unit != enginev3.AgeUnitMonth || of.Sex != enginev3.SexMale {
-			t.Errorf("asked for %v %v", of.Age, of.Sex)
+	unknown := func(_ context.Context, r result, text string) ([]string, error) {
+		if r.Age.Value != 3 || *r.Age.Unit != enginev3.AgeUnitMonth || r.Sex != enginev3.SexMale {
+			t.Errorf("got age %v and sex %v", r.Age, r.Sex)
 		}
 		return strings.Fields(text), nil
 	}
@@ -59,7 +59,7 @@ func TestPrintMisses(t *testing.T) {
 errors: 1
     6  Measles: POST /parse: 500 oh
 
-in the catalogue, and not first: 3
+in the catalog but not first: 3
     3  Gout: not ranked after 2 questions, behind Flu
     7  Mumps: not ranked after 0 questions
 `
@@ -68,10 +68,10 @@ in the catalogue, and not first: 3
 	}
 	if got := out.String(); !strings.HasSuffix(got, `
 no initial evidence: 1
-    5  Odd thing (not in the catalogue): "Green ears"
+    5  Odd thing (not in the catalog): "Green ears"
        not understood: Green ears
 
-not in the catalogue: 1
+not in the catalog: 1
     4  Rare thing
 `) {
 		t.Errorf("got %s", got)
@@ -83,10 +83,10 @@ not in the catalogue: 1
 
 func TestPrintMissesReturnsParseError(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("the server is gone")
-	unknown := func(context.Context, result, string) ([]string, error) { return nil, broken }
+	parseErr := errors.New("server unavailable")
+	unknown := func(context.Context, result, string) ([]string, error) { return nil, parseErr }
 	err := misses{complaintNotUnderstood: []result{{Line: 1}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, unknown)
-	if !errors.Is(err, broken) {
+	if !errors.Is(err, parseErr) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestPrintMissesRejectsUnknownLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []int{0, 2} {
 		err := misses{complaintNotUnderstood: []result{{Line: line}}}.print(t.Context(), &strings.Builder{}, 1, []string{""}, nil)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d, but the vignettes have 1 lines", line)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("invalid line %d in the results: expected 1 to 1", line)) {
 			t.Errorf("line %d: got %v", line, err)
 		}
 	}
@@ -129,18 +129,18 @@ func TestComplaints(t *testing.T) {
 // with its source.
 func TestValidatePaths(t *testing.T) {
 	t.Parallel()
-	there := writeFile(t, "there", "")
+	existing := writeFile(t, "existing", "")
 	for _, test := range []struct {
 		command command
 		want    string
 	}{
-		{command{Runner: there, Vignettes: there}, "<nil>"},
-		{command{Runner: there + "-not", Vignettes: there}, "finding the runner"},
-		{command{Runner: there, Vignettes: there + "-not"}, "finding the vignettes"},
+		{command{Runner: existing, Vignettes: existing}, "<nil>"},
+		{command{Runner: existing + "-missing", Vignettes: existing}, "finding the runner"},
+		{command{Runner: existing, Vignettes: existing + "-missing"}, "finding the vignettes"},
 	} {
-		said := fmt.Sprint(test.command.validatePaths())
-		if !strings.Contains(said, test.want) || strings.Contains(said, "shared/eval") != (test.want != "<nil>") {
-			t.Errorf("got %s, want %q", said, test.want)
+		got := fmt.Sprint(test.command.validatePaths())
+		if !strings.Contains(got, test.want) || strings.Contains(got, "shared/eval") != (test.want != "<nil>") {
+			t.Errorf("got %s, want %q", got, test.want)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestUnknownWords(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v3/parse" || r.Header.Get("App-Id") != "dev" || r.Header.Get("Dev-Mode") != "true" {
-			t.Errorf("called %s %v", r.URL, r.Header)
+			t.Errorf("got request %s with headers %v", r.URL, r.Header)
 		}
 		_, _ = w.Write([]byte(`{"tokens": ["Green", "ears", ",", "7", "bad", "cough"], "obvious": false, "mentions": [{"positions": [4, 5]}]}`))
 	}))
@@ -172,7 +172,7 @@ func TestUnknownWordsReturnsServerError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words, err := parser.unknownWords(t.Context(), result{}, ""); err == nil || !strings.Contains(err.Error(), "answered with 404") {
+	if words, err := parser.unknownWords(t.Context(), result{}, ""); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("got %v, %v", words, err)
 	}
 }
