@@ -13,8 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/client/enginev3"
 )
 
-// collectComplaints adds initial evidence from the complaints. If there are none, it
-// prompts for complaints until it recognizes a symptom.
+// collectComplaints adds initial evidence from the complaints. Without complaints, it
+// prompts for them until it recognizes a symptom.
 func (i *interview) collectComplaints(ctx context.Context, complaints []string) error {
 	for _, complaint := range complaints {
 		i.printf("%s\n", complaint)

@@ -62,7 +62,7 @@ func (p proportion) confidenceInterval() (low, high float64) {
 }
 
 // medianQuestions returns the median number of questions in the understood cases, or 0 if
-// there are none.
+// no case was understood.
 func medianQuestions(outcomes []outcome) float64 {
 	var asked []int
 	for i := range outcomes {
