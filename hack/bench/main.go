@@ -105,13 +105,13 @@ func parseLine(line string) (name string, figures map[string]string, ok bool) {
 }
 
 func formatFigures(figures map[string]string, units []string) string {
-	var chosen []string
+	var formatted []string
 	for _, unit := range units {
 		if figure, ok := figures[unit]; ok {
-			chosen = append(chosen, figure+" "+unit)
+			formatted = append(formatted, figure+" "+unit)
 		}
 	}
-	return strings.Join(chosen, "  ")
+	return strings.Join(formatted, "  ")
 }
 
 func main() {

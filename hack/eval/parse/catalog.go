@@ -38,7 +38,7 @@ func openCatalog(language string) (*catalog, error) {
 	for slug, id := range ids {
 		slugs[id] = slug
 	}
-	known, err := readVocabulary()
+	vocab, err := readVocabulary()
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func openCatalog(language string) (*catalog, error) {
 			parents[slugs[release.ObservationID(model.ObservationIndex(i))]] = slugs[release.ObservationID(o.Parent)]
 		}
 	}
-	return &catalog{release: release, ids: ids, slugs: slugs, vocabulary: known, parents: parents}, nil
+	return &catalog{release: release, ids: ids, slugs: slugs, vocabulary: vocab, parents: parents}, nil
 }
 
 // observationIDs returns the IDs of observations by slug.
