@@ -11,29 +11,29 @@ import (
 // Condition types of an Instance. Ready, Reconciling and Stalled follow the
 // kstatus convention; the others report the state of one part.
 const (
-	// ConditionReady is True when the Instance serves as its spec says.
+	// ConditionReady is True when the Instance is in the state that its spec requests.
 	ConditionReady = "Ready"
-	// ConditionReconciling is True while the operator is working toward the
-	// spec; it is absent otherwise.
+	// ConditionReconciling is True while the operator is bringing the Instance to the
+	// state that its spec requests. It is absent otherwise.
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled is True when the operator cannot proceed until the spec or the
-	// cluster changes; its message says what to change. It is absent otherwise.
+	// cluster changes; its message names the required change. It is absent otherwise.
 	ConditionStalled = "Stalled"
 	// ConditionStorageReady is True when the Instance's storage is available.
 	ConditionStorageReady = "StorageReady"
 	// ConditionModelsReady is True when the image contains the models of the spec
 	// and their versions are pinned.
 	ConditionModelsReady = "ModelsReady"
-	// ConditionAvailable is True while at least one pod serves, even if it lags
-	// behind the spec.
+	// ConditionAvailable is True while at least one pod serves requests, even if the pod
+	// does not match the spec yet.
 	ConditionAvailable = "Available"
 	// ConditionDrifted is True while another writer, such as a mutating policy,
 	// overrides fields that the operator sends. It is absent otherwise. The operator
 	// does not overwrite them again.
 	ConditionDrifted = "Drifted"
 	// ConditionKeysRotating is True while a requested or scheduled key rotation is in
-	// progress or pending; its message says until when, or for what. It is absent
-	// otherwise and does not affect Ready.
+	// progress or pending; its message states the end of the current step, or what the
+	// rotation waits for. It is absent otherwise and does not affect Ready.
 	ConditionKeysRotating = "KeysRotating"
 	// ConditionNotificationsReady is True when the server can send messages to users.
 	// It does not affect Ready.
@@ -56,7 +56,8 @@ const (
 type DeletionPolicy string
 
 const (
-	// DeletionPolicyRetain keeps the data, which AdoptAnnotation can reattach.
+	// DeletionPolicyRetain keeps the data. Another Instance can adopt it with
+	// AdoptAnnotation.
 	DeletionPolicyRetain DeletionPolicy = "Retain"
 	// DeletionPolicyDelete deletes the data together with the Instance.
 	DeletionPolicyDelete DeletionPolicy = "Delete"
@@ -91,8 +92,8 @@ type InstanceSpec struct {
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
-	// Applications lists the API clients of the Instance. The operator creates a Secret
-	// <instance>-app-<name> with the id and key of each application. If unset, one
+	// Applications lists the API clients of the Instance. For each application, the
+	// operator creates a Secret <instance>-app-<name> with its ID and key. If unset, one
 	// application named default with all scopes is created.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
@@ -111,9 +112,9 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('720h')",message="must be at most 720h"
 	KeyOverlap *metav1.Duration `json:"keyOverlap,omitempty"`
 
-	// Plans define monthly call limits that applications can refer to. The plan trial
-	// always exists; if it is not listed, it allows 100 calls per month to each service.
-	// Changes apply without a restart.
+	// Plans lists the plans, with monthly call limits, that applications can refer to. A
+	// plan named trial always exists: if it is not listed, it allows 100 calls per month
+	// to each service. Changes apply without a restart.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -139,17 +140,17 @@ type InstanceSpec struct {
 	// +optional
 	CORS *CORS `json:"cors,omitempty"`
 
-	// Notifications configures the senders of messages to users, such as sign-in
-	// codes. If unset, no messages are sent.
+	// Notifications configures the channels, such as SMTP, through which the server sends
+	// messages to users, for example sign-in codes. If unset, no messages are sent.
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 
-	// Features enables optional behavior of surveys. Changes apply without a restart.
+	// Features configures optional survey features. Changes apply without a restart.
 	// +optional
 	Features *Features `json:"features,omitempty"`
 
-	// Webhooks restricts where the server may send webhooks. Defaults to port 443 of
-	// public addresses. Changes apply without a restart.
+	// Webhooks restricts the destinations of webhooks. Defaults to port 443 of public
+	// addresses. Changes apply without a restart.
 	// +optional
 	Webhooks *Webhooks `json:"webhooks,omitempty"`
 
@@ -174,20 +175,20 @@ type InstanceSpec struct {
 	// +optional
 	Rollout *RolloutSpec `json:"rollout,omitempty"`
 
-	// Pods configures scheduling, user, labels and annotations of the pods. If unset,
-	// pods run on any node as the user of the image.
+	// Pods configures the scheduling, user, labels, annotations and log level of the
+	// pods. If unset, pods can be scheduled on any node and run as UID 65532.
 	// +optional
 	Pods *Pods `json:"pods,omitempty"`
 
-	// Suspend defers changes to the spec. The maintenance phases still run: the operator
-	// renews certificates, rotates keys, applies changed notification Secrets and updates
-	// the status.
+	// Suspend stops the operator from applying changes to the spec. Maintenance continues:
+	// the operator renews certificates, rotates keys, applies changed notification Secrets
+	// and updates the status.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// Hibernate scales the Instance to zero pods and keeps its data. A hibernated
-	// Instance is Ready with reason Hibernated, because it is as its spec requests, but
-	// serves nothing: its condition Available is False.
+	// Hibernate scales the Instance to zero pods and keeps its data. While the Instance is
+	// hibernated, its Ready condition is True with reason Hibernated, because it matches
+	// its spec, and its Available condition is False, because it serves no requests.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 
@@ -234,7 +235,7 @@ type EmbeddedStorage struct {
 	// expansion, and cannot be decreased. Defaults to 1Gi.
 	// +optional
 	// +kubebuilder:default="1Gi"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="the size must be greater than zero"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="size must be greater than zero"
 	Size resource.Quantity `json:"size,omitzero"`
 
 	// StorageClassName is the storage class of the volume. Defaults to the cluster's
@@ -244,8 +245,8 @@ type EmbeddedStorage struct {
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName *string `json:"storageClassName,omitempty"`
 
-	// AccessMode of the volume: ReadWriteOnce, or ReadWriteOncePod if the storage class
-	// supports it, with which Kubernetes guarantees a single writer. Defaults to
+	// AccessMode of the volume: ReadWriteOnce or ReadWriteOncePod. ReadWriteOncePod
+	// guarantees a single writer, but the storage class must support it. Defaults to
 	// ReadWriteOnce. Immutable.
 	// +optional
 	// +kubebuilder:default=ReadWriteOnce
@@ -263,8 +264,8 @@ type ExternalStorage struct {
 	// replaces the pods.
 	SecretRef SecretKeyReference `json:"secretRef"`
 
-	// CARef refers to a PEM-encoded CA bundle that verifies the database's certificate.
-	// Defaults to the public CAs of the server image. An sslrootcert in the URL takes
+	// CARef refers to a PEM-encoded CA bundle used to verify the database's certificate.
+	// Defaults to the public CAs in the server image. An sslrootcert in the URL takes
 	// precedence over both. Changing the bundle replaces the pods.
 	// +optional
 	CARef *CABundleReference `json:"caRef,omitempty"`
@@ -299,16 +300,18 @@ type PublicURL string
 // TLS configures the serving certificate.
 // +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="extraNames and secretRef are mutually exclusive: a certificate from a Secret already has its names"
 type TLS struct {
-	// SecretRef refers to a Secret in the Instance's namespace with tls.crt, tls.key
-	// and, for clients, ca.crt. If unset, the operator issues the certificate.
+	// SecretRef refers to a Secret in the Instance's namespace with the keys tls.crt,
+	// tls.key and optionally ca.crt, the CA bundle for clients. If unset, the operator
+	// issues the certificate.
 	// +optional
 	SecretRef SecretReference `json:"secretRef,omitzero"`
 
-	// ExtraNames lists DNS names of the issued certificate in addition to the names of
-	// the Service, <instance>.<namespace>.svc with and without the cluster domain. A
-	// leading "*." matches one label. If set, a dedicated CA of this Instance, which is
-	// constrained to the names of the certificate, issues it. Names added later take
-	// effect one day after the new ca.crt is published, so that clients can update it.
+	// ExtraNames lists additional DNS names for the issued certificate. The names of the
+	// Service, <instance>.<namespace>.svc with and without the cluster domain, are always
+	// included. A leading "*." matches one label. If set, the certificate is issued by a
+	// dedicated CA of this Instance, whose name constraints permit only the names of the
+	// certificate. Names added later take effect one day after the new ca.crt is
+	// published, so that clients have time to load it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
@@ -363,13 +366,13 @@ type CABundleReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// Application is an API client that authenticates with an id and a key.
+// Application is an API client that authenticates with an ID and a key.
 type Application struct {
-	// Name of the application, which is also the id it authenticates with. The name
-	// operator is reserved.
+	// Name of the application, which it also uses as its ID for authentication. The name
+	// "operator" is reserved.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self != 'operator'",message="the name operator is reserved: choose another name"
+	// +kubebuilder:validation:XValidation:rule="self != 'operator'",message=`"operator" is a reserved name: choose another name`
 	Name string `json:"name"`
 
 	// Scopes granted to the application. Defaults to all scopes.
@@ -379,23 +382,23 @@ type Application struct {
 	// +listType=set
 	Scopes []Scope `json:"scopes,omitempty"`
 
-	// Plan that limits the application's calls: the name of an entry in spec.plans, or
-	// trial. If unset, calls are unlimited.
+	// Plan is the name of the plan that limits the application's calls: an entry of
+	// spec.plans, or trial. If unset, calls are unlimited.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Plan string `json:"plan,omitempty"`
 
-	// DevMode honors the header Dev-Mode: true in the application's requests, which
-	// excludes a call from usage figures and discards its feedback. The header is
-	// ignored for other applications.
+	// DevMode allows the application to send the header Dev-Mode: true. Requests with the
+	// header are excluded from usage counts, and their feedback is discarded. The server
+	// ignores the header from other applications.
 	// +optional
 	DevMode bool `json:"devMode,omitempty"`
 }
 
-// Plan defines call limits, which apply to each of its applications separately.
+// Plan defines call limits, which apply to each application separately.
 type Plan struct {
-	// Name of the plan, which applications refer to.
+	// Name of the plan. Applications refer to the plan by this name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
@@ -442,35 +445,35 @@ type CORS struct {
 	AllowedOrigins []string `json:"allowedOrigins"`
 }
 
-// Notifications configures how the server sends messages to users. At least one
-// sender is required.
+// Notifications configures the channels through which the server sends messages to
+// users. At least one channel is required.
 // +kubebuilder:validation:XValidation:rule="has(self.smtp) || has(self.sms)",message="at least one of smtp and sms is required"
 type Notifications struct {
-	// SMTP configures a mail server. Its Secret has the keys host and from, and
-	// optionally port (defaults to 587, or 465 with tls), username, password, tls
-	// (starttls or tls) and ca.crt.
+	// SMTP configures a mail server. The Secret must have the keys host and from, and may
+	// have port, username, password, tls and ca.crt. tls is starttls, the default, or tls
+	// for implicit TLS. port defaults to 587, or to 465 for implicit TLS.
 	// +optional
 	SMTP *NotificationSender `json:"smtp,omitempty"`
 
-	// SMS configures an HTTP gateway for text messages. Its Secret has the keys url
-	// (https) and body with the placeholders {to} and {text}, and optionally headers
-	// (lines Name: value), contentType (application/json or
-	// application/x-www-form-urlencoded) and ca.crt.
+	// SMS configures an HTTP gateway for text messages. The Secret must have the keys url
+	// (https) and body, which together contain the placeholders {to} and {text}. It may
+	// have headers (one "Name: value" per line), contentType (application/json, the
+	// default, or application/x-www-form-urlencoded) and ca.crt.
 	// +optional
 	SMS *NotificationSender `json:"sms,omitempty"`
 }
 
-// NotificationSender refers to the Secret with a sender's settings.
+// NotificationSender refers to the Secret with the settings of a channel.
 type NotificationSender struct {
 	// SecretRef refers to a Secret in the Instance's namespace. Changes apply without a
 	// restart.
 	SecretRef SecretReference `json:"secretRef"`
 }
 
-// Features enables optional behavior of surveys.
+// Features configures optional survey features.
 type Features struct {
-	// Prefill configures surveys that start with evidence the application already knows.
-	// If unset, prefilling is disabled.
+	// Prefill configures surveys that start with evidence supplied by the application. If
+	// unset, prefilling is disabled.
 	// +optional
 	Prefill *Prefill `json:"prefill,omitempty"`
 
@@ -480,7 +483,7 @@ type Features struct {
 	PatientResults *bool `json:"patientResults,omitempty"`
 }
 
-// Prefill configures surveys that start with known evidence.
+// Prefill configures surveys that start with evidence supplied by the application.
 // +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.confirm) || !self.confirm",message="confirm requires enabled: set enabled to true"
 type Prefill struct {
 	// Enabled allows applications to create surveys with evidence.
@@ -521,7 +524,7 @@ type InstanceStatus struct {
 	// +listMapKey=id
 	Models []Model `json:"models,omitempty"`
 
-	// ModelIDs lists the ids of the models on one line, for kubectl get.
+	// ModelIDs lists the model IDs on one line, for kubectl get.
 	// +optional
 	ModelIDs string `json:"modelIDs,omitempty"`
 
@@ -529,8 +532,8 @@ type InstanceStatus struct {
 	// +optional
 	Storage string `json:"storage,omitempty"`
 
-	// Encrypted is true once the server has received encryption keysets, without which
-	// its data cannot be read.
+	// Encrypted reports whether the server has received encryption keysets. Its data
+	// cannot be read without them.
 	// +optional
 	Encrypted bool `json:"encrypted,omitempty"`
 
@@ -552,13 +555,14 @@ type InstanceStatus struct {
 	Inventory []InventoryEntry `json:"inventory,omitempty"`
 }
 
-// ServerBuild is a server image and the revision of the objects that the operator
-// creates for it. An Instance stays on its build until its turn in the rollout of a
-// new one.
+// ServerBuild is a server image and the revision of the manifests that the operator
+// generates for it. An Instance keeps its build until the rollout of a new build
+// reaches it.
 type ServerBuild struct {
 	// Image of the server.
 	Image string `json:"image"`
-	// Revision of the objects that the operator creates for the image.
+	// Revision of the manifests that the operator generates for the image. An operator
+	// upgrade that changes the manifests increases the revision.
 	Revision int32 `json:"revision"`
 }
 
@@ -568,17 +572,18 @@ type RolloutStatus struct {
 	// LastReady is the hash of the template that most recently became ready.
 	// +optional
 	LastReady string `json:"lastReady,omitempty"`
-	// ProvenServer is the server build with which the pods most recently became ready on
-	// the desired template.
+	// ProvenServer is the server build that most recently became ready on the desired pod
+	// template.
 	// +optional
 	ProvenServer ServerBuild `json:"provenServer,omitzero"`
 	// Failed is the hash of the template that did not become ready before the deadline.
 	// The operator retries it when the spec or the annotation anamnesis.dev/retry
-	// changes and, unless failureReason is Server, with backoff. Unset during a retry.
+	// changes. Unless failureReason is Server, it also retries automatically, with
+	// backoff. Unset during a retry.
 	// +optional
 	Failed string `json:"failed,omitempty"`
-	// FailedGeneration is the generation of the spec that the failed template was
-	// created from.
+	// FailedGeneration is the generation of the spec from which the failed template was
+	// created.
 	// +optional
 	FailedGeneration int64 `json:"failedGeneration,omitempty"`
 	// FailureMessage describes why the pods did not become ready.
@@ -587,19 +592,19 @@ type RolloutStatus struct {
 	// FailedServer is the server build of the failed template.
 	// +optional
 	FailedServer ServerBuild `json:"failedServer,omitzero"`
-	// FailedAt is the time at which the operator declared the template failed.
+	// FailedAt is when the operator declared the template failed.
 	// +optional
 	FailedAt *metav1.Time `json:"failedAt,omitempty"`
 	// FailureReason classifies the failure.
 	// +optional
 	FailureReason FailureReason `json:"failureReason,omitempty"`
-	// ProvenAt is the time since which the Instance has been healthy with provenServer.
+	// ProvenAt is when the Instance became healthy on provenServer.
 	// +optional
 	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
 	// Attempts is the number of consecutive automatic retries of a failed template.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
-	// Retried is the last handled value of the annotation anamnesis.dev/retry.
+	// Retried is the value of the annotation anamnesis.dev/retry that was handled last.
 	// +optional
 	Retried string `json:"retried,omitempty"`
 }
@@ -609,24 +614,23 @@ type RolloutStatus struct {
 type FailureReason string
 
 const (
-	// FailureReasonServer is a failure of the server build, which would affect other
+	// FailureReasonServer means that the server build failed and would fail for other
 	// Instances as well.
 	FailureReasonServer FailureReason = "Server"
-	// FailureReasonInstance is a failure of the Instance itself, such as its volume,
-	// quota or nodes.
+	// FailureReasonInstance means that the cause is specific to the Instance, such as its
+	// volume, quota or nodes.
 	FailureReasonInstance FailureReason = "Instance"
-	// FailureReasonDatabase is a failure of the Instance itself: its pods cannot reach
-	// the database.
+	// FailureReasonDatabase means that the Instance's pods cannot reach the database.
 	FailureReasonDatabase FailureReason = "Database"
-	// FailureReasonDatabaseOwnership is a failure of the Instance itself: its database
-	// holds the data of another Instance.
+	// FailureReasonDatabaseOwnership means that the Instance's database holds the data of
+	// another Instance.
 	FailureReasonDatabaseOwnership FailureReason = "ForeignDatabase"
 )
 
-// IsInstanceSpecific reports whether the failure concerns this Instance alone and
-// may be transient.
-func (c FailureReason) IsInstanceSpecific() bool {
-	return c == FailureReasonInstance || c == FailureReasonDatabase || c == FailureReasonDatabaseOwnership
+// IsInstanceSpecific reports whether the failure affects only this Instance and may be
+// transient.
+func (r FailureReason) IsInstanceSpecific() bool {
+	return r == FailureReasonInstance || r == FailureReasonDatabase || r == FailureReasonDatabaseOwnership
 }
 
 // InventoryEntry identifies an object that an Instance owns.

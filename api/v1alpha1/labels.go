@@ -3,16 +3,15 @@
 package v1alpha1
 
 const (
-	// AdoptAnnotation on an Instance names the UID of a deleted Instance whose
-	// retained data it adopts.
+	// AdoptAnnotation on an Instance holds the UID of a deleted Instance whose retained
+	// data it adopts.
 	AdoptAnnotation = "anamnesis.dev/adopt"
 
 	// RetryAnnotation on an Instance retries a failed rollout when its value changes.
 	RetryAnnotation = "anamnesis.dev/retry"
 
 	// WatchLabel set to "true" on a referenced Secret or ConfigMap makes the operator
-	// react to its changes immediately. Without it, the operator reads the object at
-	// the next resync.
+	// watch the object. Without the label, the operator reads changes at the next resync.
 	WatchLabel = "anamnesis.dev/watch"
 
 	// InstanceUIDLabel marks an object that outlives an Instance, such as a retained
@@ -20,7 +19,7 @@ const (
 	InstanceUIDLabel = "anamnesis.dev/instance-uid"
 
 	// EncryptedAnnotation set to "true" on a volume claim records that its data is
-	// encrypted with keysets, which must then never be recreated.
+	// encrypted with keysets. The operator must never recreate these keysets.
 	EncryptedAnnotation = "anamnesis.dev/encrypted"
 
 	// DataFinalizer lets the operator apply the deletion policy to an Instance's data

@@ -4,7 +4,7 @@ package v1alpha1
 
 // Page configures the branding and links of the patient page.
 type Page struct {
-	// Name is the provider's name as shown to patients, on a single line. Defaults to
+	// Name is the provider's name shown to patients, on a single line. Defaults to
 	// Anamnesis.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -30,16 +30,16 @@ type Page struct {
 	// +optional
 	HelpURL HelpURL `json:"helpURL,omitempty"`
 
-	// EmergencyNumber is the number that patients in a life-threatening situation are
-	// asked to call, such as 112. If unset, the page asks them to call their local
-	// emergency number and names it by region: 999 in Britain, 112 in Europe, 911 in the
+	// EmergencyNumber is the number that the page asks patients in a life-threatening
+	// situation to call, such as 112. If unset, the page asks them to call their local
+	// emergency number and lists it by region: 999 in Britain, 112 in Europe, 911 in the
 	// United States.
 	// +optional
 	EmergencyNumber PhoneNumber `json:"emergencyNumber,omitempty"`
 
-	// CrisisLine is the number that patients at risk of self-harm are asked to call,
+	// CrisisLine is the number that the page asks patients at risk of self-harm to call,
 	// such as 116 123. If unset, the page asks them to call a crisis line, a doctor or
-	// their local emergency number, without naming a number.
+	// their local emergency number, without giving a number.
 	// +optional
 	CrisisLine PhoneNumber `json:"crisisLine,omitempty"`
 }

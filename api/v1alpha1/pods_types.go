@@ -16,12 +16,13 @@ type LogLevel string
 // +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
 type LabelValue string
 
-// Pods configures scheduling, user, labels and annotations of an Instance's pods.
-// The preflight pod receives the scheduling fields but no labels or annotations,
-// because injected sidecars, such as a proxy, would keep it from completing.
+// Pods configures the scheduling, user, labels, annotations and log level of an
+// Instance's pods. The scheduling fields also apply to the preflight pod. Labels and
+// annotations do not, because injected sidecars, such as a proxy, would keep the
+// preflight pod from completing.
 type Pods struct {
-	// ImagePullSecrets lists Secrets in the Instance's namespace for pulling the server
-	// image.
+	// ImagePullSecrets lists the Secrets in the Instance's namespace that are used to pull
+	// the server image.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -41,8 +42,8 @@ type Pods struct {
 
 	// Affinity of the pods. By default, a preferred podAntiAffinity spreads the pods of
 	// an Instance across nodes. Each kind of affinity that is set replaces the
-	// operator's default for that kind; an empty one disables it. Pods are always spread
-	// across zones. The preflight pod uses nodeAffinity only.
+	// operator's default for that kind, and an empty value disables it. Pods are always
+	// spread across zones. The preflight pod uses nodeAffinity only.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
@@ -71,8 +72,8 @@ type Pods struct {
 	LogLevel LogLevel `json:"logLevel,omitempty"`
 
 	// SecurityContext sets the user of the pods. Defaults to UID and GID 65532, for
-	// which the image is built. If present without runAsUser, the platform assigns user
-	// and groups, as OpenShift does per namespace.
+	// which the image is built. If set without runAsUser, the platform assigns the user
+	// and groups, as OpenShift does for each namespace.
 	// +optional
 	SecurityContext *PodSecurityContext `json:"securityContext,omitempty"`
 }
@@ -81,8 +82,8 @@ type Pods struct {
 // privileged.
 type PodSecurityContext struct {
 	// RunAsUser is the UID of the pods; the GID stays 65532. If unset, the platform
-	// assigns user and groups, and must assign an fsGroup so that the server can read
-	// its keys.
+	// assigns the user and groups. It must then also assign an fsGroup, so that the server
+	// can read its keys.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647

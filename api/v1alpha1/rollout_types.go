@@ -30,9 +30,9 @@ type RolloutSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9][-a-zA-Z0-9._:/@+]*$`
 	Image string `json:"image,omitempty"`
 
-	// Window restricts pod replacements that are not caused by a spec change, such as
-	// for a new server image, to a daily maintenance window. If unset, pods may be
-	// replaced at any time.
+	// Window restricts the automatic rollout of new server images to a daily maintenance
+	// window. Changes to the spec or to referenced Secrets are not restricted. If unset,
+	// a rollout may start at any time.
 	// +optional
 	Window *MaintenanceWindow `json:"window,omitempty"`
 }

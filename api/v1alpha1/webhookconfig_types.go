@@ -25,20 +25,20 @@ type WebhookConfigSpec struct {
 	// Instance: a newer WebhookConfig with the same URL is Stalled.
 	URL ReceiverURL `json:"url"`
 
-	// AuthorizationTokenSecretRef refers to the key of an Opaque Secret in this
-	// namespace whose value is sent as x-webhook-service-token with each delivery: 1 to
-	// 512 visible ASCII characters.
+	// AuthorizationTokenSecretRef refers to the key of an Opaque Secret in this namespace
+	// that contains the authorization token, 1 to 512 visible ASCII characters. The server
+	// sends the token in the X-Webhook-Service-Token header of each delivery.
 	AuthorizationTokenSecretRef TokenSecretReference `json:"authorizationTokenSecretRef"`
 
-	// SubscribedEvents lists the events to send: survey_finished, notification. If
-	// unset, all events are sent; if empty, none.
+	// SubscribedEvents lists the events to send: survey_finished, notification. If unset,
+	// all events are sent. If empty, no events are sent.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	SubscribedEvents []WebhookEvent `json:"subscribedEvents,omitzero"`
 
-	// Suspend stops updates of the subscription. The server continues to send events,
-	// and the status is still updated.
+	// Suspend stops the operator from updating the subscription. The server continues to
+	// send events, and the operator continues to update the status.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
@@ -88,7 +88,7 @@ type WebhookConfigStatus struct {
 	// +optional
 	ID string `json:"id,omitempty"`
 
-	// Events lists the events of the subscription on one line, for kubectl get.
+	// Events lists the subscribed events on one line, for kubectl get.
 	// +optional
 	Events string `json:"events,omitempty"`
 
@@ -107,8 +107,8 @@ type LastDelivery struct {
 	// Time of the attempt.
 	Time metav1.Time `json:"time"`
 
-	// StatusCode is the HTTP status code of the receiver's response. Unset without a
-	// response.
+	// StatusCode is the HTTP status code of the receiver's response. Unset if the receiver
+	// did not respond.
 	// +optional
 	StatusCode int32 `json:"statusCode,omitempty"`
 }

@@ -2,14 +2,14 @@
 
 package v1alpha1
 
-// Webhooks restricts where the server may send webhooks.
+// Webhooks restricts the destinations of webhooks.
 type Webhooks struct {
 	// AllowPrivateAddresses permits private addresses, such as the addresses of pods and
 	// nodes. Loopback, link-local and cloud metadata addresses are always blocked.
 	// +optional
 	AllowPrivateAddresses bool `json:"allowPrivateAddresses,omitempty"`
 
-	// AllowedPorts lists the ports that webhooks may be sent to. Defaults to 443.
+	// AllowedPorts lists the ports to which webhooks may be sent. Defaults to 443.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -18,7 +18,7 @@ type Webhooks struct {
 	// +listType=set
 	AllowedPorts []int32 `json:"allowedPorts,omitempty"`
 
-	// CARef refers to a PEM-encoded CA bundle that verifies receivers in addition to the
+	// CARef refers to a PEM-encoded CA bundle used to verify receivers, in addition to the
 	// public CAs. Changes apply without a restart.
 	// +optional
 	CARef *CABundleReference `json:"caRef,omitempty"`
@@ -26,8 +26,8 @@ type Webhooks struct {
 
 // Retention configures how long the server keeps records.
 type Retention struct {
-	// Deliveries is how long records of webhook deliveries are kept, in days, such as
-	// 30d. Defaults to 30d.
+	// Deliveries is how long records of webhook deliveries are kept, in days, such as 7d.
+	// Defaults to 30d.
 	// +optional
 	Deliveries Days `json:"deliveries,omitempty"`
 }

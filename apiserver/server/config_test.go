@@ -53,8 +53,8 @@ func TestParseConfigErrors(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"cors: [":                                 "invalid configuration: ",
-		"cors: {allowedOrigins: [x]}":             `cors.allowedOrigins[0]: "x" is not an origin; write it as`,
-		"url: x\nwebhooks: {ca: rubbish}":         `url: "x" is not an instance URL; write it as https://acme.example; webhooks.ca: `,
+		"cors: {allowedOrigins: [x]}":             `cors.allowedOrigins[0]: invalid origin "x": expected`,
+		"url: x\nwebhooks: {ca: rubbish}":         `url: invalid instance URL "x": expected an http or https URL, such as https://acme.example; webhooks.ca: `,
 		"widgets: 1\nplans: {gold: {triage: -1}}": "plans.gold.triage: -1 is negative",
 	} {
 		if parsed, _, err := parseConfig([]byte(file), false); parsed != nil || err == nil || !strings.Contains(err.Error(), want) {

@@ -163,7 +163,7 @@ func TestOptionsValidation(t *testing.T) {
 		"a port alone":                     {editedCommand(productionCommand(home), func(c *Command) { c.Listen = "8443" }), []string{`--listen "8443": expected host:port or :port`}},
 		"no port":                          {editedCommand(productionCommand(home), func(c *Command) { c.AdminListen = "127.0.0.1:" }), []string{`--admin-listen "127.0.0.1:": expected`}},
 		"an id with spaces":                {editedCommand(productionCommand(home), func(c *Command) { c.InstanceID = "Acme Inc" }), []string{`--instance-id "Acme Inc": expected lowercase letters`}},
-		"an address without scheme":        {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: "acme.example" is not an instance URL; write it as https://`}},
+		"an address without scheme":        {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: invalid instance URL "acme.example": expected`}},
 		"an address with a query":          {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
 		"a drain back in time":             {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"--drain -1s: expected a duration"}},
 		"a model that is none":             {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: model "Service_de": expected an id such as`}},

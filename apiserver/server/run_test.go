@@ -315,7 +315,7 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 		"no signing keys":  {func(t *testing.T, c *Command) { c.SigningKeysDir = t.TempDir() }, "--signing-keys-dir: "},
 		"no keysets":       {func(t *testing.T, c *Command) { c.KeysetsDir = t.TempDir() }, "--keysets-dir: loading keysets: "},
 		"no configuration": {func(_ *testing.T, c *Command) { c.Config += "x" }, "--config: "},
-		"bad origin":       {func(t *testing.T, c *Command) { writeFile(t, c.Config, "cors: {allowedOrigins: [x]}") }, `"x" is not an origin; write it as`},
+		"bad origin":       {func(t *testing.T, c *Command) { writeFile(t, c.Config, "cors: {allowedOrigins: [x]}") }, `invalid origin "x": expected`},
 		"bad database":     {func(_ *testing.T, c *Command) { c.Database = "mysql://x" }, "sqlite:<file path> or postgres://"},
 		"bad server":       {func(_ *testing.T, c *Command) { c.Database = "postgres://%%%" }, "postgres://user:password@host:port/database"},
 		"database nowhere": {func(_ *testing.T, c *Command) { c.Database = "sqlite:" + c.DataDir + "/none/x.db" }, "no such file or directory"},

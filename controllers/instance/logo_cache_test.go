@@ -70,7 +70,7 @@ func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 		{"under another key", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "dark" }, shown(other), ""},
 		{"changed in the configuration", func() { configured = shown(good) }, shown(other), ""},
 		{"of another Instance", func() { instance.UID = "2" }, shown(other), ""},
-		{"none", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = ""; hold("w", "3", "GIF89a") }, shown(other), "no PNG, JPEG or WebP"},
+		{"none", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = ""; hold("w", "3", "GIF89a") }, shown(other), "not a PNG, JPEG or WebP image"},
 		{"missing", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "light" }, shown(other), "has no key light"},
 	} {
 		test.change()

@@ -96,7 +96,7 @@ func TestLogoIsCopied(t *testing.T) {
 	acme.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}
 	p.mustCreate(acme)
 	p.waitForConditions("acme", "Ready=True Ready", "PageReady=False LogoNotFound")
-	p.Expect(p.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("ConfigMap acme-logo does not exist: create it with a PNG, JPEG, WebP or SVG picture of at most 128 KiB under the key logo"))
+	p.Expect(p.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("ConfigMap acme-logo does not exist: create it with a PNG, JPEG, WebP or SVG image of at most 128 KiB under the key logo"))
 
 	p.createLogo("acme-logo", map[string][]byte{"logo": []byte(newSVG("first"))}, nil)
 	p.waitForConditions("acme", "Ready=True Ready", "PageReady=True PageConfigured")
@@ -109,7 +109,7 @@ func TestLogoIsCopied(t *testing.T) {
 
 	p.editLogo("acme-logo", "GIF89a")
 	p.waitForConditions("acme", "Ready=True Ready", "PageReady=False LogoInvalid")
-	p.Expect(p.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB"))
+	p.Expect(p.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("expected a PNG, JPEG, WebP or SVG image of at most 128 KiB"))
 	p.waitUntilIdle()
 	p.Expect(p.configuredLogo()).To(gomega.Equal(newSVG("second")), "what was good last stays")
 

@@ -20,7 +20,7 @@ var hexPattern = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 // ParseColor parses a color such as #005ea5.
 func ParseColor(text string) (Color, error) {
 	if !hexPattern.MatchString(text) {
-		return Color{}, fmt.Errorf("%q is not a color; write it as #005ea5, two hexadecimal digits each of red, green and blue", text)
+		return Color{}, fmt.Errorf("invalid color %q: expected #RRGGBB, such as #005ea5", text)
 	}
 	number, err := strconv.ParseUint(text[1:], 16, 24)
 	if err != nil {
@@ -29,7 +29,7 @@ func ParseColor(text string) (Color, error) {
 	return Color{uint8(number >> 16), uint8(number >> 8), uint8(number)}, nil
 }
 
-// String formats a color as ParseColor accepts it, in lower case.
+// String formats a color for ParseColor, in lower case.
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Luminance returns the relative luminance of a color, from 0 for black to 1 for white:
@@ -40,24 +40,24 @@ func (c Color) Luminance() float64 {
 
 // linearize converts an sRGB channel to linear light, from 0 to 1.
 func linearize(channel uint8) float64 {
-	share := float64(channel) / math.MaxUint8
-	if share <= 0.04045 {
-		return share / 12.92
+	value := float64(channel) / math.MaxUint8
+	if value <= 0.04045 {
+		return value / 12.92
 	}
-	return math.Pow((share+0.055)/1.055, 2.4)
+	return math.Pow((value+0.055)/1.055, 2.4)
 }
 
 // A ContrastRatio is the contrast ratio of two colors, from 1 for identical colors to 21 for
 // black and white.
 type ContrastRatio float64
 
-// MinTextContrast is the minimum for text of any size at level AA: success criterion 1.4.3,
-// https://www.w3.org/TR/WCAG22/#contrast-minimum.
+// MinTextContrast is the minimum contrast for text of any size at level AA, according to
+// success criterion 1.4.3: https://www.w3.org/TR/WCAG22/#contrast-minimum.
 const MinTextContrast ContrastRatio = 4.5
 
 // Contrast returns the contrast ratio of two colors, in either order.
-func Contrast(one, other Color) ContrastRatio {
-	lighter, darker := one.Luminance(), other.Luminance()
+func Contrast(a, b Color) ContrastRatio {
+	lighter, darker := a.Luminance(), b.Luminance()
 	if lighter < darker {
 		lighter, darker = darker, lighter
 	}

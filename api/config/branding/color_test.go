@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestContrast compares with published ratios: those for black and white follow from the
-// definition, the grays are the well-known neighbors of 4.5.
+// TestContrast checks published ratios. The ratios of black and white follow from the
+// definition, and the grays are the well-known values just above and below 4.5.
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		one, other string
-		want       float64
-		text       string
+		a, b string
+		want float64
+		text string
 	}{
 		{"#000000", "#ffffff", 21, "21:1"},
 		{"#ffffff", "#FFFFFF", 1, "1:1"},
@@ -29,20 +29,19 @@ func TestContrast(t *testing.T) {
 		{"#ffff00", "#ffffff", 1.07, "1.07:1"},
 		{"#ffff00", "#000000", 19.56, "19.55:1"},
 	} {
-		one, other := mustParseColor(t, test.one), mustParseColor(t, test.other)
-		got := Contrast(one, other)
+		got := Contrast(mustParseColor(t, test.a), mustParseColor(t, test.b))
 		if math.Abs(float64(got)-test.want) > 0.005 {
-			t.Errorf("%s on %s has %.4f, expected %.2f", test.one, test.other, float64(got), test.want)
+			t.Errorf("Contrast(%s, %s) = %.4f, want %.2f", test.a, test.b, float64(got), test.want)
 		}
 		if got.String() != test.text {
-			t.Errorf("%s on %s reads %s, expected %s", test.one, test.other, got, test.text)
+			t.Errorf("Contrast(%s, %s).String() = %s, want %s", test.a, test.b, got, test.text)
 		}
 	}
-	if grey := Contrast(mustParseColor(t, "#767676"), White); grey < MinTextContrast {
-		t.Errorf("#767676, the lightest grey that is dark enough for text on white, has %s", grey)
+	if got := Contrast(mustParseColor(t, "#767676"), White); got < MinTextContrast {
+		t.Errorf("#767676, the lightest gray with sufficient contrast against white, has contrast %s", got)
 	}
-	if grey := Contrast(mustParseColor(t, "#777777"), White); grey >= MinTextContrast {
-		t.Errorf("#777777, the next lighter grey, has %s", grey)
+	if got := Contrast(mustParseColor(t, "#777777"), White); got >= MinTextContrast {
+		t.Errorf("#777777, the darkest gray with insufficient contrast against white, has contrast %s", got)
 	}
 }
 
@@ -58,8 +57,8 @@ func mustParseColor(t *testing.T, text string) Color {
 func TestParseColorRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "#", "005ea5", "#05a", "#005ea5ff", "#005ea", "#00 ea5", "#+05ea5", "#00５ea5", "blue", "#005ea5\n"} {
-		if _, err := ParseColor(text); err == nil || !strings.Contains(err.Error(), "is not a color; write it as #005ea5") {
-			t.Errorf("%q: got error %v", text, err)
+		if _, err := ParseColor(text); err == nil || !strings.Contains(err.Error(), "expected #RRGGBB, such as #005ea5") {
+			t.Errorf("ParseColor(%q): got error %v", text, err)
 		}
 	}
 }
@@ -73,25 +72,25 @@ func colors() *rapid.Generator[Color] {
 func TestContrastIsSymmetricAndBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		one, other := colors().Draw(t, "one"), colors().Draw(t, "other")
-		ratio := Contrast(one, other)
-		if ratio != Contrast(other, one) {
-			t.Errorf("%s on %s is not %s on %s", one, other, other, one)
+		a, b := colors().Draw(t, "a"), colors().Draw(t, "b")
+		ratio := Contrast(a, b)
+		if ratio != Contrast(b, a) {
+			t.Errorf("Contrast(%s, %s) is not symmetric", a, b)
 		}
 		if ratio < 1 || ratio > 21 {
-			t.Errorf("%s on %s has %v", one, other, float64(ratio))
+			t.Errorf("Contrast(%s, %s) = %v, want 1 to 21", a, b, float64(ratio))
 		}
-		if one == other && ratio != 1 {
-			t.Errorf("%s on itself has %v", one, float64(ratio))
+		if a == b && ratio != 1 {
+			t.Errorf("Contrast(%s, %s) = %v, want 1", a, b, float64(ratio))
 		}
 		if ratio < MinTextContrast && ratio.String() == MinTextContrast.String() {
-			t.Errorf("%v reads as if it were enough", float64(ratio))
+			t.Errorf("insufficient contrast %v is formatted as %s", float64(ratio), ratio)
 		}
 	})
 }
 
-// TestDarkerHasMoreContrast checks that a color that is darker in any channel has more
-// contrast to white.
+// TestDarkerHasMoreContrast checks that making any channel of a color darker does not
+// reduce its contrast against white.
 func TestDarkerHasMoreContrast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -102,7 +101,7 @@ func TestDarkerHasMoreContrast(t *testing.T) {
 			B: rapid.ByteRange(0, light.B).Draw(t, "blue"),
 		}
 		if Contrast(dark, White) < Contrast(light, White) {
-			t.Errorf("%s has less contrast to white than %s", dark, light)
+			t.Errorf("%s has less contrast against white than %s", dark, light)
 		}
 	})
 }
@@ -114,7 +113,7 @@ func FuzzParseColor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		color, err := ParseColor(text)
 		if err == nil && color.String() != strings.ToLower(text) {
-			t.Errorf("%q was read as %s", text, color)
+			t.Errorf("ParseColor(%q) = %s", text, color)
 		}
 	})
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package branding defines which colors and logos the patient page accepts. The operator
-// validates an Instance's branding with it, and the server its configuration.
+// Package branding defines the colors and logos that the patient page accepts. The
+// operator uses it to validate an Instance's branding, and the server to validate its
+// configuration.
 //
 // Colors need enough contrast against white, according to WCAG 2.2:
 // https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio. Logos are small images, encoded in

@@ -47,15 +47,15 @@ func TestDataURLRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", kind, err, diff)
 		}
 		if !strings.HasPrefix(logo.DataURL(), "data:"+kind+";base64,") {
-			t.Errorf("%s is written as %.40s", kind, logo.DataURL())
+			t.Errorf("%s: got data URL %.40s", kind, logo.DataURL())
 		}
-		again, err := ParseLogo(logo.DataURL())
-		if diff := cmp.Diff(logo, again); diff != "" || err != nil {
-			t.Errorf("%s, written and read: %v (-want +got):\n%s", kind, err, diff)
+		decoded, err := ParseLogo(logo.DataURL())
+		if diff := cmp.Diff(logo, decoded); diff != "" || err != nil {
+			t.Errorf("%s: round trip: error %v (-want +got):\n%s", kind, err, diff)
 		}
 	}
 	if none, err := ParseLogo(Logo{}.DataURL()); err != nil || none.MediaType != "" || none.Data != nil {
-		t.Errorf("no logo, written and read: %v, %v", none, err)
+		t.Errorf("round trip without a logo: got %v, error %v", none, err)
 	}
 }
 
@@ -66,29 +66,29 @@ func TestNewLogoRejectsInvalid(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"nothing":            {nil, "not one well-formed document"},
-		"a text":             {[]byte("hello"), "not one well-formed document"},
-		"a GIF":              {[]byte("GIF89a........"), "no PNG, JPEG or WebP"},
-		"too big":            {big, "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB"},
-		"a page":             {[]byte("<!DOCTYPE html><html><svg xmlns='http://www.w3.org/2000/svg'></svg></html>"), "its root is not <svg"},
-		"no name space":      {[]byte("<svg/>"), "its root is not <svg"},
-		"another name space": {[]byte("<svg xmlns='http://www.w3.org/1999/xhtml'/>"), "its root is not <svg"},
-		"not closed":         {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>"), "not one well-formed document"},
-		"two drawings":       {[]byte(strings.Repeat("<svg xmlns='http://www.w3.org/2000/svg'/>", 2)), "not one well-formed document"},
-		"text before it":     {[]byte("logo: <svg xmlns='http://www.w3.org/2000/svg'/>"), "not one well-formed document"},
-		"text behind it":     {[]byte("<svg xmlns='http://www.w3.org/2000/svg'/>;"), "not one well-formed document"},
-		"in Latin-1":         {[]byte("<?xml version='1.0' encoding='ISO-8859-1'?><svg xmlns='http://www.w3.org/2000/svg'/>"), "XML in UTF-8"},
-		"an unknown entity":  {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>&me;</svg>"), "not one well-formed document"},
+		"empty":                {nil, "not a well-formed XML document"},
+		"plain text":           {[]byte("hello"), "not a well-formed XML document"},
+		"GIF":                  {[]byte("GIF89a........"), "not a PNG, JPEG or WebP image"},
+		"too large":            {big, "expected a PNG, JPEG, WebP or SVG image of at most 128 KiB"},
+		"HTML page":            {[]byte("<!DOCTYPE html><html><svg xmlns='http://www.w3.org/2000/svg'></svg></html>"), "root element is not <svg"},
+		"no namespace":         {[]byte("<svg/>"), "root element is not <svg"},
+		"other namespace":      {[]byte("<svg xmlns='http://www.w3.org/1999/xhtml'/>"), "root element is not <svg"},
+		"unclosed element":     {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>"), "not a well-formed XML document"},
+		"two root elements":    {[]byte(strings.Repeat("<svg xmlns='http://www.w3.org/2000/svg'/>", 2)), "not a well-formed XML document"},
+		"text before the root": {[]byte("logo: <svg xmlns='http://www.w3.org/2000/svg'/>"), "not a well-formed XML document"},
+		"text after the root":  {[]byte("<svg xmlns='http://www.w3.org/2000/svg'/>;"), "not a well-formed XML document"},
+		"Latin-1 encoding":     {[]byte("<?xml version='1.0' encoding='ISO-8859-1'?><svg xmlns='http://www.w3.org/2000/svg'/>"), "XML document in UTF-8"},
+		"unknown entity":       {[]byte("<svg xmlns='http://www.w3.org/2000/svg'>&me;</svg>"), "not a well-formed XML document"},
 	} {
 		if _, err := NewLogo(test.data); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "128 KiB") {
-			t.Errorf("%s: got error %v, expected one with %q", name, err, test.want)
+			t.Errorf("%s: got error %v, want %q", name, err, test.want)
 		}
 	}
 	if _, err := NewLogo(big[:MaxLogoBytes]); err != nil {
-		t.Errorf("as big as may be: %v", err)
+		t.Errorf("NewLogo with the maximum size: %v", err)
 	}
 	if _, err := NewLogo([]byte("\ufeff" + sampleSVG)); err != nil {
-		t.Errorf("with a byte order mark: %v", err)
+		t.Errorf("NewLogo with a byte order mark: %v", err)
 	}
 }
 
@@ -97,20 +97,20 @@ func TestParseLogoRejectsInvalid(t *testing.T) {
 	all := sampleImages(t)
 	encoded := base64.StdEncoding.EncodeToString(all["image/png"])
 	for text, want := range map[string]string{
-		"https://acme.example/logo.png":                                "write it as data:image/png;base64,",
-		"data:image/png," + encoded:                                    "write it as data:image/png;base64,",
-		"data:image/png;base64":                                        "write it as data:image/png;base64,",
-		"data:image/png;base64,?":                                      "not base64",
-		"data:image/png;base64," + encoded + "=":                       "not base64",
-		"data:image/jpeg;base64," + encoded:                            `it says that it is "image/jpeg", and is image/png`,
-		"data:image/svg+xml;base64," + encoded:                         `it says that it is "image/svg+xml", and is image/png`,
-		"data:;base64," + encoded:                                      `it says that it is "", and is image/png`,
-		"data:image/png;base64,R0lGODlhLi4uLi4=":                       "no PNG, JPEG or WebP",
-		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:      `it says that it is "` + strings.Repeat("x", 40) + `…"`,
-		"data:image/png;base64," + strings.Repeat("A", 4*MaxLogoBytes): "expected a PNG, JPEG, WebP or SVG picture of at most 128 KiB",
+		"https://acme.example/logo.png":                                "expected the form data:image/png;base64,",
+		"data:image/png," + encoded:                                    "expected the form data:image/png;base64,",
+		"data:image/png;base64":                                        "expected the form data:image/png;base64,",
+		"data:image/png;base64,?":                                      "not valid base64",
+		"data:image/png;base64," + encoded + "=":                       "not valid base64",
+		"data:image/jpeg;base64," + encoded:                            `media type "image/jpeg", but contains image/png`,
+		"data:image/svg+xml;base64," + encoded:                         `media type "image/svg+xml", but contains image/png`,
+		"data:;base64," + encoded:                                      `media type "", but contains image/png`,
+		"data:image/png;base64,R0lGODlhLi4uLi4=":                       "not a PNG, JPEG or WebP image",
+		"data:" + strings.Repeat("x", 999) + ";base64," + encoded:      `media type "` + strings.Repeat("x", 40) + `…"`,
+		"data:image/png;base64," + strings.Repeat("A", 4*MaxLogoBytes): "expected a PNG, JPEG, WebP or SVG image of at most 128 KiB",
 	} {
 		if _, err := ParseLogo(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: got error %v, expected one with %q", text, err, want)
+			t.Errorf("%.60s: got error %v, want %q", text, err, want)
 		}
 	}
 }
@@ -130,10 +130,10 @@ func FuzzParseLogo(f *testing.F) {
 			return
 		}
 		if len(logo.Data) == 0 || len(logo.Data) > MaxLogoBytes {
-			t.Errorf("a logo of %d bytes was taken", len(logo.Data))
+			t.Errorf("ParseLogo accepted a logo of %d bytes", len(logo.Data))
 		}
-		if again, err := ParseLogo(logo.DataURL()); err != nil || !cmp.Equal(logo, again) {
-			t.Errorf("%.60s is read as another picture when it is written again: %v", text, err)
+		if decoded, err := ParseLogo(logo.DataURL()); err != nil || !cmp.Equal(logo, decoded) {
+			t.Errorf("%.60s: round trip changed the logo, or failed: %v", text, err)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func FuzzNewLogo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		logo, err := NewLogo(data)
 		if err == nil && !bytes.Equal(logo.Data, data) {
-			t.Error("the picture was changed")
+			t.Error("NewLogo changed the image")
 		}
 	})
 }

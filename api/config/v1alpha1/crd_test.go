@@ -42,7 +42,7 @@ func pageFieldSchemas(t *testing.T) map[string]jsonSchema {
 		}
 	}
 	if len(fields) != 5 {
-		t.Fatalf("spec.page has %d texts, expected name, privacyURL, helpURL, emergencyNumber and crisisLine", len(fields))
+		t.Fatalf("spec.page has %d string fields, want name, privacyURL, helpURL, emergencyNumber and crisisLine", len(fields))
 	}
 	return fields
 }
@@ -66,15 +66,15 @@ func admittedValues(t *testing.T, field jsonSchema) *rapid.Generator[string] {
 	t.Helper()
 	rule := matchesRulePattern.FindStringSubmatch(field.XValidations[0].Rule)
 	if rule == nil {
-		t.Fatalf("the rule %s is not self.matches('…')", field.XValidations[0].Rule)
+		t.Fatalf("rule %s does not have the form self.matches('…')", field.XValidations[0].Rule)
 	}
 	return rapid.StringMatching(rule[1]).Filter(func(text string) bool {
 		return int64(utf8.RuneCountInString(text)) <= *field.MaxLength
 	})
 }
 
-// TestPagesAdmittedByCRDAreValid generates a page that the CRD admits, and writes and reads
-// it: a server that rejected it would ignore all later configuration changes.
+// TestPagesAdmittedByCRDAreValid checks that the server accepts every page that the CRD
+// admits. A server that rejects a page ignores all later configuration changes.
 func TestPagesAdmittedByCRDAreValid(t *testing.T) {
 	t.Parallel()
 	generators := map[string]*rapid.Generator[string]{}

@@ -26,10 +26,10 @@ type ApplicationCredentials struct {
 	ID string `json:"id"`
 	// Key is 1 to 512 visible ASCII characters.
 	Key string `json:"key"`
-	// Keys are additional valid keys, for key rotation.
+	// Keys are additional keys that are valid during a key rotation.
 	Keys []string `json:"keys,omitempty"`
-	// Scopes are the application's permissions. Required, because an empty list grants none.
-	// The server rejects scopes that it does not know.
+	// Scopes are the application's permissions. Required; an empty list grants no
+	// permissions. The server rejects unknown scopes.
 	Scopes []string `json:"scopes"`
 	// Plan is the name of the plan that limits the application. If unset, its calls are
 	// unlimited.
@@ -57,11 +57,11 @@ func DecodeApplicationCredentials(file []byte) (ApplicationCredentials, error) {
 	)
 	switch err := json.Unmarshal(bytes.TrimPrefix(file, []byte("\ufeff")), &c); {
 	case errors.As(err, &syntax):
-		return ApplicationCredentials{}, fmt.Errorf(`not JSON at byte %d; expected {"id": "...", "key": "...", "keys": [...], "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
+		return ApplicationCredentials{}, fmt.Errorf(`invalid JSON at byte %d: expected {"id": "...", "key": "...", "keys": [...], "scopes": [...], "plan": "...", "devMode": false}`, syntax.Offset)
 	case errors.As(err, &kind):
-		return ApplicationCredentials{}, fmt.Errorf("%q is a JSON %s; id, key and plan must be strings, keys and scopes lists of strings, devMode a boolean", kind.Field, kind.Value)
+		return ApplicationCredentials{}, fmt.Errorf("field %q has JSON type %s: id, key and plan must be strings, keys and scopes lists of strings, and devMode a boolean", kind.Field, kind.Value)
 	case err != nil:
-		return ApplicationCredentials{}, errors.New("not a JSON object")
+		return ApplicationCredentials{}, errors.New("invalid JSON: expected an object")
 	}
 	return c, nil
 }
@@ -69,7 +69,7 @@ func DecodeApplicationCredentials(file []byte) (ApplicationCredentials, error) {
 // AllKeys returns all keys of the application.
 func (c ApplicationCredentials) AllKeys() []string { return append([]string{c.Key}, c.Keys...) }
 
-// Validate validates everything but the names of scopes. Errors contain no keys.
+// Validate validates everything except the scope names. Errors contain no keys.
 func (c ApplicationCredentials) Validate() error {
 	keys := c.AllKeys()
 	isInvalidKey := func(key string) bool { return !isVisibleASCII(key, 512) }
@@ -79,13 +79,13 @@ func (c ApplicationCredentials) Validate() error {
 	case len(keys) > MaxApplicationKeys || slices.ContainsFunc(keys, isInvalidKey):
 		return fmt.Errorf("the key and each additional key must be 1 to 512 visible ASCII characters, with at most %d additional keys", MaxApplicationKeys-1)
 	case c.Scopes == nil:
-		return errors.New("scopes is missing; list them, or use [] for none")
+		return errors.New("scopes is missing: list the scopes, or set an empty list to grant none")
 	}
 	return nil
 }
 
-// isVisibleASCII reports whether text consists of 1 to limit visible ASCII characters,
-// which a header can carry.
+// isVisibleASCII reports whether text consists of 1 to limit visible ASCII characters, so
+// that it is a valid header value.
 func isVisibleASCII(text string, limit int) bool {
 	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' {

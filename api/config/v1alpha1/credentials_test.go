@@ -42,10 +42,10 @@ func TestDecodeApplicationCredentialsIgnoresUnknownMembers(t *testing.T) {
 func TestApplicationCredentialsErrors(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		``:  "not JSON at byte 0",
-		`{`: "not JSON at byte 1",
-		`{"id": "portal", "key": 1234567, "scopes": []}`:                      `"key" is a JSON number`,
-		`{"id": "portal", "key": "hunter2", "keys": "hunter2", "scopes": []}`: `"keys" is a JSON string`,
+		``:  "invalid JSON at byte 0",
+		`{`: "invalid JSON at byte 1",
+		`{"id": "portal", "key": 1234567, "scopes": []}`:                      `"key" has JSON type number`,
+		`{"id": "portal", "key": "hunter2", "keys": "hunter2", "scopes": []}`: `"keys" has JSON type string`,
 		`null`:                                              "the id must be",
 		`{"id": "portal", "scopes": []}`:                    "the key and each additional key must be",
 		`{"id": "a:b", "key": "hunter2"}`:                   "without a colon",

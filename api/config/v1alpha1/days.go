@@ -12,20 +12,20 @@ import (
 // Days is a number of days, such as 30d.
 type Days string
 
-// maxDays is the maximum retention: a hundred years.
+// maxDays is the maximum retention, one hundred years.
 const maxDays = 36500
 
 var daysPattern = regexp.MustCompile(`^([0-9]{1,5})d$`)
 
 // Duration returns the days as a duration.
 func (d Days) Duration() (time.Duration, error) {
-	found := daysPattern.FindStringSubmatch(string(d))
-	if found == nil {
-		return 0, fmt.Errorf("%.40q is not a number of days such as 30d", string(d))
+	match := daysPattern.FindStringSubmatch(string(d))
+	if match == nil {
+		return 0, fmt.Errorf("invalid number of days %.40q: expected a value such as 30d", string(d))
 	}
-	number, err := strconv.Atoi(found[1])
-	if err != nil || number > maxDays {
-		return 0, fmt.Errorf("%q exceeds a hundred years; the maximum is %dd", string(d), maxDays)
+	days, err := strconv.Atoi(match[1])
+	if err != nil || days > maxDays {
+		return 0, fmt.Errorf("%q exceeds the maximum of %dd", string(d), maxDays)
 	}
-	return time.Duration(number) * 24 * time.Hour, nil
+	return time.Duration(days) * 24 * time.Hour, nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Decode decodes a file, which may be empty. It ignores unknown fields and returns their
-// paths and lines, such as "plans.trial.parse (line 3)". It sets no defaults, and
-// validates nothing but the version.
+// paths and lines, such as "plans.trial.parse (line 3)". It sets no defaults and
+// validates only the version.
 func Decode(file []byte) (c *ServerConfiguration, unknown []string, err error) {
 	rest, logo := extractLogo(file)
 	c, unknown, err = decodeYAML(rest)
@@ -61,7 +61,7 @@ func decodeYAML(file []byte) (*ServerConfiguration, []string, error) {
 	return &c, unknownFields(root, reflect.TypeFor[ServerConfiguration](), ""), nil
 }
 
-// cleanYAMLError returns an error in one line.
+// cleanYAMLError returns the error as a single line.
 func cleanYAMLError(err error) error {
 	var kinds *yaml.TypeError
 	if errors.As(err, &kinds) {
@@ -71,18 +71,18 @@ func cleanYAMLError(err error) error {
 }
 
 func (c *ServerConfiguration) validateVersion() error {
-	var wrong ErrorList
+	var errs ErrorList
 	if c.APIVersion != "" && c.APIVersion != APIVersion {
-		wrong.add("apiVersion", "%.100q is not supported; expected %s, or none", c.APIVersion, APIVersion)
+		errs.add("apiVersion", "unsupported version %.100q: expected %s, or no value", c.APIVersion, APIVersion)
 	}
 	if c.Kind != "" && c.Kind != Kind {
-		wrong.add("kind", "%.100q is not supported; expected %s, or none", c.Kind, Kind)
+		errs.add("kind", "unsupported kind %.100q: expected %s, or no value", c.Kind, Kind)
 	}
-	return wrong.toError()
+	return errs.toError()
 }
 
-// unknownFields returns the fields of a mapping that a struct type does not have, in the
-// order of the file. The node must have been decoded into the type without an error.
+// unknownFields returns the fields of a mapping that the struct type does not define, in
+// file order. The node must have been decoded into the type without an error.
 func unknownFields(node *yaml.Node, t reflect.Type, path string) []string {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -120,7 +120,7 @@ func unknownMergedFields(value *yaml.Node, t reflect.Type, path string) []string
 	return unknown
 }
 
-// fieldType returns the type of a field of a struct, or of the values of a map.
+// fieldType returns the type of a struct's field, or of a map's values.
 func fieldType(t reflect.Type, key string) (reflect.Type, bool) {
 	if t.Kind() == reflect.Map {
 		return t.Elem(), true

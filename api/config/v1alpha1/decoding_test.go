@@ -11,7 +11,7 @@ import (
 )
 
 // TestDecodeUnknownFields covers the policy in the package comment: Decode ignores unknown
-// fields and names them, DecodeStrict rejects them.
+// fields and returns their paths, DecodeStrict rejects them.
 func TestDecodeUnknownFields(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string][]string{
@@ -34,13 +34,13 @@ func TestDecodeUnknownFields(t *testing.T) {
 		}
 		_, err = DecodeStrict([]byte(file))
 		if (err == nil) != (want == nil) || err != nil && !strings.Contains(err.Error(), "unknown field "+strings.Join(want, ", ")) {
-			t.Errorf("%q: strict error %v, want one with %v", file, err, want)
+			t.Errorf("%q: got strict error %v, want %v", file, err, want)
 		}
 	}
 }
 
-// TestDecodeKeepsKnownFieldsBesideUnknownFields checks that a file for a newer version
-// still configures everything that this version knows.
+// TestDecodeKeepsKnownFieldsBesideUnknownFields checks that Decode reads all known fields of
+// a file for a newer version.
 func TestDecodeKeepsKnownFieldsBesideUnknownFields(t *testing.T) {
 	t.Parallel()
 	got, _, err := Decode([]byte("page: {name: Acme, font: Arial}\nwidgets: []\nplans: {gold: {parse: 1, triage: 5}}"))
@@ -88,8 +88,8 @@ func TestDecodeErrors(t *testing.T) {
 		"[]":                                                "invalid configuration: line 1",
 		"url: https://a.example\nurl: https://b.example":    "already defined at line 1",
 		"widgets: 1\nwidgets: 2":                            "already defined at line 1",
-		"apiVersion: config.anamnesis.dev/v2":               `invalid configuration: apiVersion: "config.anamnesis.dev/v2" is not supported; expected config.anamnesis.dev/v1alpha1, or none`,
-		"kind: Instance":                                    `invalid configuration: kind: "Instance" is not supported; expected ServerConfiguration, or none`,
+		"apiVersion: config.anamnesis.dev/v2":               `invalid configuration: apiVersion: unsupported version "config.anamnesis.dev/v2": expected config.anamnesis.dev/v1alpha1, or no value`,
+		"kind: Instance":                                    `invalid configuration: kind: unsupported kind "Instance": expected ServerConfiguration, or no value`,
 		"url: &a [*a]":                                      "invalid configuration: ",
 		"plans: {gold: {explain: x, triage: y}}\nurl: {}\n": "; line 2: ",
 	} {
@@ -100,8 +100,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that a file that is read can be written and read again, and that a
-// configuration with defaults is as valid as without.
+// FuzzDecode checks that decoded files survive a round trip, and that setting defaults does
+// not make a configuration valid or invalid.
 func FuzzDecode(f *testing.F) {
 	for _, file := range []string{
 		"", "cors: {allowedOrigins: ['https://a.example', '*']}", "plans: {trial: {explain: 5, triage: -1}, gold: }", "widgets: {a: [1]}",
@@ -123,14 +123,14 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := DecodeStrict(Encode(c))
 		if err != nil {
-			t.Fatalf("written as\n%s\nand read: %v", Encode(c), err)
+			t.Fatalf("decoding the encoded configuration\n%s\nfailed: %v", Encode(c), err)
 		}
 		if diff := cmp.Diff(c, again, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("written and read (-want +got):\n%s", diff)
+			t.Errorf("round trip (-want +got):\n%s", diff)
 		}
 		c.SetDefaults()
 		if err := c.Validate(); err != nil {
-			t.Errorf("with defaults: %v", err)
+			t.Errorf("validation changed with defaults: %v", err)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// defaults is the configuration of an empty file.
+// defaults returns the configuration of an empty file.
 func defaults() *ServerConfiguration {
 	hundred := MonthlyCalls{Explain: new(int64(100)), Rationale: new(int64(100)), Suggest: new(int64(100)), Triage: new(int64(100))}
 	return &ServerConfiguration{
@@ -54,8 +54,8 @@ func TestSetDefaults(t *testing.T) {
 	}
 }
 
-// TestSetDefaultsIsIdempotent checks that defaults are applied once, and survive being
-// written and read.
+// TestSetDefaultsIsIdempotent checks that setting defaults twice changes nothing, even
+// after a round trip.
 func TestSetDefaultsIsIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Encode encodes a configuration. The same configuration yields the same bytes. No plan may
-// have the name <<, which yaml/v3 does not quote and reads as a merge.
+// Encode encodes a configuration. The same configuration yields the same bytes. A plan must
+// not be named <<, because yaml/v3 does not quote the name and decodes it as a merge key.
 func Encode(c *ServerConfiguration) []byte {
 	rest, logo := *c, ""
 	if c.Page != nil && isPlainLogo(c.Page.Logo) {
@@ -33,14 +33,14 @@ func encodeYAML(c *ServerConfiguration) []byte {
 	encoder.SetIndent(2)
 	encoder.CompactSeqIndent()
 	if err := encoder.Encode(c); err != nil {
-		panic(fmt.Sprintf("encoding the configuration: %v", err)) // its types can always be encoded
+		panic(fmt.Sprintf("encoding the configuration: %v", err)) // all types of the configuration can be encoded
 	}
 	return encoded.Bytes()
 }
 
-// A logo may be 128 KiB, which costs the YAML encoder and decoder tens of milliseconds
-// per reconcile. A data URL needs no YAML quoting and occupies a line of its own, so it
-// is swapped for a placeholder during encoding and decoding. The output is the same.
+// A logo may have 128 KiB, and encoding and decoding that much YAML takes tens of
+// milliseconds per reconcile. A data URL needs no YAML quoting and occupies a line of its
+// own, so a placeholder replaces it during encoding and decoding. The output is the same.
 const (
 	logoYAMLPrefix = "\n  logo: "
 	// logoPlaceholder replaces the logo, and is also the prefix of every logo.

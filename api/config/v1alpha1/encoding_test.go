@@ -88,8 +88,8 @@ webhooks:
 	}
 }
 
-// lines generates text for fields that hold one line, from plain words to characters that
-// have a meaning in YAML.
+// lines generates text for single-line fields, from plain words to characters with a
+// meaning in YAML.
 func lines() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.StringMatching(`[a-z0-9.:/-]{0,20}`),
@@ -108,10 +108,10 @@ func isOneLine(text string) bool {
 	return true
 }
 
-// isPlanName reports whether Encode supports the name of a plan.
+// isPlanName reports whether Encode supports a plan name.
 func isPlanName(text string) bool { return text != "<<" }
 
-// texts generates text of several lines.
+// texts generates multi-line text.
 func texts() *rapid.Generator[Text] {
 	return rapid.Map(rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~äß→\n\r\t]{0,100}`), rapid.StringMatching(`[\n\t #:a-]{0,20}`)),
 		func(text string) Text { return Text(text) })
@@ -173,7 +173,7 @@ func logoURLs() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.StringMatching(`(data:image/[a-z+]{0,5}(;base64,[A-Za-z0-9+/]{0,200}={0,2})?[ :#]?)?`), lines())
 }
 
-// TestEncodeRoundTrip checks that every configuration is read as it was written.
+// TestEncodeRoundTrip checks that decoding an encoded configuration returns the original.
 func TestEncodeRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,10 +184,10 @@ func TestEncodeRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if diff := cmp.Diff(c, *got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-written +read):\n%s", file, diff)
+			t.Errorf("%s (-want +got):\n%s", file, diff)
 		}
 		if diff := cmp.Diff(string(file), string(Encode(&c))); diff != "" {
-			t.Errorf("written twice (-first +second):\n%s", diff)
+			t.Errorf("encoding twice (-first +second):\n%s", diff)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestLogoPlaceholderRoundTrip(t *testing.T) {
 		c := configurations(logos).Draw(t, "configuration")
 		throughYAML := encodeYAML(&c)
 		if diff := cmp.Diff(string(throughYAML), string(Encode(&c))); diff != "" {
-			t.Errorf("written (-through YAML +got):\n%s", diff)
+			t.Errorf("encoding (-want +got):\n%s", diff)
 		}
 		checkDecode(t, throughYAML)
 		checkDecode(t, []byte(logos.Draw(t, "file")))
@@ -213,17 +213,17 @@ func TestLogoPlaceholderRoundTrip(t *testing.T) {
 
 func checkDecode(t *rapid.T, file []byte) {
 	t.Helper()
-	want, _, wrong := decodeYAML(file)
+	want, _, wantErr := decodeYAML(file)
 	got, _, err := Decode(file)
-	if (err == nil) != (wrong == nil) {
-		t.Fatalf("%q: got error %v, through YAML %v", file, err, wrong)
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("%q: got error %v, want %v", file, err, wantErr)
 	}
 	if diff := cmp.Diff(want, got); diff != "" && err == nil {
-		t.Errorf("%q, read (-through YAML +got):\n%s", file, diff)
+		t.Errorf("%q: decoding (-want +got):\n%s", file, diff)
 	}
 }
 
-// BenchmarkLogo measures the cost of the largest logo.
+// BenchmarkLogo measures encoding and decoding with a logo of the maximum size.
 func BenchmarkLogo(b *testing.B) {
 	data := make([]byte, branding.MaxLogoBytes)
 	_, _ = rand.Read(data)

@@ -12,7 +12,7 @@ import (
 type FieldError struct {
 	// Field is the path of the field, such as plans.gold.triage or cors.allowedOrigins[1].
 	Field string
-	// Detail explains what is wrong, or what is expected.
+	// Detail describes the problem or the expected value.
 	Detail string
 }
 
@@ -22,7 +22,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Detail }
 // An ErrorList reports all invalid fields.
 type ErrorList []*FieldError
 
-// Error joins the errors in one line.
+// Error joins the errors on a single line.
 func (l ErrorList) Error() string {
 	texts := make([]string, len(l))
 	for i, err := range l {

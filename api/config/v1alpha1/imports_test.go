@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestDependencies verifies that the contract imports, directly or indirectly, nothing
-// that only one side needs: no package of the operator or the server, and none of
-// Kubernetes.
+// TestDependencies verifies that the contract imports, directly or indirectly, no packages
+// of the operator, the server or Kubernetes.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	output, err := exec.Command("go", "list", "-deps", "../...").Output()
@@ -26,13 +25,13 @@ func TestDependencies(t *testing.T) {
 			continue // standard library
 		}
 		if !slices.ContainsFunc(allowed, func(prefix string) bool { return strings.HasPrefix(imported, prefix) }) {
-			t.Errorf("%s is imported", imported)
+			t.Errorf("unexpected import of %s", imported)
 		}
 	}
 }
 
-// TestOperatorAndServerAreSeparate verifies that the operator and the server share this
-// contract and no package of each other.
+// TestOperatorAndServerAreSeparate verifies that the operator and the server both import
+// this contract, and do not import packages of each other.
 func TestOperatorAndServerAreSeparate(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/anamnesis-dev/anamnesis/"

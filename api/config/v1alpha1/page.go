@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/config/branding"
 )
 
-func validatePage(wrong *ErrorList, page *Page) {
+func validatePage(errs *ErrorList, page *Page) {
 	colors := page.Colors
 	if colors == nil {
 		colors = &Colors{}
@@ -32,7 +32,7 @@ func validatePage(wrong *ErrorList, page *Page) {
 		{"crisisLine", page.CrisisLine, validatePhoneNumber},
 	} {
 		if field.value != "" {
-			wrong.addError("page."+field.path, field.check(field.value))
+			errs.addError("page."+field.path, field.check(field.value))
 		}
 	}
 }
@@ -47,7 +47,7 @@ const maxNameLength = 100
 
 func validateName(name string) error {
 	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > maxNameLength || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("%.100q is not a valid name: expected at most %d characters in one line", name, maxNameLength)
+		return fmt.Errorf("invalid name %.100q: expected at most %d characters on a single line", name, maxNameLength)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func validateColor(text string) error {
 		return err
 	}
 	if ratio := branding.Contrast(color, branding.White); ratio < branding.MinTextContrast {
-		return fmt.Errorf("%s has a contrast of %s, expected at least %s against white", text, ratio, branding.MinTextContrast)
+		return fmt.Errorf("insufficient contrast of %s: got %s against white, expected at least %s", text, ratio, branding.MinTextContrast)
 	}
 	return nil
 }
@@ -67,11 +67,11 @@ func validateColor(text string) error {
 // maxURLLength is the maximum length of a link on the page.
 const maxURLLength = 1024
 
-// validatePageURL accepts URLs that a browser opens.
+// validatePageURL accepts URLs of web pages.
 func validatePageURL(text string) error {
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "https" || !isValidHost(address.Hostname()) || address.User != nil || len(text) > maxURLLength {
-		return fmt.Errorf("%.100q is not a page URL: write it as https://acme.example/privacy", text)
+		return fmt.Errorf("invalid page URL %.100q: expected an https URL, such as https://acme.example/privacy", text)
 	}
 	return nil
 }
@@ -81,12 +81,12 @@ var (
 	mailtoURLPattern = regexp.MustCompile(`^mailto:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}$`)
 )
 
-// validateHelpURL accepts URLs that a browser, a telephone or a mail program opens.
+// validateHelpURL accepts URLs of web pages, phone numbers and email addresses.
 func validateHelpURL(text string) error {
 	if telURLPattern.MatchString(text) || mailtoURLPattern.MatchString(text) || validatePageURL(text) == nil {
 		return nil
 	}
-	return fmt.Errorf("%.100q is not a help link: write it as https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example", text)
+	return fmt.Errorf("invalid help URL %.100q: expected an https, tel: or mailto: URL, such as https://acme.example/help, tel:+49-30-1234567 or mailto:help@acme.example", text)
 }
 
 var phoneNumberPattern = regexp.MustCompile(`^[0-9 +-]{0,19}[0-9][0-9 +-]{0,19}$`)
@@ -96,7 +96,7 @@ const maxPhoneNumberLength = 20
 
 func validatePhoneNumber(text string) error {
 	if !phoneNumberPattern.MatchString(text) || len(text) > maxPhoneNumberLength {
-		return fmt.Errorf("%.100q is not a phone number: write it as 112 or +49 30 1234567, in at most %d characters", text, maxPhoneNumberLength)
+		return fmt.Errorf("invalid phone number %.100q: expected at most %d characters, such as 112 or +49 30 1234567", text, maxPhoneNumberLength)
 	}
 	return nil
 }

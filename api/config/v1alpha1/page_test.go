@@ -43,39 +43,39 @@ page:
 func TestValidateRejectsPage(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"page: {name: ' '}":                                                `page.name: " " is not a valid name`,
-		"page: {name: \"Acme\\nHealth\"}":                                  "in one line",
+		"page: {name: ' '}":                                                `page.name: invalid name " "`,
+		"page: {name: \"Acme\\nHealth\"}":                                  "on a single line",
 		"page: {name: " + strings.Repeat("é", 101) + "}":                   "at most 100 characters",
-		"page: {colors: {primary: blue}}":                                  `page.colors.primary: "blue" is not a color; write it as #005ea5`,
-		"page: {colors: {primary: '#FFDD00'}}":                             "page.colors.primary: #FFDD00 has a contrast of 1.34:1, expected at least 4.5:1 against white",
-		"page: {colors: {accent: '#777777'}}":                              "page.colors.accent: #777777 has a contrast of 4.47:1, expected at least 4.5:1 against white",
-		"page: {logo: 'https://acme.example/logo.png'}":                    "page.logo: it is not a data URL",
+		"page: {colors: {primary: blue}}":                                  `page.colors.primary: invalid color "blue": expected #RRGGBB, such as #005ea5`,
+		"page: {colors: {primary: '#FFDD00'}}":                             "page.colors.primary: insufficient contrast of #FFDD00: got 1.34:1 against white, expected at least 4.5:1",
+		"page: {colors: {accent: '#777777'}}":                              "page.colors.accent: insufficient contrast of #777777: got 4.47:1 against white, expected at least 4.5:1",
+		"page: {logo: 'https://acme.example/logo.png'}":                    "page.logo: invalid data URL",
 		"page: {logo: '" + testLogoDataURL[:len(testLogoDataURL)-1] + "'}": "page.logo: ",
-		"page: {privacyURL: 'http://acme.example'}":                        "page.privacyURL: \"http://acme.example\" is not a page URL",
+		"page: {privacyURL: 'http://acme.example'}":                        "page.privacyURL: invalid page URL \"http://acme.example\"",
 		"page: {privacyURL: 'tel:112'}":                                    "page.privacyURL: ",
 		"page: {privacyURL: 'javascript:alert(1)'}":                        "page.privacyURL: ",
 		"page: {privacyURL: 'https://me@acme.example'}":                    "page.privacyURL: ",
 		"page: {privacyURL: /privacy}":                                     "page.privacyURL: ",
-		"page: {helpURL: 'javascript:alert(1)'}":                           "page.helpURL: \"javascript:alert(1)\" is not a help link",
+		"page: {helpURL: 'javascript:alert(1)'}":                           "page.helpURL: invalid help URL \"javascript:alert(1)\"",
 		"page: {helpURL: 'tel:'}":                                          "page.helpURL: ",
 		"page: {helpURL: 'mailto:a@b?bcc=c@d'}":                            "page.helpURL: ",
 		"page: {helpURL: 'https://a/" + strings.Repeat("a", 2000) + "'}":   "page.helpURL: ",
-		"page: {emergencyNumber: call us}":                                 `page.emergencyNumber: "call us" is not a phone number`,
+		"page: {emergencyNumber: call us}":                                 `page.emergencyNumber: invalid phone number "call us"`,
 		"page: {emergencyNumber: '+ -'}":                                   "page.emergencyNumber: ",
 		"page: {crisisLine: '+49 30 1234567 123456'}":                      "at most 20 characters",
 	} {
 		err := validate(t, file)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.200q: got error %v, want one with %q", file, err, want)
+			t.Errorf("%.200q: got error %v, want %q", file, err, want)
 		}
 		if err != nil && len(err.Error()) > 600 {
-			t.Errorf("%.200q: the error has %d bytes", file, len(err.Error()))
+			t.Errorf("%.200q: got an error of %d bytes, want at most 600", file, len(err.Error()))
 		}
 	}
 }
 
-// FuzzPage checks the guarantees that pages rely on: readable colors and links that run no
-// script.
+// FuzzPage checks the guarantees that pages rely on: readable colors and links that cannot run
+// scripts.
 func FuzzPage(f *testing.F) {
 	f.Add("Acme", "#005ea5", "https://acme.example/privacy", "tel:112", "+49 30 1234567")
 	f.Add("", "#777777", "javascript:alert(1)", "mailto:help@acme.example", "112")
@@ -87,16 +87,16 @@ func FuzzPage(f *testing.F) {
 		c.SetDefaults()
 		page := c.Page
 		if page.Name == "" || len(page.Colors.Primary) != len("#rrggbb") || page.Colors.Accent != DefaultAccentColor {
-			t.Errorf("the page has the name %q and the colors %v", page.Name, *page.Colors)
+			t.Errorf("got name %q and colors %v", page.Name, *page.Colors)
 		}
 		if page.PrivacyURL != "" && !strings.HasPrefix(strings.ToLower(page.PrivacyURL), "https://") {
-			t.Errorf("the privacy notice is at %q", page.PrivacyURL)
+			t.Errorf("got privacyURL %q", page.PrivacyURL)
 		}
 		if scheme, _, _ := strings.Cut(strings.ToLower(page.HelpURL), ":"); !slices.Contains([]string{"", "https", "tel", "mailto"}, scheme) {
-			t.Errorf("help is at %q", page.HelpURL)
+			t.Errorf("got helpURL %q", page.HelpURL)
 		}
 		if page.EmergencyNumber != "" && !strings.ContainsAny(page.EmergencyNumber, "0123456789") {
-			t.Errorf("the number is %q", page.EmergencyNumber)
+			t.Errorf("got emergencyNumber %q", page.EmergencyNumber)
 		}
 	})
 }

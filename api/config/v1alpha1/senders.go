@@ -9,9 +9,10 @@ import (
 	"unicode"
 )
 
-// A SenderFormat describes the settings of one kind of message sender. A user stores them
-// in a Secret. The server reads each from a file in the directory of --notifications-dir,
-// whose name is the sender's name, a dot and the key, such as smtp.host.
+// A SenderFormat describes the settings of one kind of message sender. Users store the
+// settings in a Secret. The server reads each setting from a file in the directory of
+// --notifications-dir. The file name consists of the sender's name, a dot and the key, such
+// as smtp.host.
 type SenderFormat struct {
 	// Name is the prefix of the files, without the dot.
 	Name string
@@ -19,7 +20,8 @@ type SenderFormat struct {
 	Keys []string
 }
 
-// The key of a PEM bundle that verifies the sender's server instead of the system's CAs.
+// senderCAKey is the key of a PEM bundle that replaces the system's CAs for verifying the
+// sender's server.
 const senderCAKey = "ca.crt"
 
 // The formats of message senders. They must not be modified.
@@ -40,7 +42,7 @@ func (f SenderFormat) FileNames() []string {
 	return names
 }
 
-// Files returns the files, by name, with the content of a Secret. It omits unknown keys.
+// Files returns the files for the content of a Secret, by name. It omits unknown keys.
 func (f SenderFormat) Files(content map[string][]byte) map[string][]byte {
 	files := map[string][]byte{}
 	for _, key := range f.Keys {
@@ -72,8 +74,8 @@ func (f SenderFormat) IsEmpty(content map[string][]byte) bool {
 	return true
 }
 
-// senderSettings are the content of a sender's Secret. Errors about it name keys and the
-// expected format, never values, which are often secret.
+// senderSettings is the content of a sender's Secret. Error messages contain keys and
+// expected formats, but never values, which may be secret.
 type senderSettings map[string][]byte
 
 // text returns a value without the trailing line break that editors and pipes add.
@@ -81,17 +83,17 @@ func (s senderSettings) text(key string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(string(s[key]), "\n"), "\r")
 }
 
-// trimmed returns a value without surrounding white space.
+// trimmed returns a value without surrounding whitespace.
 func (s senderSettings) trimmed(key string) string { return strings.TrimSpace(s.text(key)) }
 
 // rootCAs parses the CA bundle. It returns nil if the system's CAs apply.
-func (s senderSettings) rootCAs(wrong *ErrorList) *x509.CertPool {
+func (s senderSettings) rootCAs(errs *ErrorList) *x509.CertPool {
 	bundle := s.text(senderCAKey)
 	if bundle == "" {
 		return nil
 	}
 	pool, err := parseRootCAs([]byte(bundle))
-	wrong.addError(senderCAKey, err)
+	errs.addError(senderCAKey, err)
 	return pool
 }
 

@@ -61,7 +61,7 @@ func TestParseSenders(t *testing.T) {
 		},
 	} {
 		if len(cases[format]) == 0 {
-			t.Errorf("testdata has no cases of %s", format)
+			t.Errorf("testdata has no test cases for %s", format)
 		}
 		for name, test := range cases[format] {
 			if port, err := parse(secretContent(test.Content)); (err == nil) != test.Good || (port != 0) != test.Good {
@@ -100,7 +100,7 @@ func TestSenderFormatFiles(t *testing.T) {
 		"an empty line": {secretContent(nil, "password", "\n\n"), false},
 	} {
 		if got := SMTPFormat.IsEmpty(test.content); got != test.want {
-			t.Errorf("%s: empty is %v", name, got)
+			t.Errorf("%s: IsEmpty() = %v, want %v", name, got, test.want)
 		}
 	}
 }
@@ -181,13 +181,13 @@ func TestParseSMTPErrors(t *testing.T) {
 		"a password alone":     {"username", "", "password: expected username and password, or neither"},
 		"a name alone":         {"password", "", "password: expected username and password, or neither"},
 		"a password of lines":  {"password", secret + "\nx", "password: expected username and password to be one line"},
-		"a certificate in DER": {"ca.crt", "\x30\x82", "ca.crt: expected certificates in PEM"},
+		"a certificate in DER": {"ca.crt", "\x30\x82", "ca.crt: expected PEM-encoded certificates"},
 		"two lines for a host": {"host", "smtp.acme.example\n" + secret, "host: expected"},
 	} {
 		got, err := ParseSMTP(secretContent(exampleSMTP, test.key, test.content))
 		checkSenderError(t, name, err, test.want)
 		if got != nil {
-			t.Errorf("%s: got settings", name)
+			t.Errorf("%s: got settings, want nil", name)
 		}
 	}
 }
@@ -198,15 +198,15 @@ func TestParseSMSGatewayErrors(t *testing.T) {
 	const badURL, badBody = "url: expected a gateway URL", "body: expected JSON"
 	for name, test := range map[string]struct{ key, content, want string }{
 		"no address":               {"url", "", badURL},
-		"plain HTTP":               {"url", "http://sms.example/" + secret, "url: expected https"},
+		"plain HTTP":               {"url", "http://sms.example/" + secret, "url: expected an https URL"},
 		"another scheme":           {"url", "ftp://sms.example", badURL},
 		"no host":                  {"url", "https:///send", badURL},
 		"a path":                   {"url", "/send", badURL},
 		"rubbish":                  {"url", "https://sms.example/%zz" + secret, badURL},
-		"the number as host":       {"url", "https://{to}.sms.example", "url: expected placeholders in the path"},
-		"the text as port":         {"url", "HTTPS://sms.example:{to}/", "url: expected placeholders in the path"},
-		"a password":               {"url", "https://me:" + secret + "@sms.example", "url: expected no user"},
-		"a number in the fragment": {"url", "https://sms.example/#{to}", "url: expected no fragment"},
+		"the number as host":       {"url", "https://{to}.sms.example", "url: placeholders are allowed only in the path"},
+		"the text as port":         {"url", "HTTPS://sms.example:{to}/", "url: placeholders are allowed only in the path"},
+		"a password":               {"url", "https://me:" + secret + "@sms.example", "url: must not contain a user"},
+		"a number in the fragment": {"url", "https://sms.example/#{to}", "url: must not contain a fragment"},
 		"no body":                  {"body", "", badBody},
 		"bare placeholders":        {"body", `{"to": {to}, "m": {text}}`, badBody},
 		"half a body":              {"body", `{"to": "{to}", "m": "{text}"`, badBody},
@@ -218,19 +218,19 @@ func TestParseSMSGatewayErrors(t *testing.T) {
 		"a bad name":               {"headers", "X y: " + secret, "headers: line 1: expected a name"},
 		"a bad value":              {"headers", "X: " + secret + "\x00", "headers: line 1: expected a name"},
 		"our own header":           {"headers", "content-type: x", "headers: line 1: Content-Type is set automatically"},
-		"no certificate":           {"ca.crt", "x", "ca.crt: expected certificates in PEM"},
+		"no certificate":           {"ca.crt", "x", "ca.crt: expected PEM-encoded certificates"},
 		"a high port":              {"url", "https://sms.example:99999", "url: expected a port"},
 	} {
 		got, err := ParseSMSGateway(secretContent(exampleSMS, test.key, test.content), false)
 		checkSenderError(t, name, err, test.want)
 		if got != nil {
-			t.Errorf("%s: got settings", name)
+			t.Errorf("%s: got settings, want nil", name)
 		}
 	}
 }
 
-// TestParseSenderReportsAllErrors checks that all invalid keys are reported, with a prefix
-// where they are files.
+// TestParseSenderReportsAllErrors checks that all invalid keys are reported, with the
+// given prefix.
 func TestParseSenderReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	_, err := ParseSMTP(secretContent(nil, "port", "hunter2", "tls", "hunter2"))
@@ -250,11 +250,11 @@ func TestSenderSettingsAreNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := fmt.Sprintf("%v %+v %v %+v", smtp, *smtp, gateway, *gateway); strings.Contains(text, "hunter2") {
-		t.Errorf("printed as %s", text)
+		t.Errorf("settings are printed as %s", text)
 	}
 }
 
-// TestSenderFilesRoundTrip checks that a sender's content survives the way through files.
+// TestSenderFilesRoundTrip checks that Content restores the content passed to Files.
 func TestSenderFilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -266,7 +266,8 @@ func TestSenderFilesRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzSenders checks that valid settings have a port and a number to send to.
+// FuzzSenders checks that valid settings contain a port and the placeholder of the phone
+// number.
 func FuzzSenders(f *testing.F) {
 	f.Add("smtp.acme.example", "a@b.example", "25", "tls")
 	f.Add("https://sms.example:1/", "{to}{text}", "A: b", "application/json")

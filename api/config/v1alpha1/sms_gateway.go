@@ -26,12 +26,12 @@ const (
 	PlaceholderText = "{text}"
 )
 
-// SMSGateway are the settings of an HTTP gateway for text messages, of the format
+// SMSGateway holds the settings of an HTTP gateway for text messages, in the format
 // SMSGatewayFormat. Body and URL together must contain both placeholders.
 type SMSGateway struct {
 	// URL may contain placeholders in its path and query. Required.
 	URL string
-	// Headers are sent unchanged. The key holds lines of the form "Name: value".
+	// Headers are sent unchanged. The key headers holds lines of the form "Name: value".
 	Headers http.Header
 	// Body may contain placeholders: within strings in JSON, anywhere in a form. Required.
 	Body string
@@ -48,19 +48,19 @@ func (SMSGateway) String() string { return "SMS gateway settings" }
 // that names invalid keys and contains no values. allowHTTP permits a URL without TLS,
 // for development.
 func ParseSMSGateway(content map[string][]byte, allowHTTP bool) (*SMSGateway, error) {
-	var wrong ErrorList
+	var errs ErrorList
 	s := senderSettings(content)
 	g := &SMSGateway{
 		URL: s.trimmed("url"), Body: s.text("body"), ContentType: cmp.Or(s.trimmed("contentType"), ContentTypeJSON),
 	}
-	validateGatewayURL(&wrong, g, allowHTTP)
-	g.Headers = s.headers(&wrong)
+	validateGatewayURL(&errs, g, allowHTTP)
+	g.Headers = s.headers(&errs)
 	if g.ContentType != ContentTypeJSON && g.ContentType != ContentTypeForm {
-		wrong.add("contentType", "expected %s or %s", ContentTypeJSON, ContentTypeForm)
+		errs.add("contentType", "expected %s or %s", ContentTypeJSON, ContentTypeForm)
 	}
-	validateBody(&wrong, g)
-	g.RootCAs = s.rootCAs(&wrong)
-	if err := wrong.toError(); err != nil {
+	validateBody(&errs, g)
+	g.RootCAs = s.rootCAs(&errs)
+	if err := errs.toError(); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -80,39 +80,40 @@ func (g SMSGateway) parseURL(value string) (*url.URL, error) {
 	return url.Parse(strings.NewReplacer(PlaceholderTo, value, PlaceholderText, value).Replace(g.URL))
 }
 
-func validateGatewayURL(wrong *ErrorList, g *SMSGateway, allowHTTP bool) {
+func validateGatewayURL(errs *ErrorList, g *SMSGateway, allowHTTP bool) {
 	address, err := g.parseURL("1")
-	other, otherErr := g.parseURL("2")
+	changed, changedErr := g.parseURL("2")
 	switch {
-	case err != nil || otherErr != nil || address.Opaque != "" || address.Hostname() == "" || address.Scheme != "https" && address.Scheme != "http":
-		wrong.add("url", "expected a gateway URL, such as https://sms.example/send")
+	case err != nil || changedErr != nil || address.Opaque != "" || address.Hostname() == "" || address.Scheme != "https" && address.Scheme != "http":
+		errs.add("url", "expected a gateway URL, such as https://sms.example/send")
 	case address.Scheme == "http" && !allowHTTP:
-		wrong.add("url", "expected https; http is allowed in development only")
-	case address.Host != other.Host:
-		wrong.add("url", "expected placeholders in the path and the query only")
+		errs.add("url", "expected an https URL; http is allowed only in development")
+	case address.Host != changed.Host:
+		errs.add("url", "placeholders are allowed only in the path and the query")
 	case g.Port() == 0:
-		wrong.add("url", "expected a port from 1 to 65535, or none")
+		errs.add("url", "expected a port from 1 to 65535, or none")
 	case address.User != nil:
-		wrong.add("url", "expected no user and password; put them into headers as Authorization: Basic <base64 of user:password>")
+		errs.add("url", "must not contain a user or password; set headers to Authorization: Basic <base64 of user:password> instead")
 	case strings.Contains(g.URL, "#"):
-		wrong.add("url", "expected no fragment (#), which is never sent")
+		errs.add("url", "must not contain a fragment (#)")
 	}
 }
 
-// validateBody verifies that the body stays valid whatever is filled in, and that number
-// and text are sent. A placeholder outside a JSON string is invalid.
-func validateBody(wrong *ErrorList, g *SMSGateway) {
+// validateBody validates that the body is valid for all values of the placeholders, and
+// that the request contains both placeholders. In JSON, placeholders are allowed only
+// within strings.
+func validateBody(errs *ErrorList, g *SMSGateway) {
 	switch {
 	case g.ContentType == ContentTypeJSON && !json.Valid([]byte(g.Body)):
-		wrong.add("body", `expected JSON, with placeholders in strings, such as {"to": "{to}", "text": "{text}"}`)
+		errs.add("body", `expected JSON, with placeholders in strings, such as {"to": "{to}", "text": "{text}"}`)
 		return
 	case g.ContentType == ContentTypeForm && !isForm(g.Body):
-		wrong.add("body", "expected a form such as to={to}&text={text}, with other braces and spaces escaped")
+		errs.add("body", "expected a form such as to={to}&text={text}, with other braces and spaces escaped")
 		return
 	}
 	for _, placeholder := range []string{PlaceholderTo, PlaceholderText} {
 		if !strings.Contains(g.Body, placeholder) && !strings.Contains(g.URL, placeholder) {
-			wrong.add("body", "expected the placeholder %s, here or in url", placeholder)
+			errs.add("body", "expected the placeholder %s, here or in url", placeholder)
 		}
 	}
 }
@@ -122,14 +123,14 @@ func isForm(text string) bool {
 	return err == nil && !strings.ContainsFunc(text, isSpaceOrInvisible)
 }
 
-// reservedHeaders are the headers that determine how the body is sent. Settings must not
-// set them.
+// reservedHeaders are the headers that determine how the body is sent. Users must not set
+// them.
 var reservedHeaders = []string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Host", "Connection", "Te", "Trailer", "Upgrade", "Expect",
 }
 
 // headers parses lines of the form "Name: value".
-func (s senderSettings) headers(wrong *ErrorList) http.Header {
+func (s senderSettings) headers(errs *ErrorList) http.Header {
 	headers := http.Header{}
 	for i, line := range strings.Split(s.text("headers"), "\n") {
 		if strings.TrimSpace(line) == "" {
@@ -139,9 +140,9 @@ func (s senderSettings) headers(wrong *ErrorList) http.Header {
 		name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
 		switch {
 		case !found || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value):
-			wrong.add("headers", "line %d: expected a name, a colon and a value, such as Authorization: Bearer <token>", i+1)
+			errs.add("headers", "line %d: expected a name, a colon and a value, such as Authorization: Bearer <token>", i+1)
 		case slices.Contains(reservedHeaders, name):
-			wrong.add("headers", "line %d: %s is set automatically and cannot be configured", i+1, name)
+			errs.add("headers", "line %d: %s is set automatically and cannot be configured", i+1, name)
 		}
 		headers.Add(name, value)
 	}

@@ -21,7 +21,7 @@ const (
 	ImplicitTLS Encryption = "tls"      // TLS from the first byte
 )
 
-// SMTP are the settings of a mail server, of the format SMTPFormat.
+// SMTP holds the settings of a mail server, in the format SMTPFormat.
 type SMTP struct {
 	// Host is a host name or an IP address. Required.
 	Host string
@@ -43,18 +43,18 @@ func (SMTP) String() string { return "SMTP settings" }
 // ParseSMTP parses and validates the content of a Secret. It returns an ErrorList that
 // names invalid keys and contains no values.
 func ParseSMTP(content map[string][]byte) (*SMTP, error) {
-	var wrong ErrorList
+	var errs ErrorList
 	s := senderSettings(content)
 	m := &SMTP{Host: s.trimmed("host"), Username: s.text("username"), Password: s.text("password")}
 	if !isHostname(m.Host) {
-		wrong.add("host", "expected the host name of a mail server, such as smtp.acme.example, without a port")
+		errs.add("host", "expected the host name of a mail server, such as smtp.acme.example, without a port")
 	}
-	m.Encryption = s.encryption(&wrong)
-	m.Port = s.smtpPort(&wrong, m.Encryption)
-	m.From = s.fromAddress(&wrong)
-	m.RootCAs = s.rootCAs(&wrong)
-	validateLogin(&wrong, m)
-	if err := wrong.toError(); err != nil {
+	m.Encryption = s.encryption(&errs)
+	m.Port = s.smtpPort(&errs, m.Encryption)
+	m.From = s.fromAddress(&errs)
+	m.RootCAs = s.rootCAs(&errs)
+	validateLogin(&errs, m)
+	if err := errs.toError(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -67,14 +67,14 @@ func isHostname(text string) bool {
 	return err == nil || len(text) <= 253 && hostnamePattern.MatchString(text)
 }
 
-func (s senderSettings) encryption(wrong *ErrorList) Encryption {
+func (s senderSettings) encryption(errs *ErrorList) Encryption {
 	switch e := Encryption(s.trimmed("tls")); e {
 	case "":
 		return STARTTLS
 	case STARTTLS, ImplicitTLS:
 		return e
 	default:
-		wrong.add("tls", "expected starttls, or tls for implicit TLS")
+		errs.add("tls", "expected starttls, or tls for implicit TLS")
 		return ""
 	}
 }
@@ -85,7 +85,7 @@ const (
 	portImplicitTLS = 465
 )
 
-func (s senderSettings) smtpPort(wrong *ErrorList, e Encryption) int {
+func (s senderSettings) smtpPort(errs *ErrorList, e Encryption) int {
 	text := s.trimmed("port")
 	switch {
 	case text == "" && e == ImplicitTLS:
@@ -95,25 +95,25 @@ func (s senderSettings) smtpPort(wrong *ErrorList, e Encryption) int {
 	}
 	port := parsePort(text)
 	if port == 0 {
-		wrong.add("port", "expected a number from 1 to 65535")
+		errs.add("port", "expected a number from 1 to 65535")
 	}
 	return port
 }
 
 // maxAddressLength is the maximum length of an address in bytes (RFC 5321, section
-// 4.5.3.1.3), and of the name before it in characters.
+// 4.5.3.1.3), and of a display name in characters.
 const maxAddressLength = 254
 
-func (s senderSettings) fromAddress(wrong *ErrorList) mail.Address {
+func (s senderSettings) fromAddress(errs *ErrorList) mail.Address {
 	address, err := mail.ParseAddress(s.trimmed("from"))
 	if err != nil || !isBareAddress(address.Address) || !isDisplayName(address.Name) {
-		wrong.add("from", "expected an address such as no-reply@acme.example or Acme <no-reply@acme.example>")
+		errs.add("from", "expected an address such as no-reply@acme.example or Acme <no-reply@acme.example>")
 		return mail.Address{}
 	}
 	return *address
 }
 
-// isBareAddress reports whether a text is an email address without a name.
+// isBareAddress reports whether text is an email address without a display name.
 func isBareAddress(text string) bool {
 	if len(text) > maxAddressLength || strings.ContainsFunc(text, isSpaceOrInvisible) {
 		return false
@@ -122,16 +122,16 @@ func isBareAddress(text string) bool {
 	return err == nil && address.Name == "" && address.Address == text
 }
 
-// isDisplayName reports whether a text may precede an address, including no text.
+// isDisplayName reports whether text is a valid display name or empty.
 func isDisplayName(text string) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxAddressLength && !strings.ContainsFunc(text, isInvisible)
 }
 
-func validateLogin(wrong *ErrorList, m *SMTP) {
+func validateLogin(errs *ErrorList, m *SMTP) {
 	if (m.Username == "") != (m.Password == "") {
-		wrong.add("password", "expected username and password, or neither for a server without authentication")
+		errs.add("password", "expected username and password, or neither for a server without authentication")
 	}
 	if strings.ContainsAny(m.Username+m.Password, "\x00\r\n") {
-		wrong.add("password", "expected username and password to be one line each")
+		errs.add("password", "expected username and password to be one line each")
 	}
 }

@@ -24,15 +24,15 @@ type ServerConfiguration struct {
 
 	// CORS configures cross-origin requests from browsers.
 	CORS CORS `yaml:"cors"`
-	// Features enables optional behavior of surveys.
+	// Features configures optional survey features.
 	Features *Features `yaml:"features,omitempty"`
 	// Instance identifies the custom resource that the server belongs to. It is unset
 	// outside a cluster.
 	Instance *Instance `yaml:"instance,omitempty"`
 	// Page configures the branding and links of the patient page.
 	Page *Page `yaml:"page,omitempty"`
-	// Plans are the limits of applications by the name of their plan. The plan trial
-	// defaults to 100 calls to each service. Other plans that are not listed have no limits.
+	// Plans holds the limits of each plan, by name. The plan trial defaults to 100 calls to
+	// each service. Any other plan that is not listed has no limits.
 	Plans map[string]MonthlyCalls `yaml:"plans,omitempty"`
 	// Proxies are the reverse proxies whose X-Forwarded-For header is trusted, each in CIDR
 	// notation or a single address.
@@ -42,7 +42,7 @@ type ServerConfiguration struct {
 	// URL is the public http or https URL of the server, which may have a path. Defaults to
 	// the flag --instance-url.
 	URL string `yaml:"url,omitempty"`
-	// Webhooks restricts where the server may send webhooks.
+	// Webhooks restricts the destinations of webhooks.
 	Webhooks *Webhooks `yaml:"webhooks,omitempty"`
 }
 
@@ -53,16 +53,16 @@ type CORS struct {
 	AllowedOrigins []string `yaml:"allowedOrigins"`
 }
 
-// Features enables optional behavior of surveys.
+// Features configures optional survey features.
 type Features struct {
 	// PatientResults controls whether end users see the results of their surveys. Defaults
 	// to true.
 	PatientResults *bool `yaml:"patientResults,omitempty"`
-	// Prefill configures surveys that start with known evidence.
+	// Prefill configures surveys that start with evidence supplied by the application.
 	Prefill *Prefill `yaml:"prefill,omitempty"`
 }
 
-// Prefill configures surveys that start with known evidence.
+// Prefill configures surveys that start with evidence supplied by the application.
 type Prefill struct {
 	// Confirm asks patients to confirm prefilled evidence. Defaults to false.
 	Confirm bool `yaml:"confirm,omitempty"`
@@ -126,20 +126,19 @@ type Retention struct {
 	Deliveries Days `yaml:"deliveries,omitempty"`
 }
 
-// Webhooks restricts where the server may send webhooks.
+// Webhooks restricts the destinations of webhooks.
 type Webhooks struct {
 	// AllowPrivateAddresses permits private addresses, such as the addresses of pods and
 	// nodes. Defaults to false.
 	AllowPrivateAddresses bool `yaml:"allowPrivateAddresses,omitempty"`
-	// AllowedPorts lists the ports that webhooks may be sent to. Defaults to 443.
+	// AllowedPorts lists the ports to which webhooks may be sent. Defaults to 443.
 	AllowedPorts []int32 `yaml:"allowedPorts,omitempty"`
-	// CA is a PEM bundle of certificate authorities that are trusted in addition to the
-	// system's.
+	// CA is a PEM-encoded CA bundle that is trusted in addition to the system's CAs.
 	CA Text `yaml:"ca,omitempty"`
 }
 
-// Text is a string of any number of lines. Its encoding works around yaml/v3, which
-// writes text that begins with a tab in a form that it cannot read.
+// Text is a string with any number of lines. Its encoding works around a bug in yaml/v3,
+// which encodes text that begins with a tab in a form that it cannot decode.
 type Text string
 
 // MarshalYAML implements yaml.Marshaler.

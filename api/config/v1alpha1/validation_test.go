@@ -43,25 +43,25 @@ func TestValidateAccepts(t *testing.T) {
 func TestValidateRejects(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"cors: {allowedOrigins: ['https://a.example', 'https://b.example/app']}": `cors.allowedOrigins[1]: "https://b.example/app" is not an origin; write it as`,
+		"cors: {allowedOrigins: ['https://a.example', 'https://b.example/app']}": `cors.allowedOrigins[1]: invalid origin "https://b.example/app": expected`,
 		"cors: {allowedOrigins: ['a.example']}":                                  "cors.allowedOrigins[0]: ",
-		"cors: {allowedOrigins: ['ftp://a.example']}":                            "is not an origin",
-		"cors: {allowedOrigins: ['https://*.example']}":                          "is not an origin",
-		"cors: {allowedOrigins: ['https://u@a.example']}":                        "is not an origin",
-		"cors: {allowedOrigins: ['https://a.example?']}":                         "is not an origin",
-		"cors: {allowedOrigins: ['https://:443']}":                               "is not an origin",
-		"plans: {gold: {explain: 1, triage: -1}}":                                "plans.gold.triage: -1 is negative",
+		"cors: {allowedOrigins: ['ftp://a.example']}":                            "invalid origin",
+		"cors: {allowedOrigins: ['https://*.example']}":                          "invalid origin",
+		"cors: {allowedOrigins: ['https://u@a.example']}":                        "invalid origin",
+		"cors: {allowedOrigins: ['https://a.example?']}":                         "invalid origin",
+		"cors: {allowedOrigins: ['https://:443']}":                               "invalid origin",
+		"plans: {gold: {explain: 1, triage: -1}}":                                "plans.gold.triage: negative limit -1",
 		"plans: {'': {explain: 1}}":                                              "plans: plan name must not be empty",
-		"proxies: [10.0.0.0/8, ingress]":                                         `proxies[1]: "ingress" is not a CIDR; write it as`,
-		"url: acme.example":                                                      `url: "acme.example" is not an instance URL`,
-		"url: https://acme.example/?a=b":                                         "is not an instance URL",
-		"url: https://u:p@acme.example":                                          "is not an instance URL",
-		"url: ftp://acme.example":                                                "is not an instance URL",
+		"proxies: [10.0.0.0/8, ingress]":                                         `proxies[1]: invalid CIDR "ingress": expected`,
+		"url: acme.example":                                                      `url: invalid instance URL "acme.example"`,
+		"url: https://acme.example/?a=b":                                         "invalid instance URL",
+		"url: https://u:p@acme.example":                                          "invalid instance URL",
+		"url: ftp://acme.example":                                                "invalid instance URL",
 		"webhooks: {allowedPorts: [443, 0]}":                                     "webhooks.allowedPorts[1]: expected 1 to 65535",
 		"webhooks: {allowedPorts: [100000]}":                                     "webhooks.allowedPorts[0]: expected 1 to 65535",
-		"webhooks: {ca: rubbish}":                                                "webhooks.ca: expected certificates in PEM",
-		"retention: {deliveries: 30}":                                            `retention.deliveries: "30" is not a number of days such as 30d`,
-		"retention: {deliveries: 99999d}":                                        "retention.deliveries: \"99999d\" exceeds a hundred years",
+		"webhooks: {ca: rubbish}":                                                "webhooks.ca: expected PEM-encoded certificates",
+		"retention: {deliveries: 30}":                                            `retention.deliveries: invalid number of days "30": expected a value such as 30d`,
+		"retention: {deliveries: 99999d}":                                        "retention.deliveries: \"99999d\" exceeds the maximum of 36500d",
 		"retention: {deliveries: -1d}":                                           "retention.deliveries: ",
 	} {
 		if err := validate(t, file); err == nil || !strings.Contains(err.Error(), want) {
@@ -70,8 +70,8 @@ func TestValidateRejects(t *testing.T) {
 	}
 }
 
-// TestValidateReportsAllErrors checks that a person who edits a file sees all errors at
-// once, in one line.
+// TestValidateReportsAllErrors checks that an invalid file is rejected with all errors at
+// once, on a single line.
 func TestValidateReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	err := validate(t, "url: x\nproxies: [y]\nplans: {b: {triage: -1}, a: {explain: -1}}\npage: {name: ' ', helpURL: z}")
@@ -116,11 +116,11 @@ func TestParseNetwork(t *testing.T) {
 		"::1": "::1/128", "::ffff:172.16.0.0/108": "172.16.0.0/12", "::ffff:10.0.0.1": "10.0.0.1/32",
 	} {
 		if got, err := ParseNetwork(text); err != nil || got != netip.MustParsePrefix(want) {
-			t.Errorf("%s: got %v, %v, want %s", text, got, err, want)
+			t.Errorf("ParseNetwork(%s) = %v, %v, want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "10.0.0.0/33", "10.0.0/8", "ingress", "10.0.0.1:80", "fe80::1%eth0", "fe80::%eth0/64"} {
-		if got, err := ParseNetwork(text); err == nil || !strings.Contains(err.Error(), "is not a CIDR; write it as") {
+		if got, err := ParseNetwork(text); err == nil || !strings.Contains(err.Error(), "invalid CIDR") {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}

@@ -81,7 +81,7 @@ func TestParseSettingsErrors(t *testing.T) {
 		}
 	}
 	gateway, err := parseGatewayFiles(map[string]string{"sms.url": "http://hunter2.example", "sms.ca.crt": "hunter2"}, false)
-	for _, file := range []string{"sms.url: expected https", "sms.body: expected", "sms.ca.crt: expected"} {
+	for _, file := range []string{"sms.url: expected an https URL", "sms.body: expected", "sms.ca.crt: expected"} {
 		if gateway != nil || err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v, %v, want %q", gateway, err, file)
 		}

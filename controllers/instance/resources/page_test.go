@@ -22,8 +22,8 @@ func TestValidateColors(t *testing.T) {
 		"a light one":           {"#ffdd00", "#00703c", []string{"primary #ffdd00 has a contrast of 1.34:1", "accent #00703c has 6.2:1", "at least 4.5:1"}},
 		"the other":             {"#00703c", "#FFDD00", []string{"primary #00703c has a contrast of 6.2:1", "accent #FFDD00 has 1.34:1", "at least 4.5:1"}},
 		"both, and hardly":      {"#777777", "#777777", []string{"primary #777777 has a contrast of 4.47:1", "accent #777777 has 4.47:1"}},
-		"a first that is none":  {"blue", "#00703c", []string{`primary: "blue" is not a color`}},
-		"a second that is none": {"#005ea5", "", []string{`accent: "" is not a color`}},
+		"a first that is none":  {"blue", "#00703c", []string{`primary: invalid color "blue"`}},
+		"a second that is none": {"#005ea5", "", []string{`accent: invalid color ""`}},
 	} {
 		err := ValidateColors(v1alpha1.PageColors{Primary: test.primary, Accent: test.accent})
 		if (err == nil) != (test.want == nil) {
